@@ -61,8 +61,8 @@ func awaitUnderLock(p *Proc, cond func() bool) {
 	}
 }
 
-// TestSpecF13LeaseBeforeReturn: before an agreement between nodes returns somebody looks at the
-// lease, in the goroutine that is to go on, and nobody does between ranks of one node.
+// TestSpecF13LeaseBeforeReturn: before an agreement between nodes returns the lease is checked, in
+// the goroutine that is to continue. Between ranks of one node there is no check.
 func TestSpecF13LeaseBeforeReturn(t *testing.T) {
 	for _, nodes := range [][]int{{0, 1}, {0, 0}} {
 		ctx, stop := context.WithTimeout(bg, time.Minute)

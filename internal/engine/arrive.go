@@ -32,8 +32,8 @@ func (p *Proc) drain(from int) bool {
 	}
 }
 
-// drainArrived handles what has come from all who have sent something, and says whether anything
-// has. The caller holds mu.
+// drainArrived handles the frames that have arrived from all peers, and reports whether there were
+// any. The caller holds mu.
 func (l *links) drainArrived() (did bool) {
 	l.taken = l.p.link.Take(transport.Data, l.taken[:0])
 	for _, from := range l.taken {
@@ -62,7 +62,7 @@ func (p *Proc) arriveInline(from int) bool {
 	return true
 }
 
-// next looks at the next frame of a process.
+// next peeks at the next frame of a process.
 func (p *Proc) next(from int, f *transport.Frame) (ok bool) {
 	if port := p.near(from); port != nil {
 		return port.Next(from, f)
@@ -156,7 +156,7 @@ func (p *Proc) letGo(from, size int) {
 	}
 }
 
-// refuse drops a frame for a context that is gone; whoever announced must hear it.
+// refuse drops a frame for a context that is closed. The sender of an announcement is notified.
 func (p *Proc) refuse(from int, f *transport.Frame) {
 	if f.Kind == transport.Eager {
 		p.letGo(from, f.Size)
@@ -165,16 +165,16 @@ func (p *Proc) refuse(from int, f *transport.Frame) {
 	p.transfers.refuse(from, f.Handle, p.refusal(f.Ctx))
 }
 
-// Why a message is refused, as the sender is told.
+// Reasons for a refusal, as sent to the sender.
 const (
 	refusedFreed uint64 = iota
 	refusedRevoked
 	refusedEnding
 )
 
-// refusal says why nothing is received on a context any more. The matcher has one state for
-// a communicator that was revoked and one that was freed, because a communicator that is
-// freed here lives on until all members have freed it.
+// refusal returns the reason why a context receives nothing any more. The matcher has one state for
+// a communicator that was revoked and one that was freed, because a communicator that is freed here
+// lives on until all members have freed theirs.
 func (p *Proc) refusal(ctx uint32) uint64 {
 	switch c := p.commAt(ctx / uint32(classes)); {
 	case c == nil && p.match.State(ctx) == match.Revoked, c != nil && c.revoked:
@@ -185,7 +185,7 @@ func (p *Proc) refusal(ctx uint32) uint64 {
 	return refusedFreed
 }
 
-// refusalError is what a refusal is for the sender.
+// refusalError returns the error with which a refused send ends.
 func refusalError(why uint64) error {
 	switch why {
 	case refusedRevoked:
@@ -199,7 +199,7 @@ func refusalError(why uint64) error {
 // errFreedByReceiver ends a send whose receiver has freed the communicator.
 var errFreedByReceiver = fmt.Errorf("%w by the receiver", ErrFreed)
 
-// dropped is told of every unexpected message that the matcher gives up.
+// dropped is called for every unexpected message that the matcher gives up.
 func (p *Proc) dropped(m *match.Message) {
 	switch {
 	case !m.Announced:
@@ -220,7 +220,7 @@ func (p *Proc) deliver(r *Request, from int, h *transport.Header, payload []byte
 	p.end(r, judge(r.elem, len(r.buf), h.Elem, h.Size))
 }
 
-// judge says what is wrong with a message of size bytes of elem for a receive.
+// judge returns the fault of a message of size bytes of elem for a receive, or nil.
 func judge(wants uint8, room int, elem uint8, size int) error {
 	switch {
 	case elem != wants && elem != 0 && wants != 0:

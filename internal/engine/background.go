@@ -17,18 +17,18 @@ type background struct {
 	ready   func() bool // mustLook, made once: a method value
 	stop    chan struct{}
 	stopped sync.Once
-	hurry   chan struct{} // it is to look after a tick from now
-	drowsy  bool          // it will look later than that
+	hurry   chan struct{} // the loop is to poll after a tick from now
+	drowsy  bool          // the next poll is later than that
 	ended   chan struct{}
 }
 
-// run leads while the program computes: when no call was made for a tick
-// it takes the lead and sleeps until something arrives that cannot wait.
+// run leads while the program computes: when no call was made for a tick the loop takes the lead
+// and sleeps until something arrives that cannot wait.
 //
-// A tick costs its processor some 25 us, for the most part in the runtime, and where
-// ranks share one each waits for those of all others: with 32 of them on a core, a third
-// of the time of a collective. So a rank that makes calls, with nothing under way beside
-// them, looks as much more seldom as there are ranks for a core, until something is.
+// A tick costs its processor some 25 us, for the most part in the runtime, and ranks that share a
+// core wait for one another's ticks: with 32 ranks on a core, for a third of the time of a
+// collective. A rank that makes calls, with nothing under way beside them, therefore polls less
+// often, by the number of ranks per core, until something is under way.
 func (bg *background) run() {
 	defer close(bg.ended)
 	tick := bg.tick()
@@ -61,10 +61,10 @@ func (bg *background) run() {
 	}
 }
 
-// nextTick returns how long the background loop may wait after a tick of that length,
-// and whether it leads now, because no call has been made since the one before, nor
-// waits. seen is how many calls there had been then. What is started from now on finds
-// out whether it has to hurry the loop.
+// nextTick returns how long the background loop may wait after a tick of that length, and whether
+// it leads now, because no call has been made since the last tick, and none waits. seen is the
+// number of calls at the last tick. An operation started from now on checks drowsy, and hurries the
+// loop if necessary.
 func (bg *background) nextTick(tick time.Duration, seen *uint64) (next time.Duration, leads bool) {
 	if !bg.p.mu.TryLock() {
 		return min(tick, bg.p.cfg.Tick), false // somebody makes a call right now
@@ -90,8 +90,8 @@ func (bg *background) nextTick(tick time.Duration, seen *uint64) (next time.Dura
 	return next, leads
 }
 
-// underWayBeside says whether anything is under way beside what a call waits for; of many
-// for which it waits all but one count. The caller holds mu.
+// underWayBeside reports whether anything is under way beside the request that a call waits for. If
+// a call waits for several, all but one of them count. The caller holds mu.
 func (bg *background) underWayBeside() bool {
 	calls := 0
 	if bg.p.leads.who == caller {
@@ -107,8 +107,8 @@ func (bg *background) underWayBeside() bool {
 	return false
 }
 
-// hurryUp tells the background loop that something has been started that the program
-// does not wait for. The caller holds mu.
+// hurryUp notifies the background loop that something has been started that the program does not
+// wait for. The caller holds mu.
 func (bg *background) hurryUp() {
 	if bg.drowsy {
 		bg.drowsy = false
@@ -144,12 +144,12 @@ func (bg *background) lead() {
 	}
 }
 
-// servingTick is the tick of a process that serves windows of others: they wait for it while its
-// program computes, until the loop has found that no call was made for a tick, and sleeps where
-// frames wake it.
+// servingTick is the tick of a process that serves windows of others: the others wait for this
+// process while its program computes, until the loop has found that no call was made for a tick,
+// and sleeps where frames wake it.
 const servingTick = time.Millisecond
 
-// serves says whether others send frames to this process's windows. The caller holds mu.
+// serves reports whether others send frames to this process's windows. The caller holds mu.
 func (bg *background) serves() bool { return len(bg.p.memory.oneSided.serving) > 0 }
 
 // tick is period for a caller that does not hold mu.
@@ -159,7 +159,7 @@ func (bg *background) tick() time.Duration {
 	return bg.period()
 }
 
-// period returns the time between two looks of the loop at least. The caller holds mu.
+// period returns the least time between two polls of the loop. The caller holds mu.
 func (bg *background) period() time.Duration {
 	if bg.serves() {
 		return min(bg.p.cfg.Tick, servingTick)
@@ -167,9 +167,9 @@ func (bg *background) period() time.Duration {
 	return bg.p.cfg.Tick
 }
 
-// wakes returns for what the loop wants to be woken: for frames that other members of windows send,
-// too, if there are such. To a process that computes they come as those of messages do, for which
-// nobody would wake it.
+// wakes returns the flags for which the loop is to be woken. They include frames that other members
+// of windows send, if there are such windows. To a process that computes these frames come as
+// messages do, for which nobody would wake the loop.
 func (bg *background) wakes() uint32 {
 	bg.p.mu.Lock()
 	defer bg.p.mu.Unlock()

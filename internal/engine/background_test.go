@@ -10,9 +10,9 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/park"
 )
 
-// drowse makes calls until the background loop has put off its next look, for ever as far
-// as a test is concerned. If this goroutine does not run for a tick the loop finds no call
-// and leads, with no look to put off: then it has to let go first, as for a call that waits.
+// drowse makes calls until the background loop has put off its next poll, for ever as far as a test
+// is concerned. If this goroutine does not run for a tick the loop finds no call and leads, with no
+// poll to put off: then the loop has to let go first, as for a call that waits.
 func drowse(w *Comm) {
 	p := w.p
 	for {
@@ -32,9 +32,9 @@ func drowse(w *Comm) {
 	}
 }
 
-// TestDrowsyLoopHurries: after calls with nothing beside them the background loop of a
-// crowded rank looks seldom. A receive, or a call that agrees, that is started then and that the
-// program does not wait for is served a tick later all the same, while it computes.
+// TestDrowsyLoopHurries: after calls with nothing beside them the background loop of a crowded rank
+// polls seldom. A receive, or a call that agrees, that is started then and that the program does
+// not wait for is nevertheless served a tick later, while the program computes.
 func TestDrowsyLoopHurries(t *testing.T) {
 	starts := map[string]func(w *Comm) (Handle, error){
 		"receive": func(w *Comm) (Handle, error) {

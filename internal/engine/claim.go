@@ -8,8 +8,8 @@ import (
 	"github.com/goulfm/goulfm/ulfm"
 )
 
-// A Claim is a message that a matched probe took: it has matched, and no receive but
-// the claim's own gets it.
+// A Claim is a message that a matched probe took. The message has matched: only the claim's own
+// receive gets it.
 type Claim struct {
 	c *Comm
 	m *match.Message // nil: received, or dropped with its communicator
@@ -81,8 +81,8 @@ func (cl *Claim) mayReceive(ctx context.Context) error {
 	return nil
 }
 
-// dropClaims gives up the messages that were claimed and not received, as those that
-// wait in the queues: their senders must hear of it.
+// dropClaims gives up the messages that were claimed and not received, as if they waited in the
+// queues: their senders must learn of it.
 func (c *Comm) dropClaims() {
 	for _, cl := range c.claims {
 		c.p.dropped(cl.m)

@@ -14,8 +14,8 @@ import (
 	"github.com/goulfm/goulfm/ulfm"
 )
 
-// Class tells the contexts of a communicator apart, so that collectives
-// never match what the program sends.
+// Class separates the contexts of a communicator, so that collectives never match a message of the
+// program.
 type Class uint32
 
 // Classes of data frames.
@@ -50,21 +50,22 @@ type Comm struct {
 
 	nodes      []int       // by rank; nil: all members are on one
 	perNode    int         // members on the node with most of them
-	shared     bool        // revocations go through memory, and collectives on one node
+	shared     bool        // revocations use memory, and so do collectives on one node
 	refused    atomic.Bool // see ErrRefused
 	revocation revocation
 	mem        *[2]nodemem.Series // of agreements; nil: by messages
 	coll       *nodecoll.Group    // of collectives in memory, once there was one
 	turns      turns              // of collectives in memory
 	collective *Request           // the one that is open and has to wait
-	messages   bool               // in a collective that goes by messages
+	messages   bool               // in a collective that uses messages
 	apart      *Differs           // in which another member is not
 	schedules  []*Schedule        // collectives by messages that are open
 	failures   []int              // numbers of collectives by messages that failed here
 	past       int                // number of the last that ended here
-	plain      *Request           // an agree that was entered the fast way, and may have to go the long one
-	plainCall  commstate.Call
-	plainFlag  uint64
+	// an agree that was entered the fast way, and may have to take the long way
+	plain     *Request
+	plainCall commstate.Call
+	plainFlag uint64
 }
 
 func (p *Proc) openComm(g commstate.Group, called string) *Comm {
@@ -81,7 +82,8 @@ func (p *Proc) openComm(g commstate.Group, called string) *Comm {
 			c.numbers = slices.Clone(g.Procs[:r])
 		}
 		if c.numbers != nil {
-			c.numbers = append(c.numbers, p.node.Number(q)) // while c is there nobody else gets the seat
+			// while c exists nobody else gets the seat
+			c.numbers = append(c.numbers, p.node.Number(q))
 		}
 		if p.isDead(q) {
 			c.gone.deaths++
@@ -96,8 +98,8 @@ func (p *Proc) openComm(g commstate.Group, called string) *Comm {
 	// before its communicator is there.
 	p.match.Open(dataContext(g.Index, PointToPoint), len(c.rankOf), false)
 	p.match.Open(dataContext(g.Index, Collective), len(c.rankOf), true)
-	// A process that decided another group before it died may have sent to this one
-	// (A17): no member, no message.
+	// A process that decided another group before it died may have sent to this one (A17). A
+	// message of a non-member is dropped.
 	for class := range matched {
 		p.match.Purge(dataContext(g.Index, class), func(proc int) bool { return c.RankOf(proc) >= 0 }, p.dropped)
 	}
@@ -106,7 +108,7 @@ func (p *Proc) openComm(g commstate.Group, called string) *Comm {
 
 func dataContext(index uint32, class Class) uint32 { return index*uint32(classes) + uint32(class) }
 
-// Proc returns the process whose communicator this is.
+// Proc returns the process to which this communicator belongs.
 func (c *Comm) Proc() *Proc { return c.p }
 
 // Rank returns this process's rank.
@@ -143,7 +145,7 @@ func (c *Comm) RankOf(proc int) int {
 	return int(c.rankOf[proc])
 }
 
-// Identity returns what all members know alike: uid, processes, and their context
+// Identity returns the state that is equal at all members: uid, processes, and their context
 // indices; read only.
 func (c *Comm) Identity() commstate.Group { return c.group }
 
@@ -173,8 +175,8 @@ func (c *Comm) entry(op ulfm.Op, proc int) error {
 	return ulfm.Entry(op, st)
 }
 
-// Enter tells whether a collective may start: R55 says that after a known
-// failure it fails at entry.
+// Enter reports whether a collective may start. After a known failure the collective fails at entry
+// (R55).
 func (c *Comm) Enter(op ulfm.Op) error {
 	c.p.mu.Lock()
 	defer c.p.mu.Unlock()
@@ -189,11 +191,10 @@ func (c *Comm) Enter(op ulfm.Op) error {
 	return c.mayEnter(op, -1)
 }
 
-// mayEnter is entry that looks at what has arrived before it refuses. A program
-// that makes one call after another, each refused because of a dead peer, would
-// else never hear of the revocation that tells it to stop (R18): such calls wait
-// for nothing, and the background loop leaves the lead to a program that makes
-// calls. The caller holds mu.
+// mayEnter is entry, but handles arrived frames before it refuses. A program that makes one call
+// after another, each refused because of a dead peer, would otherwise never learn of the revocation
+// that stops it (R18): such calls wait for nothing, and the background loop leaves the lead to a
+// program that makes calls. The caller holds mu.
 func (c *Comm) mayEnter(op ulfm.Op, proc int) error {
 	if c.entry(op, proc) == nil {
 		return nil
@@ -218,7 +219,7 @@ func (c *Comm) Revoke() error {
 	return nil
 }
 
-// revoke revokes c at all members, also if this process dies before they have been told (B24).
+// revoke revokes c at all members, also if this process dies before they have been notified (B24).
 func revoke(c *Comm) {
 	p := c.p
 	if p.cfg.OnRevoke != nil && !c.revoked && !c.shared {
@@ -228,7 +229,7 @@ func revoke(c *Comm) {
 	p.links.pushOn()
 }
 
-// Outlived tells a process of a revocation by one that has died: a commstate.Revocation.
+// Outlived hands a process a revocation by a process that has died: a commstate.Revocation.
 func Outlived(p *Proc, name [16]byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -239,7 +240,7 @@ func Outlived(p *Proc, name [16]byte) {
 	p.links.pushOn()
 }
 
-// SetUniform says whether the first failure of a member revokes c by itself.
+// SetUniform sets whether the first failure of a member revokes c by itself.
 func (c *Comm) SetUniform(on bool) {
 	p := c.p
 	p.mu.Lock()
@@ -265,7 +266,7 @@ func Broken(c *Comm) <-chan struct{} {
 	return r.broken
 }
 
-// IsRevoked says whether c is known to be revoked.
+// IsRevoked reports whether c is known to be revoked.
 func (c *Comm) IsRevoked() bool {
 	p := c.p
 	p.mu.Lock()
@@ -275,8 +276,8 @@ func (c *Comm) IsRevoked() bool {
 	return c.revoked
 }
 
-// progressIfFree lets what has arrived take effect in a local call: a program
-// that only asks must learn, too.
+// progressIfFree lets arrived frames take effect in a local call: a program that only queries must
+// learn, too.
 func (p *Proc) progressIfFree() {
 	if !p.fenced.Load() && !p.finalized.Load() {
 		p.progress()
@@ -322,8 +323,8 @@ func (c *Comm) Ack(n int) (int, error) {
 	}
 	acked, err := f.Ack(n)
 	if !f.Unacked() {
-		// What the dead had announced is lost, and the program knows it: receives from any
-		// rank pass over it.
+		// Messages that the dead had announced are lost, and the program knows it: receives from
+		// any rank pass over them.
 		p.match.Forget(dataContext(c.group.Index, PointToPoint), p.lost)
 		for _, r := range p.slots {
 			if r.active() && r.wild && r.comm == c {

@@ -1,8 +1,7 @@
 package engine
 
-// A commTable finds the communicator of a context index. Indices are counted up and
-// never used again: a page without communicators is given up, so that what remains of
-// those that are forgotten is 8 bytes for 64 of them.
+// A commTable finds the communicator of a context index. Indices are counted up and never used
+// again: a page without communicators is given up, so that 64 forgotten ones take 8 bytes.
 type commTable []*commPage
 
 const commPageLen = 64

@@ -15,7 +15,7 @@ import (
 	"github.com/goulfm/goulfm/ulfm"
 )
 
-// Contribution is what a member brings into a call that ends in an agreement.
+// Contribution is the input of a member to a call that ends in an agreement.
 type Contribution struct {
 	Flag       uint64
 	Veto       bool
@@ -45,8 +45,8 @@ func (p *Proc) proposeFor(r *Request, call commstate.Call, in Contribution) {
 	p.hand(r, control.Propose{Call: call, Flag: in.Flag, Veto: in.Veto, Color: in.Color, Key: in.Key, Digest: in.Digest, Members: in.Members, Tag: in.Tag, Spawned: in.Spawned, Ranks: in.Ranks})
 }
 
-// hand gives a proposal to control. One that is agreed in memory is looked after
-// until it is decided.
+// hand gives a proposal to control. A proposal that is agreed in memory is polled until it is
+// decided.
 func (p *Proc) hand(r *Request, ev control.Propose) {
 	ev.Comm, ev.Token = r.comm.group.Index, uint64(r.handle())
 	if series := ev.Call.Kind.Series(); r.comm.mem != nil && series != commstate.SeriesClose && !ev.Call.Kind.Gathers() {
@@ -67,7 +67,7 @@ func (c *Comm) Start(call commstate.Call, in Contribution, what string) (Handle,
 	return h, err
 }
 
-// startCall is Start for a caller that holds mu, and waits for what it has begun.
+// startCall is Start for a caller that holds mu, and waits for the call that it has started.
 func startCall(c *Comm, call commstate.Call, in Contribution, what string) (Handle, error) {
 	p := c.p
 	p.calls++
@@ -79,7 +79,7 @@ func startCall(c *Comm, call commstate.Call, in Contribution, what string) (Hand
 	return r.handle(), nil
 }
 
-// TakeCall ends a request of Start if it is over, and says whether it was.
+// TakeCall ends a request of Start if it is over, and reports whether it was.
 func (p *Proc) TakeCall(h Handle) (out commstate.Outcome, made *Comm, over bool, err error) {
 	c, out, made, over, err := p.takeCall(h)
 	if over && c != nil {
@@ -88,7 +88,7 @@ func (p *Proc) TakeCall(h Handle) (out commstate.Outcome, made *Comm, over bool,
 	return out, made, over, err
 }
 
-// takeCall is TakeCall, and says of which communicator it was.
+// takeCall is TakeCall, and also returns the communicator of the call.
 func (p *Proc) takeCall(h Handle) (c *Comm, out commstate.Outcome, made *Comm, over bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -135,9 +135,8 @@ type rules struct {
 	timerAt  mono.Time
 }
 
-// step applies one event to the control rules and carries out what they decide.
-// Rules never re-enter themselves: an event met meanwhile waits its turn. The
-// caller holds mu.
+// step applies one event to the control rules and carries out the resulting actions. Rules never
+// re-enter themselves: an event met meanwhile is queued. The caller holds mu.
 func (rh *rules) step(ev control.Event) {
 	if rh.p.fenced.Load() {
 		return
@@ -230,7 +229,7 @@ func (p *Proc) decided(a control.Decided) {
 	}
 	if g := a.Outcome.New; g != nil {
 		r.made = p.openChild(r.comm, *g, a.Outcome.Call.Kind)
-		p.memory.lookRevocations() // another member may have it already, and have revoked it
+		p.memory.lookRevocations() // another member may have opened and revoked it already
 		if a.Outcome.Call.Kind.Starts() {
 			p.gone.recall(r.comm, g)
 		}
@@ -255,17 +254,17 @@ func (p *Proc) decided(a control.Decided) {
 }
 
 // wakeAfterDecision wakes the other members where an agreement in memory has been decided here,
-// unless another member has decided it before: who publishes the last line decides in the
-// same step, also where that is a look, because a decision lets the window admit a
-// contribution that was held back. The others may sleep, and nobody else wakes them. And a
-// member that hears last of a death decides when it does, long after its line was published.
+// unless another member has decided it before. The member that publishes the last line decides in
+// the same step. That step may be a poll, because a decision lets the window admit a contribution
+// that was held back. The others may sleep, and nobody else wakes them. A member that is the last
+// to learn of a death decides at that moment, long after its line was published.
 func (p *Proc) wakeAfterDecision(c *Comm) {
 	if c != nil && c.mem != nil && c.shared && (p.memory.node.Published || !p.memory.looking) {
 		p.notifyMembers(c)
 	}
 }
 
-// openChild opens what a call on a parent made.
+// openChild opens the communicator that a call on a parent made.
 func (p *Proc) openChild(parent *Comm, g commstate.Group, kind commstate.Kind) *Comm {
 	if kind == commstate.KindSpawn {
 		return p.openComm(g, spawnName(&g))
@@ -289,7 +288,7 @@ func (p *Proc) forgotten(index uint32) {
 	why := ErrFreed
 	if index == p.world.group.Index {
 		why = ErrFinalized
-		p.ending.reportUnreceived() // before it is gone
+		p.ending.reportUnreceived() // before the world is forgotten
 	}
 	for class := range matched {
 		p.match.Free(dataContext(index, class), func(m *matchRecv) { p.complete(p.slots[m.Slot], why) }, p.dropped)
@@ -302,8 +301,7 @@ func (p *Proc) forgotten(index uint32) {
 	}
 }
 
-// setTimer has Tick called when control next wants it. No clock is read unless
-// control has a deadline at all.
+// setTimer arms the timer for control's next deadline. No clock is read if control has no deadline.
 func (rh *rules) setTimer() {
 	at, ok := rh.p.ctl.Deadline()
 	if !ok {
@@ -345,7 +343,7 @@ func (rh *rules) tick() {
 // rendezvous and kindLast: the classes of control's are below it.
 const engineFrames = rendezvous.KindGrant
 
-// links is what waits for room towards peers.
+// links holds the frames that wait for room towards peers.
 type links struct {
 	p        *Proc
 	blocked  []int    // peers towards which something waits for room
@@ -384,9 +382,9 @@ func (ln *links) readControl(from int) bool {
 	for {
 		frame, ok := ln.p.link.NextControl(from)
 		if ok && ln.p.others.isAway(from) && !ln.p.gone.reading && ln.p.node.Epoch() != ln.p.epochSeen.Load() {
-			// The sender may have heard of a death on this node, which is in the list then: first
-			// the list (B23). What the dead have said is read in the middle of the list, whose
-			// order stays.
+			// The sender may have learned of a death on this node, which is in the list by then:
+			// read the list first (B23). Frames of the dead are read in the middle of the list,
+			// whose order stays.
 			ln.p.others.link.PutBack(from)
 			did = ln.p.gone.read() || did
 			continue
@@ -407,7 +405,7 @@ func (ln *links) readControl(from int) bool {
 	}
 }
 
-// checkBroken tells control when a peer's memory makes no sense any more.
+// checkBroken notifies control when a peer's memory is inconsistent.
 func (ln *links) checkBroken(from int) {
 	if err := ln.p.link.Broken(from); err != nil && !ln.p.isDead(from) {
 		ln.p.observe(Event{What: "anomaly", Procs: []int{from}, Text: err.Error()})
@@ -423,7 +421,7 @@ func (ln *links) block(to int) {
 	}
 }
 
-// pushOn sends what waited for room, as far as there is room now.
+// pushOn sends the frames that waited for room, as far as there is room now.
 func (ln *links) pushOn() bool {
 	if len(ln.blocked) == 0 {
 		return false
@@ -465,8 +463,8 @@ func (ln *links) checkFlushed() {
 		return
 	}
 	for _, to := range ln.blocked {
-		// Nobody waits for room at a process that is gone, though frames for one that was
-		// declared dead and may live wait there, to tell it so.
+		// Nobody waits for room at a dead process. Frames may wait there for a process that was
+		// declared dead and may live, to notify it of that.
 		if len(ln.p.peers.At(to).outbox) > 0 && !ln.p.node.HasLeft(to) && !ln.p.isDead(to) {
 			return
 		}
@@ -483,7 +481,7 @@ func (p *Proc) declared(a control.Declared) {
 	if p.cfg.Detector.Fences() && a.Evidence != fd.ByExit && p.cfg.OnSilent != nil {
 		p.cfg.OnSilent(a.Proc)
 	}
-	p.memory.stores.mourn(p, a.Proc) // (0) from here on no process of this node executes its one-sided requests
+	p.memory.stores.mourn(p, a.Proc) // (0) from here on this node executes none of its one-sided requests
 	if pausepoint.Enabled {
 		pausepoint.At("engine.declares")
 	}
@@ -494,7 +492,7 @@ func (p *Proc) declared(a control.Declared) {
 	p.drain(a.Proc) // (2) messages and answers that it published are matched as usual
 	left := p.node.HasLeft(a.Proc)
 	if left {
-		p.transfers.progress() // it has received what it pulled
+		p.transfers.progress() // the dead process has received the messages that it pulled
 	}
 	p.schedules.run()
 	q.dead = true
@@ -503,7 +501,7 @@ func (p *Proc) declared(a control.Declared) {
 			c.gone.part(a.Proc, left)
 		}
 	}
-	p.failPeer(a.Proc) // (3) what still needs it fails
+	p.failPeer(a.Proc) // (3) requests that still need it fail
 	p.checkProbes()
 	p.link.CloseData(a.Proc)
 	if p.fences() {
@@ -521,9 +519,9 @@ func (p *Proc) declared(a control.Declared) {
 	}
 }
 
-// fences says whether a process that was declared dead may still run. Then its
-// control ring stays open: control drops what comes from the dead, except that it
-// tells one who still speaks that it is dead (F6).
+// fences reports whether a process that was declared dead may still run. Then its control ring
+// stays open: control drops frames from the dead, except that it notifies a process that still
+// sends that it is dead (F6).
 func (p *Proc) fences() bool { return p.cfg.Fence || p.cfg.Detector.Fences() }
 
 func (p *Proc) failPeer(proc int) {
@@ -544,14 +542,14 @@ func (p *Proc) failPeer(proc int) {
 		if !r.active() || r.kind == callRequest {
 			continue
 		}
-		// The parts of a schedule that concern others end as the schedule takes them
-		// back: a peer that has not heard of the death may have granted them.
+		// Parts of a schedule that concern other peers end when the schedule takes them back: a
+		// peer that has not learned of the death may have granted them.
 		collective := r.comm.RankOf(proc) >= 0 && r.class() == Collective && r.part == nil && !r.outlives()
 		if collective || r.peer == proc && (r.kind == sendRequest || r.kind == oneSidedRequest || r.receiving.HasMatched()) {
 			p.fail(r, ulfm.ErrProcFailed)
 		}
 	}
-	for _, s := range slices.Backward(p.services[:]) { // schedules let go of sends first
+	for _, s := range slices.Backward(p.services[:]) { // schedules release their sends first
 		s.peerDied(proc)
 	}
 	p.peers.At(proc).pushes = nil

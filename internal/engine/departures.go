@@ -11,20 +11,20 @@ import (
 type departures struct {
 	p        *Proc
 	handled  int  // entries
-	newcomer bool // it learns of those that departed before it came
+	newcomer bool // this process learns of departures before its start
 	reading  bool // the list
 }
 
-// begin is called before a process looks who has departed already: see meet.
+// begin is called before a process checks which processes have departed already: see meet.
 func (d *departures) begin() {
 	if d.newcomer = d.p.cfg.Union != nil; d.newcomer {
 		d.handled = d.p.node.Departures()
 	}
 }
 
-// meet has a process that others have started learn which of its communicators' members
-// departed before it came, and lets go of all others that did. It reads no history: the list
-// of departures keeps only the last ones.
+// meet has a process that others started learn which of its communicators' members departed before
+// it came, and lets go of all others that did. The history is not read: the list of departures
+// keeps only the last ones.
 func (d *departures) meet() {
 	p := d.p
 	if d.newcomer {
@@ -43,15 +43,15 @@ func (d *departures) meet() {
 }
 
 // recall has a process learn which of those that were started for a new communicator have departed
-// before it was made. It may have heard of that already, and have let go of them, as nothing
-// referred to them:
+// before the communicator was made. The process may have learned of these departures already and
+// let go of the departed, because nothing referred to them:
 //
-//	a newcomer waits in Init, and is killed       the launcher has told the root its seat
+//	a newcomer waits in Init, and is killed       the launcher has sent the root its seat
 //	the root reads that: nothing refers to it, it forgets the death
 //	the root and the others agree: the communicator has the newcomer as a member
 //
-// Nobody would ever tell the root again that this member is dead. The seat is not given away
-// meanwhile: the launcher waits until it has heard from all who could keep the newcomers.
+// No later notice would inform the root that this member is dead. The seat is not reassigned
+// meanwhile: the launcher waits for an answer from all processes that could keep the newcomers.
 func (d *departures) recall(parent *Comm, g *commstate.Group) {
 	p := d.p
 	for _, proc := range g.Procs {
@@ -75,7 +75,7 @@ func (d *departures) vacate(proc int) {
 		*q = p.cfg.newPeer()
 	}
 	switch {
-	case p.others.isAway(proc): // until then what would still be sent is dropped
+	case p.others.isAway(proc): // until then frames that would still be sent are dropped
 		p.link.CloseControl(proc)
 		p.link.CloseData(proc)
 	case p.port != nil:
@@ -84,7 +84,7 @@ func (d *departures) vacate(proc int) {
 	p.node.LetGo(proc)
 }
 
-// read feeds what the list of departures has gained to control.
+// read feeds new entries of the list of departures to control.
 func (d *departures) read() bool {
 	p := d.p
 	e := p.node.Epoch()
@@ -95,7 +95,7 @@ func (d *departures) read() bool {
 	outer := d.reading
 	d.reading = true
 	defer func() { d.reading = outer }()
-	p.memory.lookRevocations() // before the deaths: who revoked and died is heard in that order
+	p.memory.lookRevocations() // before the deaths: news of a revocation, then its revoker's death
 	for {
 		of, ok := p.node.Departure(d.handled)
 		if !ok {
@@ -117,12 +117,12 @@ func (d *departures) depart(of node.Departure) {
 		return
 	}
 	p.memory.stores.silence(p, of.Proc)
-	// Who is of another world leaves without an agreement with this one: it will
-	// take part in nothing any more, as if it were dead.
+	// A process of another world leaves without an agreement with this one. It takes part in
+	// nothing any more, as if it were dead.
 	//
-	// What it said before it died is heard as if the news had come a little later.
-	// Else a revocation could be lost: the revoker returns, dies, and every survivor
-	// reads of the death before it reads the ring (R10).
+	// Control frames that it sent before it died are read as if the news had come a little later.
+	// Otherwise a revocation could be lost: the revoker returns, dies, and every survivor reads of
+	// the death before it reads the ring (R10).
 	p.links.readControl(of.Proc)
 	if pausepoint.Enabled {
 		pausepoint.At("engine.departs")

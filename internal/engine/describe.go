@@ -27,7 +27,7 @@ func (w Waiting) String() string {
 	return fmt.Sprintf("%s on %s for %s, tag %d", w.Op, w.Comm, from, w.Tag)
 }
 
-// Waits lists what this process waits for, for a report on a job that hangs. It
+// Waits lists the operations that this process waits for, for a report on a job that hangs. Waits
 // does not wait for the lock: a report must come even from a process in trouble.
 func (p *Proc) Waits() []Waiting {
 	if !p.mu.TryLock() {

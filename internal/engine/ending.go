@@ -11,8 +11,8 @@ import (
 	"github.com/goulfm/goulfm/ulfm"
 )
 
-// An ending is how far Finalize has come. One whose context ends keeps its place in
-// the agreement, and the next call goes on from there: members propose it once.
+// An ending is the progress of Finalize. A Finalize that is interrupted by its context keeps its
+// place in the agreement, and the next call continues from there: members propose once.
 type ending struct {
 	p          *Proc
 	first      *Comm    // the world that this process has begun with
@@ -22,13 +22,12 @@ type ending struct {
 	busy       bool     // a call of Finalize is under way
 	ended      bool     // nothing is left to do
 	unreceived unreceived
-	lasts      []last // what members in other worlds are told before this process leaves
+	lasts      []last // notices to members in other worlds, sent before this process leaves
 }
 
-// Finalize ends by an agreement of all live members, whatever fails meanwhile;
-// only then has this process left. When ctx ends first only the wait is given up: it
-// may be called again. So it may after ErrMismatch: other members are in other calls that
-// wait for this one.
+// Finalize ends by an agreement of all live members, also if members fail meanwhile; only then has
+// this process left. If ctx ends first, only the wait is given up, and Finalize may be called
+// again. The same holds after ErrMismatch: other members are in other calls that wait for this one.
 func (p *Proc) Finalize(ctx context.Context) error {
 	r, err := p.ending.begin()
 	if err != nil {
@@ -44,7 +43,7 @@ func (p *Proc) Finalize(ctx context.Context) error {
 func (e *ending) begin() (*Request, error) {
 	e.p.mu.Lock()
 	defer e.p.mu.Unlock()
-	switch { // asked with the lock held: nothing ends what is begun after a fence
+	switch { // checked with the lock held: nothing ends an operation that is started after a fence
 	case e.p.fenced.Load():
 		return nil, ErrFenced
 	case e.ended:
@@ -69,7 +68,7 @@ func (e *ending) begin() (*Request, error) {
 }
 
 func (e *ending) finish(ctx context.Context, r *Request) error {
-	if e.p.finalized.Load() { // only the last look was given up
+	if e.p.finalized.Load() { // only the last poll was given up
 		return e.lastLook(ctx)
 	}
 	if err := e.p.leads.await(ctx, &r.own); err != nil {
@@ -99,7 +98,7 @@ func (e *ending) finish(ctx context.Context, r *Request) error {
 	return e.lastLook(ctx)
 }
 
-// stayOn undoes what a Finalize has begun that has ended with an error, which it returns.
+// stayOn undoes a Finalize that has ended with an error, and returns that error.
 func (e *ending) stayOn(r *Request) error {
 	e.p.mu.Lock()
 	defer e.p.mu.Unlock()
@@ -109,9 +108,9 @@ func (e *ending) stayOn(r *Request) error {
 	return err
 }
 
-// noticeLeavers ends an open finalize once somebody has returned from it. It
-// looks after the control frames: whoever got the decision passes it on; whoever
-// only saw that another has left cannot, and wakes everybody instead.
+// noticeLeavers ends an open finalize once somebody has returned from it. The check comes after the
+// control frames. A member that received the decision forwards it. A member that only saw that
+// another has left cannot, and wakes everybody instead.
 func (e *ending) noticeLeavers() {
 	if !e.p.world.closing || e.sawLeaver {
 		return
@@ -125,11 +124,11 @@ func (e *ending) noticeLeavers() {
 	}
 }
 
-// lastLook wakes whom nobody else wakes, and answers who asked for the decision before it could see
-// that this process has left. Without it: q's parent dies, q asks this process, finds that it has
-// not left, and sleeps; this process has looked before q asked, and leaves; nobody wakes q. The
-// mark is set before the look, and q looks for the mark after it has asked: one of both sees the
-// other.
+// lastLook wakes members that nobody else wakes, and answers members that asked for the decision
+// before they could see that this process has left. Without lastLook a member could sleep for ever:
+// q's parent dies, q asks this process, finds that it has not left, and sleeps; this process polled
+// before q asked, and leaves; nobody wakes q. The mark is set before the poll, and q checks the
+// mark after it has asked: at least one of them sees the other.
 func (e *ending) lastLook(ctx context.Context) error {
 	e.p.mu.Lock()
 	if e.sawLeaver {
@@ -156,9 +155,9 @@ func (u *unreceived) note(c *Comm, proc, tag int) {
 	}
 }
 
-// refuseAnnounced tells the senders of messages that are announced and not received that this
-// process is in Finalize: they would wait for ever, and Finalize waits for them. Those that
-// are announced later are refused as they come.
+// refuseAnnounced refuses the senders of messages that are announced and not received, because this
+// process is in Finalize: they would wait for ever, and Finalize waits for them. Those that are
+// announced later are refused as they come.
 func (e *ending) refuseAnnounced() {
 	for _, c := range e.p.live {
 		e.p.match.Discard(dataContext(c.group.Index, PointToPoint), func(m *match.Message) bool {
@@ -170,8 +169,8 @@ func (e *ending) refuseAnnounced() {
 	}
 }
 
-// refusesAnnounced says whether a message that is announced on a context, and that nothing
-// has matched, is refused because this process is in Finalize.
+// refusesAnnounced reports whether a message that is announced on a context, and that nothing has
+// matched, is refused because this process is in Finalize.
 func (e *ending) refusesAnnounced(ctx uint32) bool {
 	return e.p.world.closing && Class(ctx%uint32(classes)) == PointToPoint
 }
@@ -179,11 +178,11 @@ func (e *ending) refusesAnnounced(ctx uint32) bool {
 // errEnding ends a send whose receiver is in Finalize.
 var errEnding = fmt.Errorf("%w: the receiver is in Finalize and has not received the message", ErrFinalized)
 
-// reportUnreceived tells of what has come and was not received, except from the dead, and on
-// communicators that were revoked or freed: there nobody could receive it.
+// reportUnreceived reports messages that have come and were not received, except those from the
+// dead, and those on communicators that were revoked or freed: there nobody could receive them.
 func (e *ending) reportUnreceived() {
 	u := &e.p.ending.unreceived
-	e.p.links.drainArrived() // what was sent before its sender came to Finalize
+	e.p.links.drainArrived() // messages sent before their sender came to Finalize
 	for _, c := range e.p.live {
 		e.p.match.EachUnexpected(dataContext(c.group.Index, PointToPoint), func(m *match.Message) {
 			if !e.p.isDead(m.Src) {

@@ -9,8 +9,8 @@ import (
 	"github.com/goulfm/goulfm/internal/net/transport/inproc"
 )
 
-// TestUnreceivedIsTold: what has come and was not received is told in Finalize, once, with
-// how many messages there are and where the first one is from; nothing where there is none.
+// TestUnreceivedIsTold: messages that have come and were not received are reported in Finalize,
+// once, with their number and the source of the first; nothing is reported where there are none.
 func TestUnreceivedIsTold(t *testing.T) {
 	world := inproc.New(3)
 	told := make([][]string, 3)

@@ -20,61 +20,58 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/segment"
 )
 
-// Config says how a process runs.
+// Config is the configuration of a process.
 type Config struct {
 	// World are the processes of this one's world, ascending; nil: all that there can be.
 	World []int
-	// Union, if not nil, is the communicator of a spawned process with those who
-	// started it.
+	// Union, if not nil, is the communicator of a spawned process with the processes that started
+	// it.
 	Union *commstate.Group
-	// UnionUniform is the mode that it has at the others. UnionName and UnionRepairs are what
-	// it comes of there (Repairs); without a name it is called after its uid.
+	// UnionUniform is the mode of Union at the other members. UnionName and UnionRepairs are the
+	// origin of its name there (Repairs); if UnionName is empty, the name is made from its uid.
 	UnionUniform bool
 	UnionName    string
 	UnionRepairs int
 	// Share is among how many senders UnexpectedBytesMax is divided, the same at all
 	// processes; 0: all that there can be.
 	Share int
-	// Detector says how deaths are found; its N and Me are filled in.
+	// Detector configures the failure detector; its N and Me are filled in.
 	Detector fd.Config
 	// Watchdog is after how long without progress an agreement sends again; 0: never.
 	Watchdog mono.Duration
 	// UnexpectedBytesMax bounds the payload that others may push here before it
 	// is received; 0: 64 MiB. Beyond its share a sender announces and waits.
 	UnexpectedBytesMax uint64
-	// SpinPolls is how often a waiting call looks before it sleeps. With LearnSpin that is
-	// the most, and calls look less often where that has been in vain (park.Spin).
+	// SpinPolls is how often a waiting call polls before it sleeps. With LearnSpin that is the
+	// maximum, and calls poll less often where polling has been in vain (park.Spin).
 	SpinPolls int
 	LearnSpin bool
-	// YieldPolls, where ranks outnumber cores, is how often a call that waits for all
-	// members of a communicator gives its turn to others before it sleeps: each of
-	// them has to have a turn anyway, and a wake-up costs several turns. 0: it looks
-	// SpinPolls times, as other calls.
+	// YieldPolls, where ranks outnumber cores, is how often a call that waits for all members of a
+	// communicator yields the processor before it sleeps: each of them needs a time slice anyway,
+	// and a wake-up costs several. 0: such a call polls SpinPolls times, as other calls do.
 	YieldPolls int
-	// Nodes says on which node each process runs that there can be; the same at all
-	// processes. Nil: all are on one.
+	// Nodes is the node of each possible process; the same at all processes. Nil: all are on one.
 	Nodes []int
-	// Mutual says that every rank of the node has a core of its own; the same at all
-	// of them.
+	// Mutual is true if every rank of the node has a core of its own; the same at all of them.
 	Mutual bool
-	// Messages has agreements and collectives go by messages also where processes
-	// share memory; Era agreements alone. The same at all processes.
+	// Messages makes agreements and collectives use messages also where processes share memory; Era
+	// agreements alone. The same at all processes.
 	Messages, Era bool
-	// Tick is how long a rank must make no call until the background loop takes
-	// over; 0: 10 ms. After calls, with nothing else under way, it may be up to Crowd of
-	// them, and after one that waited long up to tickMax, or that many if it is more.
+	// Tick is how long a rank must make no call until the background loop takes over; 0: 10 ms.
+	// After calls, with nothing else under way, the time may be up to Crowd ticks, and after a call
+	// that waited long up to the larger of tickMax and Crowd ticks.
 	Tick time.Duration
 	// Crowd is how many ranks share a core, rounded up; 0: one.
 	Crowd int
 	// Uniform has the first failure of a member revoke a communicator by itself; the
 	// same at all processes. Comm.SetUniform changes it for one.
 	Uniform bool
-	// Fence says that a process which was declared dead may run on until it hears of
-	// it. Nothing that it could still write to is read then: as with Messages. The same
-	// at all processes.
+	// Fence is true if a process that was declared dead may run on until it learns of it. Memory
+	// that such a process could still write to is not read then, as with Messages. The same at all
+	// processes.
 	Fence bool
-	// Observe, if not nil, is told of rare events: deaths, revocations,
-	// agreements that found deaths. It must not call the engine.
+	// Observe, if not nil, is called for rare events: deaths, revocations, agreements that found
+	// deaths. It must not call the engine.
 	Observe func(Event)
 	// Alive, if not nil, is called now and then while calls are made, and at each tick of
 	// the background loop: this process lives. It must not call the engine.
@@ -82,11 +79,11 @@ type Config struct {
 	// OnTick, if not nil, is called by the background loop at each tick.
 	OnTick func()
 	// Heed, if not nil, is called before the outcome of an agreement between nodes is returned,
-	// without locks: it returns once this node may go on (F13).
+	// without locks. Heed returns once this node may continue (F13).
 	Heed func()
-	// OnRevoke, if not nil, is called before any member is told that this process revokes a
-	// communicator of several nodes, by a commstate.Revocation: whoever lives is to learn of it,
-	// though this process dies (B24). It must not call the engine.
+	// OnRevoke, if not nil, is called before any member learns that this process revokes a
+	// communicator of several nodes, with a commstate.Revocation: the survivors are to learn of the
+	// revocation even if this process dies (B24). OnRevoke must not call the engine.
 	OnRevoke func(name [16]byte)
 	// OnSilent, if not nil, is called when a process has shown no life for long enough to
 	// be ended. If the detector does not fence, the launcher ends the process and declares
@@ -131,7 +128,7 @@ type Proc struct {
 	// Freed, and not closed yet: something is under way on them.
 	parting []parting
 	world   *Comm // the one that Finalize ends: that of the beginning, or its successor
-	union   *Comm // with those who started this process, or nil
+	union   *Comm // with the processes that started this one, or nil
 
 	calls      uint64 // calls made so far: the background loop sees whether the program computes
 	epochSeen  atomic.Uint64
@@ -142,8 +139,8 @@ type Proc struct {
 	probes     []*Request
 	creditStep uint64 // bytes of credit that are returned together
 
-	gone   departures // who has departed
-	links  links      // what waits for room
+	gone   departures // the departed processes
+	links  links      // frames that wait for room
 	rules  rules      // the host of ctl
 	leads  leadership // of the call that makes progress for all
 	loop   background // makes progress while the program computes
@@ -164,22 +161,22 @@ type peerState struct {
 	sent     int      // of outbox[0]
 	pushes   []*Request
 	credit   match.Credit
-	asked    bool          // something was sent to it since it was last listened to
+	asked    bool          // something was sent to the peer since its frames were last read
 	patience park.Patience // how long its answers take
 	long     rendezvous.Peer
-	released uint64 // payload bytes of theirs let go here
+	released uint64 // bytes of its payloads that were released here
 	told     uint64 // as last published
 	waiting  bool   // in Proc.blocked
 	dead     bool
 }
 
-// isDead says whether a process was declared dead here.
+// isDead reports whether a process was declared dead here.
 func (p *Proc) isDead(proc int) bool {
 	q := p.peers.Peek(proc)
 	return q != nil && q.dead
 }
 
-// newPeer is what is known of a process of which nothing is.
+// newPeer returns the initial state of a peer.
 func (c Config) newPeer() peerState {
 	q := peerState{credit: match.NewCredit(match.Limit(c.UnexpectedBytesMax, c.Share))}
 	q.patience.Max = park.PatienceMax()
@@ -245,8 +242,7 @@ func New(end transport.End, cfg Config) *Proc {
 // World returns the communicator that this process has begun with.
 func (p *Proc) World() *Comm { return p.ending.first }
 
-// Union returns the communicator of a spawned process with those who started it, or
-// nil.
+// Union returns the communicator of a spawned process with the processes that started it, or nil.
 func (p *Proc) Union() *Comm { return p.union }
 
 // Me returns this process's seat.
@@ -255,7 +251,7 @@ func (p *Proc) Me() int { return p.me }
 // Number returns this process's number, which no other process ever has.
 func (p *Proc) Number() int { return p.node.Number(p.me) }
 
-// Close ends the background loop. It is called after Finalize, or at death.
+// Close ends the background loop. Call Close after Finalize, or at death.
 func (p *Proc) Close() {
 	p.loop.stopped.Do(func() {
 		close(p.loop.stop)
@@ -271,8 +267,8 @@ func (p *Proc) Close() {
 
 func (p *Proc) now() mono.Time { return mono.Time(time.Since(p.start)) }
 
-// progress lets everything that has arrived take effect, and pushes on what had
-// no room. The caller holds mu. It says whether anything happened.
+// progress lets everything that has arrived take effect, and sends frames that had no room. The
+// caller holds mu. The result is true if anything happened.
 func (p *Proc) progress() bool {
 	did := p.gone.read()
 	p.links.taken = p.link.Take(transport.Control, p.links.taken[:0])
@@ -303,11 +299,11 @@ func (p *Proc) Declared() rankset.Set {
 	return p.ctl.Dead().Clone()
 }
 
-// Fenced says whether the others have declared this process dead.
+// Fenced reports whether the others have declared this process dead.
 func (p *Proc) Fenced() bool { return p.fenced.Load() }
 
-// Kill makes this process dead to itself: every call from now on returns
-// ErrFenced. Its peers hear nothing of it here.
+// Kill makes this process dead to itself: every call from now on returns ErrFenced. Its peers are
+// not notified.
 func (p *Proc) Kill() { p.fence("killed") }
 
 func (p *Proc) fence(why string) {
@@ -329,7 +325,7 @@ func (p *Proc) fenceLocked(why string) {
 	}
 }
 
-// endRequests ends whatever is under way.
+// endRequests ends all requests that are under way.
 func (p *Proc) endRequests(why error) {
 	for _, r := range p.slots {
 		switch {

@@ -164,8 +164,8 @@ func TestManyGoroutinesOfOneRank(t *testing.T) {
 	})
 }
 
-// TestKillRevokeAgreeShrink is the main job in small: a rank dies, the one that
-// waits for it learns it, revokes, all agree and shrink and go on.
+// TestKillRevokeAgreeShrink is the main job in small: a rank dies, the rank that waits for it
+// detects that and revokes, and all agree, shrink and continue.
 func TestKillRevokeAgreeShrink(t *testing.T) {
 	for _, n := range []int{2, 3, 4, 8} {
 		run(t, n, func(c *cluster, w *Comm) error {
@@ -272,8 +272,8 @@ func TestBackgroundLoopServesPeers(t *testing.T) {
 	})
 }
 
-// TestDroppedSendKeepsItsContent gives up the handle of a large send and then
-// writes over its buffer: what arrives is what was sent.
+// TestDroppedSendKeepsItsContent gives up the handle of a large send and then writes over its
+// buffer: the original content arrives.
 func TestDroppedSendKeepsItsContent(t *testing.T) {
 	run(t, 2, func(_ *cluster, w *Comm) error {
 		big := bytes.Repeat([]byte{5}, 1<<18)
@@ -369,11 +369,10 @@ func TestNothingAllocatedByAWait(t *testing.T) {
 	})
 }
 
-// TestNoMessageFromOutside: a process that is no member of a communicator, but
-// names its context, is not heard, whether the communicator is there already or
-// pending.
+// TestNoMessageFromOutside: a process that is no member of a communicator, but names its context,
+// is ignored, whether the communicator is there already or pending.
 func TestNoMessageFromOutside(t *testing.T) {
-	const index = 1 // what every process draws first
+	const index = 1 // the first index that every process draws
 	run(t, 3, func(_ *cluster, w *Comm) error {
 		color := 0
 		if w.Rank() == 2 {

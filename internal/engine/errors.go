@@ -6,13 +6,13 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/commstate"
 )
 
-// Unfit is the error of a receive whose message does not fit: it Is ErrTruncated or
-// ErrType. Sizes are in bytes.
+// Unfit is the error of a receive with a message that does not fit: errors.Is matches ErrTruncated
+// or ErrType. Sizes are in bytes.
 type Unfit struct {
 	Err   error
-	Elem  uint8 // what was sent ...
+	Elem  uint8 // of the message ...
 	Size  int
-	Wants uint8 // ... and what the receive is for
+	Wants uint8 // ... and of the receive
 	Room  int
 }
 

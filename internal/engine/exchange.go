@@ -5,15 +5,14 @@ import (
 	"errors"
 )
 
-// SendRecv sends out and receives into in, on a communicator of the same process. It
-// ends when both halves are over, or one of them cannot complete, or ctx ends; then
-// the other half is withdrawn unless it has matched, when it completes. An error
-// belongs to the half whose place it is in; a half that was withdrawn because of the
-// other one has none. The message of a send that was buffered at once stays sent.
+// SendRecv sends out and receives into in, on a communicator of the same process. SendRecv ends
+// when both halves are over, or one of them cannot complete, or ctx ends; then the other half is
+// withdrawn unless it has matched, when it completes. Each half has its own error result; a half
+// that was withdrawn because of the other one has none. The message of a send that was buffered at
+// once stays sent.
 //
-// Were the halves waited for one after the other, this would wait for ever: the send
-// is announced to rank 1, the receive waits for rank 2, which lives and sends
-// nothing, and rank 1 dies.
+// If SendRecv waited for one half after the other, it could wait for ever: the send is announced to
+// rank 1, the receive waits for rank 2, which lives and sends nothing, and rank 1 dies.
 func (c *Comm) SendRecv(ctx context.Context, to Envelope, out []byte, on *Comm, from Envelope, in []byte) (st Status, sendErr, recvErr error) {
 	p := c.p
 	p.mu.Lock()
@@ -39,7 +38,7 @@ func (c *Comm) SendRecv(ctx context.Context, to Envelope, out []byte, on *Comm, 
 	return p.finishBoth(ctx, g, s, r)
 }
 
-// finishBoth waits for the halves of a SendRecv, and ends what cannot go on.
+// finishBoth waits for the halves of a SendRecv, and ends a half that cannot complete.
 func (p *Proc) finishBoth(ctx context.Context, g *group, s, r *Request) (st Status, sendErr, recvErr error) {
 	err := p.leads.await(ctx, g)
 	p.mu.Lock()
@@ -58,7 +57,8 @@ func (p *Proc) finishBoth(ctx context.Context, g *group, s, r *Request) (st Stat
 	}
 	st, recvErr = p.endRecv(r, nil)
 	if recvErr == nil || errors.Is(recvErr, ErrTruncated) || errors.Is(recvErr, ErrType) {
-		return st, p.finishSend(ctx, s), recvErr // a message that does not fit has come all the same
+		// a message that does not fit has arrived nevertheless
+		return st, p.finishSend(ctx, s), recvErr
 	}
 	return st, unlessWithdrawn(p.endSend(s, errWithdrawn)), recvErr
 }

@@ -13,10 +13,10 @@ import (
 	"github.com/goulfm/goulfm/ulfm"
 )
 
-// Free gives c up: local, on any communicator. Receives that nothing has matched end with
-// ErrFreed. Whatever else is under way goes on to its end (MPI 7.4.3): sends, receives that
-// have matched, collectives. Then a closing agreement in the background forgets c
-// everywhere, once all members have freed it.
+// Free gives c up: local, on any communicator. Receives that nothing has matched end with ErrFreed.
+// All other operations under way run to their end (MPI 7.4.3): sends, receives that have matched,
+// collectives. Then a closing agreement in the background forgets c everywhere, once all members
+// have freed it.
 func (c *Comm) Free() error {
 	p := c.p
 	p.mu.Lock()
@@ -37,12 +37,12 @@ func (c *Comm) Free() error {
 // world that is never freed refers to its dead for ever, and no other process can have their seats:
 //
 //	0, 1, 2   1 dies; 3 replaces it in the last free seat; c is 0, 3, 2
-//	all       begin to use c, free what had 1 as a member, and succeed: the world closes, all let go of 1
-//	0, 3, 2   2 dies; a process can have the seat of 1, to which nothing refers, by whatever name
+//	all       begin to use c, free all communicators of 1, and succeed: the world closes, all let go of 1
+//	0, 3, 2   2 dies; a process can have the seat of 1, to which nothing refers, under any name
 //
 // All members of c call it before any of them is in Finalize, and none of them needs the former
-// world any more. It closes as any other communicator that is freed does: what a member has still
-// to read there it reads before (control.lastLook).
+// world any more. The former world closes as any other freed communicator: a member reads all that
+// is left to read there before (control.lastLook).
 func SucceedWorld(c *Comm) error {
 	p := c.p
 	p.mu.Lock()
@@ -67,10 +67,10 @@ func SucceedWorld(c *Comm) error {
 // at none, if a member has died. freed is false if c is still there: with the errors of alive,
 // ErrNotBegun, and commstate.ErrMismatch. The end of ctx ends the wait alone: c is freed here.
 //
-// It takes two agreements. The closing one cannot report deaths, because a member may learn of its
-// end from a member that has forgotten its value. An agreement on the deaths therefore precedes it.
-// A member contributes to that one when nothing is under way here. If it contributed at once, the
-// agreement could overtake a message:
+// Disconnect takes two agreements. The closing one cannot report deaths, because a member may learn
+// of its end from a member that has forgotten its value. An agreement on the deaths therefore
+// precedes it. A member contributes to that one when nothing is under way here. If it contributed
+// at once, the agreement could overtake a message:
 //
 //	0                          1
 //	sends, calls Disconnect    waits in a receive, calls Disconnect
@@ -160,8 +160,8 @@ type parting struct {
 	kind commstate.Kind // KindDisconnect: the agreement that precedes the closing one; KindClose
 }
 
-// closeParting contributes for the communicators on which nothing is under way any more. It reports
-// whether there were any.
+// closeParting contributes for the communicators on which nothing is under way any more. The result
+// is true if there were any.
 func (p *Proc) closeParting() bool {
 	did := false
 	for i := len(p.parting) - 1; i >= 0; i-- {
@@ -199,13 +199,13 @@ func onlyPending(c *Comm) bool {
 	return true
 }
 
-// isUnderWay says whether messages or collectives are under way on c.
+// isUnderWay reports whether messages or collectives are under way on c.
 func isUnderWay(c *Comm) bool {
 	must.That(!must.Costly || c.underWay == countUnderWay(c), "%d requests counted on %s", c.underWay, c.Name())
 	return c.underWay > 0
 }
 
-// countUnderWay counts what isUnderWay knows.
+// countUnderWay counts the requests that isUnderWay reports.
 func countUnderWay(c *Comm) (n int) {
 	for _, r := range c.p.slots {
 		if r.active() && r.comm == c && r.kind != callRequest {

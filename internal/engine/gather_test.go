@@ -31,8 +31,8 @@ func (g *gathering) Part()                                       {}
 func (g *gathering) Parted(func(int) bool) bool                  { return true }
 func (g *gathering) Describe() []string                          { return nil }
 
-// TestGatheredFramesAreWrittenBeforeAWait: a frame that the link gathers until the leader looks
-// next is written at once while the leader sleeps, and before its sender waits for a word in
+// TestGatheredFramesAreWrittenBeforeAWait: a frame that the link gathers until the leader's next
+// poll is written at once while the leader sleeps, and before its sender waits for a word in
 // memory.
 func TestGatheredFramesAreWrittenBeforeAWait(t *testing.T) {
 	end := inproc.New(2).Port(0)

@@ -11,13 +11,13 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/publish"
 )
 
-// A group is what one call waits for: one request, all that are named, or any.
+// A group is the set of requests that one call waits for: a single one, all of them, or any.
 type group struct {
 	one    *Request
 	many   []*Request
 	any    bool
 	next   int           // many, all: those before are complete without an error
-	faults uint64        // many, all: of the process, when the ones behind were looked at
+	faults uint64        // many, all: of the process, when the ones behind were last checked
 	wake   chan struct{} // not nil once it follows
 }
 
@@ -42,8 +42,8 @@ func (g *group) ready(p *Proc) bool {
 	return true
 }
 
-// failed says whether one of the others has failed: an error ends a wait for all,
-// too, because waiting on might not help (C1, R52).
+// failed reports whether one of the others has failed: an error ends a wait for all, too, because
+// waiting on might not help (C1, R52).
 func (g *group) failed(p *Proc) bool {
 	now := p.faults.Load()
 	if now == g.faults {
@@ -72,7 +72,7 @@ func (g *group) anyReady() bool {
 	return !some
 }
 
-// awaited returns the request to look at first, or nil.
+// awaited returns the request to poll first, or nil.
 func (g *group) awaited() *Request {
 	switch {
 	case g.one != nil:
@@ -93,7 +93,7 @@ func (g *group) signal() {
 	}
 }
 
-// Who leads.
+// The kinds of leader.
 type leader uint8
 
 const (
@@ -107,15 +107,15 @@ type leadership struct {
 	p         *Proc
 	who       leader
 	leading   leading
-	spin      park.Spin   // how long the leader looks before it sleeps
+	spin      park.Spin   // how long the leader polls before it sleeps
 	ready     func() bool // mustLook, made once: a method value
 	asleep    atomic.Bool // the leader sleeps or is about to
 	followers []*group
-	wanted    atomic.Int32 // callers that want the background loop to let go
+	wanted    atomic.Int32 // number of callers that wait for the background loop to let go
 	watch     ctxWatch
 
-	// What members publish of collectives in memory may not be fenced from their look at
-	// sleepers, and this process's is not: see fenceOthers.
+	// Peers may omit the fence between publishing a result of a collective in memory and checking
+	// for sleepers, and so may this process: see fenceOthers.
 	othersUnfenced, unfenced bool
 }
 
@@ -136,7 +136,7 @@ func (ld *leadership) await(ctx context.Context, g *group) error {
 	return err
 }
 
-// take says whether nobody led, and who asks does now. The caller holds mu.
+// take makes the caller the leader and returns true if nobody led. The caller holds mu.
 func (ld *leadership) take(who leader) bool {
 	if ld.who != nobody {
 		return false
@@ -145,25 +145,26 @@ func (ld *leadership) take(who leader) bool {
 	return true
 }
 
-// leading is what the one leader waits for. It lives in Proc, because a local one
-// would move to the heap with every call that waits.
+// leading is the state that the leader waits for. The state is a part of Proc, because a local
+// variable would move to the heap with every call that waits.
 type leading struct {
-	g         *group
-	src       int     // peer whose ring is polled directly; -1: none
-	near      bool    // word is of a ring or of a transfer: what to do when it moves is known
-	word      *uint64 // in that ring: the next cell's; or of a transfer, or in memory; nil: there is none
+	g   *group
+	src int // peer whose ring is polled directly; -1: none
+	// word is of a ring or of a transfer: the action to take when it moves is known
+	near      bool
+	word      *uint64 // the next cell's in that ring, or of a transfer, or in memory; nil: none
 	want      uint64  // its value, or one less, when there is something to do
-	stale     bool    // no: want is its value as long as there is nothing to do
-	again     bool    // a transfer is under way: look at once
-	remote    bool    // src is on another node: to look is to ask the kernel
+	stale     bool    // if true, want is its value as long as nothing is to be done
+	again     bool    // a transfer is under way: poll again at once
+	remote    bool    // src is on another node: a poll is a system call
 	yields    int     // how often to give the turn to others before sleeping
 	sleep     mono.Duration
 	cancelled *atomic.Bool
 }
 
-// elsewhere is whom the look at all others leaves out: the peer whose ring is polled. One of
-// another node is polled, too, until the leader gives its turns away; then only that look sees what
-// has come from it.
+// elsewhere returns the peer that the poll of all peers leaves out: the one whose ring is polled
+// directly. A peer of another node is polled directly until the leader yields the processor; from
+// then on only the poll of all peers sees its frames.
 func (l *leading) elsewhere(spun bool) int {
 	if spun && l.remote {
 		return -1
@@ -219,8 +220,8 @@ func (ld *leadership) until(ctx context.Context, g *group) error {
 	return nil
 }
 
-// lookRemote asks the kernel for what has come from the process that is waited for, around: or
-// from any other, and says whether anything has.
+// lookRemote polls the kernel for frames of the awaited process or, if around is true, of any
+// other. The result is true if there were any.
 func (ld *leadership) lookRemote(around bool) bool {
 	if around && (ld.p.link.Pending(ld.leading.src) || ld.p.busy.any(true)) {
 		return ld.look()
@@ -230,10 +231,10 @@ func (ld *leadership) lookRemote(around bool) bool {
 	return ld.lookCloser()
 }
 
-// remoteLooks is as how many looks at memory one counts that asks the kernel.
+// remoteLooks is the number of polls of memory as which a poll of the kernel counts.
 const remoteLooks = 8
 
-// learn notes how a wait that looks before it sleeps has ended. The caller leads.
+// learn records the outcome of a wait that polls before it sleeps. The caller leads.
 func (ld *leadership) learn(looks int, slept bool) {
 	switch {
 	case !ld.p.cfg.LearnSpin:
@@ -244,8 +245,8 @@ func (ld *leadership) learn(looks int, slept bool) {
 	}
 }
 
-// look lets everything that has arrived take effect, and finds out what to poll
-// next. It says whether anything happened.
+// look lets everything that has arrived take effect, determines the word to poll next, and reports
+// whether anything happened.
 func (ld *leadership) look() bool {
 	ld.p.mu.Lock()
 	did := ld.lookLocked()
@@ -253,15 +254,15 @@ func (ld *leadership) look() bool {
 	return did
 }
 
-// lookLocked is look for a caller that holds mu.
+// lookLocked does the same for a caller that holds mu.
 func (ld *leadership) lookLocked() bool {
 	did := ld.p.progress()
 	ld.leading.again = did && ld.p.busy.has(servesTransfers)
 	return ld.lookCloser() || did
 }
 
-// lookCloser handles what has come from the peer that is waited for, and finds out
-// what to poll next. The caller holds mu.
+// lookCloser handles the frames of the awaited peer, and determines the word to poll next. The
+// caller holds mu.
 func (ld *leadership) lookCloser() bool {
 	l := &ld.leading
 	did := false
@@ -292,7 +293,8 @@ func (ld *leadership) lookCloser() bool {
 			}
 		}
 		if ld.p.others != nil && r.kind == callRequest {
-			l.yields = ld.p.cfg.YieldPolls // what comes next is a few messages away, as in a collective
+			// the next frame is a few messages away, as in a collective
+			l.yields = ld.p.cfg.YieldPolls
 		}
 		if !r.awaitsPeer(ld.p.me) {
 			if !ld.p.busy.has(servesTransfers) || r.done() {
@@ -321,7 +323,7 @@ func (ld *leadership) lookCloser() bool {
 	}
 }
 
-// nextPart returns what to look at of a collective by messages, or nil.
+// nextPart returns the part of a collective by messages to poll, or nil.
 func (ld *leadership) nextPart(r *Request) *Request {
 	ld.p.schedules.run()
 	if r.done() {
@@ -330,8 +332,8 @@ func (ld *leadership) nextPart(r *Request) *Request {
 	return r.schedule.awaited()
 }
 
-// moved says whether the awaited cell is there, or the awaited step of a transfer.
-// The receiver of a message may take two steps at a time.
+// moved reports whether the awaited cell is there, or the awaited step of a transfer. The receiver
+// of a message may take two steps at a time.
 func (ld *leadership) moved() bool {
 	l := &ld.leading
 	if l.word == nil {
@@ -344,10 +346,10 @@ func (ld *leadership) moved() bool {
 	}
 }
 
-// mustLook is the last question before the leader sleeps. It takes mu, because who
-// ends a request does not wait until others see that before it looks whether the leader
-// is asleep: either that was before, under mu, and is seen here, or it is later, and sees
-// that the leader sleeps.
+// mustLook is the last check before the leader sleeps. mustLook takes mu, because a goroutine that
+// ends a request does not wait until others see that before it checks whether the leader is asleep.
+// If the check was earlier, under mu, the end is seen here. If the check is later, the goroutine
+// sees that the leader sleeps.
 func (ld *leadership) mustLook() bool {
 	l := &ld.leading
 	ld.fenceOthers()
@@ -358,8 +360,8 @@ func (ld *leadership) mustLook() bool {
 		l.cancelled != nil && l.cancelled.Load()
 }
 
-// leave gives the lead up and hands it to a follower. It does not stir the
-// background loop: right after a death every thread that wakes delays others.
+// leave gives the lead up and hands it to a follower, but does not wake the background loop: right
+// after a death every thread that wakes delays others.
 func (ld *leadership) leave() {
 	ld.p.mu.Lock()
 	ld.leaveLocked()
@@ -379,13 +381,13 @@ func (ld *leadership) offer() {
 	}
 }
 
-// follow waits until the leader has ended what g waits for, ctx is over, or the lead is free.
-// over says that the caller waits no longer; else it is to take the lead, if nobody else has.
+// follow waits until the leader has ended what g waits for, ctx is over, or the lead is free. If
+// over is true the caller waits no longer; otherwise it is to take the lead, if nobody else has.
 // Somebody leads; the caller holds mu, and does again afterwards.
 //
-// The lead may have been offered to this follower whatever it woke for, and an offer is made
-// once. So a follower that waits no longer passes it on, before it gives mu back. Else nobody
-// leads while others sleep, and the background loop stands back for them:
+// The lead may have been offered to this follower for any reason of its wake-up, and an offer is
+// made once. A follower that waits no longer therefore passes the offer on before it releases mu.
+// Otherwise nobody leads while others sleep, and the background loop stands back for them:
 //
 //	leader             follower 1           follower 2
 //	                   its ctx ends
@@ -434,17 +436,16 @@ func (ld *leadership) attach(g, to *group) {
 	}
 }
 
-// stir wakes the leader if it sleeps: another goroutine has completed
-// something that it may wait for.
+// stir wakes the leader if it sleeps, after another goroutine has completed a request that the
+// leader may wait for.
 func (ld *leadership) stir() {
 	if ld.asleep.Load() {
 		ld.p.node.Notify(ld.p.me, park.Caller|park.Background)
 	}
 }
 
-// ctxWatch is the one watcher of the context on which the leader waits; it is
-// kept for the next leader with the same context, so a call that waits does not
-// make one each time.
+// ctxWatch is the single watcher of the context on which the leader waits. The watcher is kept for
+// the next leader with the same context, so a call that waits does not make one each time.
 type ctxWatch struct {
 	done  <-chan struct{}
 	fired *atomic.Bool
@@ -471,27 +472,27 @@ func (ld *leadership) watchContext(ctx context.Context) *atomic.Bool {
 	return ld.watch.fired
 }
 
-// fenceOthers is for who has said that it sleeps, and is about to look for the last time. Where
-// each rank has a core the members of a collective in memory do not fence what they publish
-// from the look at who sleeps, because hardly ever somebody does:
+// fenceOthers is called by a process that has set its sleep flag, before its last check. Where each
+// rank has a core the members of a collective in memory do not fence between publishing and
+// checking for sleepers, because sleepers are rare:
 //
-//	member                  who is about to sleep
+//	member                  process about to sleep
 //	publishes its line
 //	sees nobody asleep
-//	                        says that it sleeps
+//	                        sets its sleep flag
 //	                        does not see the line: it is on its way
 //
-// So the fence of all of them is made here. Where ranks share cores sleep is what most of
-// them do, and members fence.
+// The sleeper therefore executes the fence for all of them. Where ranks share cores most of them
+// sleep, and members fence.
 func (ld *leadership) fenceOthers() {
 	if ld.othersUnfenced && ld.p.busy.has(servesMemory) && !publish.FenceAll() {
 		park.Pause(awayPauses)
 	}
 }
 
-// awayPauses are, for a process that the kernel forbids to make a FenceAll, 10 to 50
-// microseconds: some times what a line is on its way. Nor does it sleep for longer than
-// mismatchLook then.
+// awayPauses are, for a process that the kernel forbids to make a FenceAll, 10 to 50 microseconds:
+// several times the propagation time of a line. Such a process also sleeps for at most
+// mismatchLook.
 const awayPauses = 512
 
 // sleep sleeps until there is something to do, or for so long; negative: for ever.
@@ -513,15 +514,15 @@ func (ld *leadership) sleep(flag uint32, mustLook func() bool, most mono.Duratio
 	ld.asleep.Store(false)
 }
 
-// mismatchLook is after how long a sleeping member of a collective looks whether
-// another has made another call: nobody is woken for that.
+// mismatchLook is the time after which a sleeping member of a collective checks whether another has
+// made another call: nobody is woken for that.
 const mismatchLook = 100 * mono.Millisecond
 
-// endLook is after how long a process looks whether a dead sender has been reaped: the
-// launcher wakes nobody for that. It is rare that a sender dies while it copies.
+// endLook is the time after which a process checks whether a dead sender has been reaped: the
+// launcher wakes nobody for that. A sender rarely dies while copying.
 const endLook = 200 * mono.Microsecond
 
-// awaitsEnd says whether a receive waits until no thread of its dead sender is left.
+// awaitsEnd reports whether a receive waits until no thread of its dead sender is left.
 func (ts *transfers) awaitsEnd() bool {
 	ts.p.mu.Lock()
 	defer ts.p.mu.Unlock()

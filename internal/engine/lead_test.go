@@ -25,7 +25,7 @@ func awaitFollowers(p *Proc, n int) {
 	}
 }
 
-// TestLeadIsPassedOn: a follower whose context has just ended is offered the lead. It passes
+// TestLeadIsPassedOn: a follower with a context that has just ended is offered the lead. It passes
 // the lead on to the next follower, which waits for a message that comes later.
 func TestLeadIsPassedOn(t *testing.T) {
 	limit, stop := context.WithTimeout(bg, time.Minute)

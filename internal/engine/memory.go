@@ -18,7 +18,7 @@ import (
 // memory is the service of agreements and collectives in the memory of the node.
 type memory struct {
 	p       *Proc
-	shares  bool         // agreements and collectives go through memory
+	shares  bool         // agreements and collectives use memory
 	node    nodemem.Node // of agreements
 	made    []commMemory // of communicators that are being made
 	opened  []*Comm      // those with something open in memory
@@ -94,10 +94,11 @@ func (p *Proc) teamsOf(g *commstate.Group) (teams [][]int) {
 	return teams
 }
 
-// cameLater says whether a process was started by others of the job.
+// cameLater reports whether a process was started by others of the job.
 func (p *Proc) cameLater(proc int) bool { return proc >= p.cfg.Share || p.node.Generation(proc) > 0 }
 
-// tellTeams wakes those who may wait for what this process has stored for agreements in two levels.
+// tellTeams wakes the members that may wait for the stores of this process for agreements in two
+// levels.
 func (my *memory) tellTeams() {
 	for _, g := range my.node.Touched {
 		my.p.node.NotifyAll(g.Procs, park.Caller|park.Background)
@@ -105,15 +106,15 @@ func (my *memory) tellTeams() {
 	my.node.Touched = my.node.Touched[:0]
 }
 
-// commMemory is what openComm looks for when control has made a communicator.
+// commMemory is the memory of a communicator that control has made, for openComm.
 type commMemory struct {
 	index  uint32
 	series *[2]nodemem.Series
 }
 
-// A revocation on a node is a word in the first member's block, which every member that
-// hears of it writes, and the epoch, which all who wait look at. Who dies in between
-// moves the epoch by its death:
+// A revocation on a node is a word in the first member's block, which every member that learns of
+// the revocation writes, and the epoch, which all waiting members poll. A member that dies in
+// between moves the epoch by its death:
 //
 //	revoker: word = tag; epoch + 1; wakes the members
 //	others:  the epoch has moved: is word = tag?
@@ -124,7 +125,7 @@ type commMemory struct {
 type revocation struct {
 	word   *uint64 // nil: by messages
 	tag    uint64
-	broken chan struct{} // closed once it has come; nil: nobody has asked for it
+	broken chan struct{} // closed once the revocation is known; nil: not requested yet
 }
 
 func (my *memory) revocationOf(c *Comm) revocation {
@@ -137,7 +138,7 @@ func (my *memory) revocationOf(c *Comm) revocation {
 
 func (r revocation) seen() bool { return r.word != nil && segment.Load64(r.word) == r.tag }
 
-// publishRevocation tells the other members, unless one of them has told this one.
+// publishRevocation notifies the other members, unless one of them has notified this one.
 func (my *memory) publishRevocation(c *Comm) {
 	if c.revocation.word == nil || c.revocation.seen() {
 		return
@@ -171,7 +172,7 @@ func (my *memory) take(index uint32) *[2]nodemem.Series {
 	return nil
 }
 
-// open notes that something on c goes through memory: progress looks at it.
+// open notes that an operation on c uses memory: progress polls it.
 func (my *memory) open(c *Comm) {
 	for _, o := range my.opened {
 		if o == c {
@@ -182,8 +183,7 @@ func (my *memory) open(c *Comm) {
 	my.p.busy.set(servesMemory, len(my.opened) > 0)
 }
 
-// progress lets what has moved in memory take effect. It says whether anything
-// happened.
+// progress lets changes in memory take effect, and reports whether anything happened.
 func (my *memory) progress() bool {
 	did := false
 	for i := len(my.opened) - 1; i >= 0; i-- {
@@ -225,8 +225,8 @@ func (my *memory) attention() bool {
 	return false
 }
 
-// diagnose calls f, which may look at memory only to tell a person: what the last
-// look waited for stays as it is.
+// diagnose calls f, which may read memory only for a report: the words that the last poll waited
+// for stay as they are.
 func (my *memory) diagnose(f func()) {
 	type awaited struct {
 		word  *uint64
@@ -249,15 +249,15 @@ func (my *memory) diagnose(f func()) {
 	})
 }
 
-// notifyMembers wakes the other members if they sleep. It reads nothing that changes: the
+// notifyMembers wakes the other members if they sleep. The code reads nothing that changes: the
 // caller need not hold mu.
 func (p *Proc) notifyMembers(c *Comm) {
 	p.node.NotifyAll(c.group.Procs, park.Caller|park.Background)
 }
 
-// agreeNow makes an agreement the fast way: one line published, the others' lines
-// read, no event and no value. If it is not that simple it returns the request with
-// which the agreement goes on; nil: it has not begun.
+// agreeNow makes an agreement the fast way: one line published, the others' lines read, no event
+// and no value. If that is not possible agreeNow returns the request with which the agreement
+// continues, or nil if the agreement has not begun.
 func (c *Comm) agreeNow(ctx context.Context, call commstate.Call, flag uint64, what string) (out commstate.Outcome, r *Request, ok bool) {
 	p := c.p
 	p.mu.Lock()
@@ -295,7 +295,7 @@ func (c *Comm) agreeNow(ctx context.Context, call commstate.Call, flag uint64, w
 		}
 		if state == onenode.Decided {
 			c.plain = nil
-			p.free(r) // nobody else has heard of it
+			p.free(r) // nobody else has learned of it
 			if last && central {
 				segment.Store64(result, agreed)
 				segment.Store64(number, m.Number(seq))
@@ -314,15 +314,16 @@ func (c *Comm) agreeNow(ctx context.Context, call commstate.Call, flag uint64, w
 		m.Rest()
 		c.adoptPlain()
 	}
-	// Else another goroutine's agreement came behind this one and has adopted it. What the
-	// series waits for since then stays: reset, nobody would look at the lines any more.
+	// Otherwise another goroutine's agreement came behind this one and has adopted it. The word
+	// that the series has waited for since then is kept: after a reset nobody would poll the lines
+	// any more.
 	return out, r, false
 }
 
-// centralMin is up to how many members each looks at all lines itself.
+// centralMin is the number of members up to which each polls all lines itself.
 const centralMin = 4
 
-// adoptPlain has an agree that was entered the fast way go on like others.
+// adoptPlain has an agree that was entered the fast way continue like others.
 func (c *Comm) adoptPlain() {
 	if r := c.plain; r != nil {
 		c.plain = nil
@@ -330,8 +331,8 @@ func (c *Comm) adoptPlain() {
 	}
 }
 
-// watchWord leads, without mu, until a word in memory changes, or anything else asks
-// for attention, or it has looked often enough.
+// watchWord leads, without mu, until a word in memory changes, anything else needs attention, or it
+// has polled often enough.
 func (ld *leadership) watchWord(ctx context.Context, word *uint64, stale uint64) (moved bool) {
 	cancelled, epoch := ld.watchContext(ctx), ld.p.epochSeen.Load()
 	yield, pollsMax := ld.p.cfg.YieldPolls > 0, ld.spin.Looks()

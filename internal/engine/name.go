@@ -6,10 +6,10 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/commstate"
 )
 
-// A name is what errors and diagnoses call a communicator. The second one that Split makes of
-// the world is "split#2 of world", its first duplicate "dup of split#2": however deep it is, a
-// name has two labels. The third that comes of shrinking the world again and again is
-// "world#3". Children are counted at this member; CreateGroup may make others count on.
+// A name identifies a communicator in errors and diagnoses. The second communicator that Split
+// makes of the world is "split#2 of world", its first duplicate "dup of split#2": a name has two
+// labels at any depth. The third result of repeated shrinks of the world is "world#3". Children are
+// counted at this member; CreateGroup may make other members count further.
 type name struct {
 	label   string // in the names of children
 	text    string
@@ -20,7 +20,7 @@ type name struct {
 
 func rootName(text string) name { return name{label: text, text: text} }
 
-// repairedName is that of what comes of repairing a communicator so many times.
+// repairedName returns the name of a communicator that has been repaired the given number of times.
 func repairedName(base string, repairs int) name {
 	if repairs == 0 {
 		return rootName(base)
@@ -29,7 +29,7 @@ func repairedName(base string, repairs int) name {
 	return name{label: text, text: text, shrinks: repairs, base: [2]string{base, base}}
 }
 
-// Repairs returns what c was called before it was repaired, and how many times it was.
+// Repairs returns the name of c before its repairs, and their number.
 func Repairs(c *Comm) (base string, times int) {
 	if c.name.shrinks == 0 {
 		return c.name.text, 0
@@ -37,7 +37,7 @@ func Repairs(c *Comm) (base string, times int) {
 	return c.name.base[1], c.name.shrinks
 }
 
-// child names what a call on a communicator makes.
+// child returns the name of the communicator that a call on this one makes.
 func (n *name) child(kind commstate.Kind) name {
 	if kind == commstate.KindShrink || kind == commstate.KindReplace { // repairs are counted alike
 		base, number := n.base, count(n.shrinks+1)
@@ -59,7 +59,7 @@ func (n *name) child(kind commstate.Kind) name {
 
 func count(i int) string { return "#" + strconv.Itoa(i) }
 
-// Name returns what errors and diagnoses call c.
+// Name returns the name of c in errors and diagnoses.
 func (c *Comm) Name() string {
 	if given := c.given.Load(); given != nil {
 		return *given
@@ -76,8 +76,8 @@ func (c *Comm) SetName(text string) {
 	c.given.Store(&text)
 }
 
-// Blockless says whether c has no block in memory although its members share some, and others of
-// this process can have one: its collectives and agreements go by messages.
+// Blockless reports whether c has no block in memory although its members share some, and others of
+// this process can have one: its collectives and agreements use messages.
 func (c *Comm) Blockless() bool {
 	return c.p.memory.shares && !c.shared && c.p.others.isNear(c.group.Procs)
 }

@@ -7,28 +7,28 @@ import (
 	"github.com/goulfm/goulfm/internal/net/transport"
 )
 
-// betweenNodes is a link that leads to processes of other nodes, too, over connections: what is
-// sent there is kept until the receiver has taken it.
+// betweenNodes is a link that also leads to processes of other nodes, over connections. Bytes sent
+// there are kept until the receiver has taken them.
 type betweenNodes interface {
 	// Near returns the link to the processes of this node.
 	Near() *transport.Port
-	// Away says of each seat whether its process is on another node: Watch has no word for it,
-	// and Peek asks the kernel.
+	// Away returns for each seat whether its process is on another node: Watch has no word for such
+	// a process, and Peek is a system call.
 	Away() []bool
-	// PutBack has NextControl return once more what it returned last.
+	// PutBack makes NextControl return its last frame once more.
 	PutBack(proc int)
-	// WriteOut writes at once what was sent to a process of another node, and would have waited for
-	// this process's next look to go with what is sent until then. Of a process of this node there
-	// is nothing.
+	// WriteOut writes at once the frames for a process of another node that would otherwise have
+	// waited for this process's next poll, to be written together with later ones. For a process of
+	// this node there are none.
 	WriteOut(proc int)
 	// WriteAllOut is WriteOut for all processes.
 	WriteAllOut()
 	// Part begins to take leave of all processes of other nodes: nothing is sent any more.
 	Part()
-	// Parted says whether they have let go: all was taken on both sides. Gone says of a process
-	// that it has departed.
+	// Parted reports whether they have let go: everything was taken on both sides. The function
+	// gone reports whether a process has departed.
 	Parted(gone func(proc int) bool) bool
-	// Describe says for people how the connections stand, a line each.
+	// Describe returns the state of the connections for a report, a line each.
 	Describe() []string
 }
 
@@ -39,8 +39,8 @@ type others struct {
 	away []bool // by seat: its process is on another node
 }
 
-// writeAllOut writes what was sent to processes of other nodes: the caller is about to wait for
-// something else than progress.
+// writeAllOut writes all frames for processes of other nodes: the caller is about to wait for
+// something other than progress.
 func (o *others) writeAllOut() {
 	if o == nil {
 		return
@@ -50,14 +50,14 @@ func (o *others) writeAllOut() {
 	o.p.mu.Unlock()
 }
 
-// isAway says whether a process is on another node.
+// isAway reports whether a process is on another node.
 func (o *others) isAway(proc int) bool { return o != nil && o.away[proc] }
 
-// isNear says whether processes are all on this node.
+// isNear reports whether processes are all on this node.
 func (o *others) isNear(procs []int) bool { return o == nil || !slices.ContainsFunc(procs, o.isAway) }
 
-// near returns the link to a process of this node; nil: it is on another one, or the transport has
-// no port.
+// near returns the link to a process of this node, or nil if the process is on another node or the
+// transport has no port.
 func (p *Proc) near(proc int) *transport.Port {
 	if p.others.isAway(proc) {
 		return nil
@@ -65,18 +65,18 @@ func (p *Proc) near(proc int) *transport.Port {
 	return p.port
 }
 
-// isAsked says whether something asks for attention that does not come from the process except: who
-// waits for a word in memory looks at every 16th look whether it was sent to in memory, and asks
-// the kernel about sockets at every 256th.
+// isAsked reports whether something needs attention that does not come from the process except. A
+// caller that waits for a word in memory checks the memory of its peers at every 16th poll, and
+// sockets, with a system call, at every 256th.
 func (ld *leadership) isAsked(looks, except int) bool {
 	p := ld.p
 	return looks&15 == 0 && p.port.Pending(except) || p.others != nil && looks&255 == 0 && p.link.Pending(except)
 }
 
-// part waits until the processes of other nodes have taken what this one has sent, and have no
-// more to send: a process that ends before that may take along what it has sent last, since the
-// kernel resets a connection that is closed with input unread. The background loop is over, or
-// leads; who asks takes turns with it.
+// part waits until the processes of other nodes have taken everything that this one has sent, and
+// have no more to send. A process that ends before that may lose its last frames, since the kernel
+// resets a connection that is closed with input unread. The background loop is over, or leads; the
+// caller takes turns with it.
 func (o *others) part(ctx context.Context) error {
 	if o == nil {
 		return nil
@@ -118,14 +118,14 @@ func (p *Proc) Node() int {
 	return p.cfg.Nodes[p.me]
 }
 
-// Nodes returns the members' nodes by rank, read only; nil if all are on one. It is the
-// same at all members, and so is PerNode.
+// Nodes returns the members' nodes by rank, read only; nil if all are on one. The result is the
+// same at all members, and so is that of PerNode.
 func (c *Comm) Nodes() []int { return c.nodes }
 
 // PerNode returns how many members are on the node that has most of them.
 func (c *Comm) PerNode() int { return c.perNode }
 
-// findNodes looks where the members are.
+// findNodes determines the nodes of the members.
 func (c *Comm) findNodes() {
 	c.perNode = c.Size()
 	if c.p.cfg.Nodes == nil {

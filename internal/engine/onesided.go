@@ -13,21 +13,21 @@ import (
 )
 
 // oneSided is the service of windows whose members do not all share memory: an origin that does not
-// reach a target's memory sends it frames, which the target's engine hands to the window when they
-// come, whatever the target's program does.
+// reach a target's memory sends it frames, which the target's engine hands to the window as they
+// arrive, independently of the target's program.
 //
-// Such frames are of a class of their own, are never matched and never kept: who takes them from a
-// ring has executed them. So they need no credit, and there is no announcement: without room the
-// origin waits. An answer carries the handle of the request that waits for it.
+// Such frames are of a class of their own, are never matched and never kept: taking them from a
+// ring executes them. They therefore need no credit, and there is no announcement: without room the
+// origin waits. An answer carries the handle of the waiting request.
 type oneSided struct {
 	p       *Proc
 	serving []*Watch // with a Server
 	answer  []byte   // room for a frame that is sent at once
 }
 
-// A Server executes what other members ask for on this one's memory. It is called with the lock of
-// the process held: it neither waits nor calls anything but Answer and IsDead of its Watch. Waits
-// says whether it wants to Look again though no frame comes.
+// A Server executes requests of other members on this one's memory. It is called with the lock of
+// the process held. A Server never waits, and calls only Answer and IsDead of its Watch. The result
+// waits is true if Look is to be called again although no frame arrives.
 type Server interface {
 	Serve(from int, frame []byte) (waits bool, err error)
 	Look() (waits bool)
@@ -44,8 +44,8 @@ const (
 // messages in between.
 const oneSidedMax = 32<<10 + 64
 
-// lookAgain is after how long a process that serves a window looks whether what one of its origins
-// waits for has changed in memory: whoever changes it may die before it tells.
+// lookAgain is the time after which a process that serves a window checks whether the memory that
+// an origin waits for has changed: a process that changes it may die before it sends the notice.
 const lookAgain = mono.Millisecond
 
 func (os *oneSided) progress() (did bool) {
@@ -117,8 +117,8 @@ func (os *oneSided) answered(from int, payload []byte) {
 	os.p.end(r, nil)
 }
 
-// send publishes a frame, or queues it: then it returns the request that ends when it is out. mu is
-// held.
+// send publishes a frame, or queues it and returns the request that ends when the frame is out. mu
+// is held.
 func (w *Watch) send(to int, tag int32, frame []byte, what string) *Request {
 	p, proc := w.c.p, w.c.group.Procs[to]
 	var h transport.Header
@@ -139,7 +139,7 @@ func (os *oneSided) of(c *Comm) *Watch {
 	return nil
 }
 
-// forget ends the service of a window whose communicator all have freed.
+// forget ends the service of a window after all members have freed its communicator.
 func (os *oneSided) forget(c *Comm) {
 	w := os.of(c)
 	if w == nil {
@@ -152,12 +152,12 @@ func (os *oneSided) forget(c *Comm) {
 	}
 }
 
-// Away says of each rank whether this member does not reach its memory; nil: it reaches all. Read
-// only.
+// Away returns for each rank whether its memory is out of this member's reach; nil: all are in
+// reach. Read only.
 func (w *Watch) Away() []bool { return w.away }
 
-// IsNear says whether a member is another process of this node: one whose memory the kernel may
-// read for this one.
+// IsNear reports whether a member is another process of this node: its memory can be read through
+// the kernel.
 func (w *Watch) IsNear(rank int) bool {
 	return w.Processes() && !w.c.p.others.isAway(w.c.group.Procs[rank])
 }
@@ -180,13 +180,13 @@ func (w *Watch) Serve(s Server) {
 	w.server = s
 	os := &p.memory.oneSided
 	os.serving = append(os.serving, w)
-	p.loop.drowsy = true // whatever it waits for: its tick is another one now
+	p.loop.drowsy = true // the loop may wait with its former, longer tick
 	p.loop.hurryUp()
 }
 
-// Admit begins the execution of what a member asks for, and Dismiss ends it: see node.Node.Admit.
-// It reports false, and then there is no Dismiss, if the member is known to be dead: nothing of it
-// may take effect any more (W7). They are for Servers.
+// Admit begins the execution of a member's request, and Dismiss ends it: see node.Node.Admit. If
+// the member is known to be dead, Admit returns false and no Dismiss follows: no request of the
+// dead may take effect any more (W7). They are for Servers.
 func (w *Watch) Admit(rank int) bool {
 	p, proc := w.c.p, w.c.group.Procs[rank]
 	if proc == p.me {
@@ -201,17 +201,17 @@ func (w *Watch) Admit(rank int) bool {
 	return true
 }
 
-// Dismiss ends what Admit has begun.
+// Dismiss ends the execution that Admit has begun.
 func (w *Watch) Dismiss() { w.node.Dismiss() }
 
-// MarkDead has nothing of a member take effect on this node any more, because another member knows
-// that it is dead. It is for Servers.
+// MarkDead keeps requests of a member from taking effect on this node, because another member knows
+// that it is dead. Only Servers call MarkDead.
 func (w *Watch) MarkDead(rank int) { w.node.MarkDead(w.c.group.Procs[rank]) }
 
-// IsDead says whether a member is known to be dead. It is for Servers.
+// IsDead reports whether a member is known to be dead. Only Servers call IsDead.
 func (w *Watch) IsDead(rank int) bool { return w.c.p.isDead(w.c.group.Procs[rank]) }
 
-// Answer sends what a frame asked for, under the handle that it had. It is for Servers.
+// Answer sends the answer to a frame, under the frame's handle. Only Servers call Answer.
 func (w *Watch) Answer(to int, handle uint64, data []byte) {
 	p := w.c.p
 	if p.alive() != nil || w.IsDead(to) {
@@ -230,13 +230,13 @@ func (w *Watch) Answer(to int, handle uint64, data []byte) {
 	}
 }
 
-// mayAsk says what is wrong with a frame to a member. mu is held.
+// mayAsk returns why no frame may be sent to a member, or nil. mu is held.
 func (w *Watch) mayAsk(to int) error {
 	return w.c.mayStart(context.Background(), ulfm.OpSend, PointToPoint, w.c.group.Procs[to])
 }
 
-// Tell sends a frame that has no answer. It returns when frame is the caller's again: if there is
-// no room it waits. The error is ErrProcFailed when the member is known to be dead, or dies before
+// Tell sends a frame that has no answer. Tell returns when frame may be reused, and waits for room
+// if necessary. The error is ErrProcFailed when the member is known to be dead, or dies before
 // there is room.
 func (w *Watch) Tell(ctx context.Context, to int, frame []byte) error {
 	p := w.c.p
@@ -289,7 +289,8 @@ func (w *Watch) Answered(ctx context.Context, h Handle) (n int, err error) {
 	p.mu.Lock()
 	r := p.find(h)
 	if p.others.isAway(r.peer) {
-		// Another goroutine may lead, and sleep: it would not write what waits for more to go with.
+		// Another goroutine may lead, and sleep: it would not write frames that wait to be
+		// gathered.
 		p.others.link.WriteOut(r.peer)
 	}
 	p.mu.Unlock()
@@ -304,12 +305,12 @@ func (w *Watch) Answered(ctx context.Context, h Handle) (n int, err error) {
 	return n, err
 }
 
-// Stir has a member that serves its window look again at what origins wait for.
+// Stir makes a member that serves its window poll the words that origins wait for.
 func (w *Watch) Stir(rank int) {
 	w.node.Notify(w.c.group.Procs[rank], park.Caller|park.Background)
 }
 
-// Poll lets what has come take effect, if nobody else does that just now.
+// Poll lets everything that has arrived take effect, unless another goroutine does that just now.
 func (w *Watch) Poll() {
 	p := w.c.p
 	if !p.mu.TryLock() {
@@ -321,9 +322,10 @@ func (w *Watch) Poll() {
 	p.mu.Unlock()
 }
 
-// napServing is nap for who waits for what frames of others bring: it makes progress, and sleeps as
-// the leader. Served is how many frames had been executed when the caller last looked. What it
-// waits for may ask other members, so it is not asked here: who leads would wait for itself.
+// napServing is nap for a caller that waits for the effect of frames of others: it makes progress,
+// and sleeps as the leader. Served is the number of executed frames at the caller's last check. The
+// condition may send requests to other members, so it is not evaluated here: the leader would wait
+// for itself.
 func (w *Watch) napServing(bell *uint32, done func() bool, served uint64) (over bool) {
 	p := w.c.p
 	p.mu.Lock()

@@ -9,7 +9,7 @@ import (
 	"github.com/goulfm/goulfm/internal/net/transport/inproc"
 )
 
-// counter is a Server that counts what it executes.
+// counter is a Server that counts executed frames.
 type counter struct {
 	watch  *Watch
 	frames int
@@ -26,7 +26,7 @@ func (s *counter) Look() (waits bool)    { return false }
 func (s *counter) Died(int) (waits bool) { return false }
 
 // TestFramesOfTheDeadAreDropped: a frame to a window that is still on its way when its sender is
-// known to be dead is not executed: who asks after the death sees no change any more (W7, W22).
+// known to be dead is not executed: a query after the death sees no change any more (W7, W22).
 func TestFramesOfTheDeadAreDropped(t *testing.T) {
 	sender, receiver, link := pair(t, nil)
 	from, to := NewWatch(sender.World(), sender.World(), true), NewWatch(receiver.World(), receiver.World(), true)
@@ -41,7 +41,7 @@ func TestFramesOfTheDeadAreDropped(t *testing.T) {
 	require.NoError(t, from.Tell(bg, 1, make([]byte, 40)))
 	receiver.mu.Lock()
 	defer receiver.mu.Unlock()
-	receiver.peers.At(0).dead = true // what a death that is declared sets
+	receiver.peers.At(0).dead = true // as a declared death does
 	link.late.Store(false)
 	receiver.drain(0)
 	assert.Equal(t, 1, served.frames)
@@ -49,8 +49,8 @@ func TestFramesOfTheDeadAreDropped(t *testing.T) {
 }
 
 // TestFramesOfTheDeparted: a frame whose sender is in the list of the dead is not executed, though
-// this process has not read the list: another one may have, and looks at this one's memory (W7).
-// One of a sender that has left well is.
+// this process has not read the list: another one may have, and reads this one's memory (W7). A
+// frame of a sender that has left orderly is executed.
 func TestFramesOfTheDeparted(t *testing.T) {
 	for died, frames := range map[bool]int{true: 0, false: 1} {
 		world := inproc.New(2)

@@ -13,8 +13,8 @@ import (
 	"github.com/goulfm/goulfm/ulfm"
 )
 
-// handmade makes n processes of which none does anything by itself: no background loop
-// ticks, and the test decides in which order what happens.
+// handmade makes n processes that do nothing by themselves: no background loop ticks, and the test
+// decides the order of events.
 func handmade(t *testing.T, n int, cfg Config) *cluster {
 	c := &cluster{world: inproc.New(n)}
 	cfg.SpinPolls, cfg.Tick = 20, time.Hour
@@ -29,10 +29,10 @@ func handmade(t *testing.T, n int, cfg Config) *cluster {
 	return c
 }
 
-// TestSpecR10RevokedThenDeadAtOneLook: 1 revokes and dies, and 0 learns of both in one
-// look. What 1 did comes before its death: the receive of 0 ends with "revoked" (R7), and
-// 0 knows that the communicator is (R10). In memory the revocation is a word; by messages
-// it is a frame that 1 had sent before, and of the dead none is taken later (A6).
+// TestSpecR10RevokedThenDeadAtOneLook: 1 revokes and dies, and 0 learns of both in one poll. The
+// acts of 1 come before its death: the receive of 0 ends with "revoked" (R7), and 0 knows that the
+// communicator is (R10). In memory the revocation is a word; by messages it is a frame that 1 had
+// sent before, and of the dead none is taken later (A6).
 func TestSpecR10RevokedThenDeadAtOneLook(t *testing.T) {
 	for name, cfg := range map[string]Config{"in memory": {}, "by messages": {Messages: true}} {
 		t.Run(name, func(t *testing.T) {
@@ -52,9 +52,9 @@ func TestSpecR10RevokedThenDeadAtOneLook(t *testing.T) {
 	}
 }
 
-// TestCompleteCollectiveOutlivesADeath: 1 comes to a barrier in which 0 waits, and is found
-// dead before 0 looks at what 1 had published. 0's part is complete: the barrier succeeds
-// there (R7, R8).
+// TestCompleteCollectiveOutlivesADeath: 1 comes to a barrier in which 0 waits, and is found dead
+// before 0 reads the line that 1 had published. 0's part is complete: the barrier succeeds there
+// (R7, R8).
 func TestCompleteCollectiveOutlivesADeath(t *testing.T) {
 	c := handmade(t, 2, Config{})
 	here, there := c.procs[0], c.procs[1]
@@ -76,10 +76,10 @@ func TestCompleteCollectiveOutlivesADeath(t *testing.T) {
 	here.mu.Unlock()
 }
 
-// TestLastLookOfTheLeader: who ends a request holds mu until it has looked whether the
-// leader sleeps. The leader asks for the last time before it sleeps, waits for mu, and sees
-// the request ended. If it asked without mu it would see the request open, and sleep; and
-// the other one has looked before that.
+// TestLastLookOfTheLeader: a goroutine that ends a request holds mu until it has checked whether
+// the leader sleeps. The leader checks for the last time before it sleeps, waits for mu, and sees
+// the request ended. Without mu the leader would see the request open, and sleep, after the check
+// of the other goroutine.
 func TestLastLookOfTheLeader(t *testing.T) {
 	c := handmade(t, 1, Config{})
 	p := c.procs[0]
@@ -94,7 +94,7 @@ func TestLastLookOfTheLeader(t *testing.T) {
 		}()
 		<-asks
 		for range 50 {
-			runtime.Gosched() // whoever does not wait for mu has its answer by now
+			runtime.Gosched() // a goroutine that does not wait for mu has its answer by now
 		}
 		p.complete(r, nil)
 		p.mu.Unlock()

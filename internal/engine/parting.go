@@ -6,17 +6,18 @@ import (
 )
 
 // A process of another world leaves without an agreement with this one. It may have completed a
-// collective that is still open here, and nobody needs it there any more:
+// collective that is still open here, and is not needed there any more:
 //
 //	process of world 2           a slower process of world 1
 //	completes collective 7
 //	Finalize, ends
 //	                             reads the departure
-//	                             completes collective 7 with what the other has sent
+//	                             completes collective 7 with the frames of the other
 //
-// So before it leaves, it tells each member of another world the number of its last collective on
-// each communicator that they share. Collectives up to that number go on without it, and fail only
-// where they need something that it has not sent; later ones fail as after a death.
+// Before it leaves, such a process therefore sends each member of another world the number of its
+// last collective on each communicator that they share. Collectives up to that number continue
+// without it, and fail only where they need a frame that it has not sent; later ones fail as after
+// a death.
 
 // kindLast is the first byte of a control frame: the number of the sender's last collective on a
 // communicator.
@@ -50,7 +51,7 @@ func readLast(frame []byte) (l last, err error) {
 	return last{index: uint32(index), number: uint32(number)}, nil
 }
 
-// lasts returns what members of other worlds are to be told. The caller holds mu.
+// lasts returns the notices for members of other worlds. The caller holds mu.
 func (p *Proc) lasts() (lasts []last) {
 	for _, c := range p.live {
 		for rank, proc := range c.group.Procs {
@@ -62,7 +63,7 @@ func (p *Proc) lasts() (lasts []last) {
 	return lasts
 }
 
-// tellLasts sends the last collectives, in front of everything that says that this process has
+// tellLasts sends the last collectives, in front of everything that reports that this process has
 // left.
 func (e *ending) tellLasts() {
 	e.p.mu.Lock()
@@ -90,16 +91,18 @@ func (p *Proc) hearLast(from int, frame []byte) {
 	c.gone.lasts[from] = l.number
 }
 
-// gone counts the members of a communicator that are gone.
+// gone counts the dead and departed members of a communicator.
 type gone struct {
-	deaths    int            // died or departed
-	parted    int            // of those: left after Finalize, and told their last collective
-	lastOfAll uint32         // collective in which all of those took part
-	lasts     map[int]uint32 // by process of another world: its last collective, which it tells when it leaves
-	begun     bool           // what is sent now is of a collective that goes on
+	deaths int // died or departed
+	// of those: left after Finalize, with a notice of their last collective
+	parted    int
+	lastOfAll uint32 // collective in which all of those took part
+	// by process of another world: its last collective, which it sends when it leaves
+	lasts map[int]uint32
+	begun bool // the frames sent now are of a collective that continues
 }
 
-// part counts a member: if it left after Finalize, collectives in which it took part go on.
+// part counts a member: if it left after Finalize, collectives in which it took part continue.
 func (g *gone) part(proc int, left bool) {
 	g.deaths++
 	number, told := g.lasts[proc]
@@ -112,25 +115,26 @@ func (g *gone) part(proc int, left bool) {
 	g.parted++
 }
 
-// goesOn reports whether all members that are gone have left after Finalize and took part in the
-// collective of that number.
+// goesOn reports whether all departed members have left after Finalize and took part in the
+// collective with that number.
 func goesOn(c *Comm, number uint32) bool {
 	return c.gone.parted > 0 && c.gone.parted == c.gone.deaths && !c.revoked && int32(c.gone.lastOfAll-number) >= 0
 }
 
-// outlives reports whether a request is a collective that goes on.
+// outlives reports whether a request is a collective that continues.
 func (r *Request) outlives() bool {
 	switch r.kind {
 	case scheduleRequest:
 		return goesOn(r.comm, r.schedule.number)
 	case collectiveRequest:
-		return goesOn(r.comm, r.comm.collSeq) // advanceRequest looks whether it waits for one that has left
+		// advanceRequest checks whether the collective waits for a member that has left
+		return goesOn(r.comm, r.comm.collSeq)
 	}
 	return false
 }
 
-// awaitsParted reports whether the open collective in memory waits for a member that has left: it
-// publishes nothing any more.
+// awaitsParted reports whether the open collective in memory waits for a member that has left: that
+// member publishes nothing any more.
 func awaitsParted(c *Comm) bool {
 	if c.gone.parted == 0 || c.coll == nil {
 		return false

@@ -44,7 +44,8 @@ func TestCollectivesGoOnAfterADeparture(t *testing.T) {
 	assert.ErrorIs(t, union.Enter(ulfm.OpCollective), ulfm.ErrProcFailed, "it takes part in no fourth")
 }
 
-// TestDeathIsNoDeparture: a process that dies ends collectives, whatever it has completed before.
+// TestDeathIsNoDeparture: a process that dies ends collectives, whether it has completed them or
+// not.
 func TestDeathIsNoDeparture(t *testing.T) {
 	world, procs := twoWorlds(t)
 	procs[2].Union().collSeq = 3

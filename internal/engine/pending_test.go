@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// TestPendingReceiveThatMatchesWaitsForItsPayload: a receive from any rank is
-// posted; then, before its process looks again, 2 dies and 1 announces a long
-// message that matches. The death makes the receive pending, the match makes it
-// wait for 1 alone (R50): it must not return before the payload is there.
+// TestPendingReceiveThatMatchesWaitsForItsPayload: a receive from any rank is posted; then, before
+// its process polls again, 2 dies and 1 announces a long message that matches. The death makes the
+// receive pending, the match makes it wait for 1 alone (R50): it must not return before the payload
+// is there.
 func TestPendingReceiveThatMatchesWaitsForItsPayload(t *testing.T) {
 	payload := bytes.Repeat([]byte{7}, 300_000)
 	posted, arrived := make(chan struct{}), make(chan struct{})
@@ -51,8 +51,8 @@ func TestPendingReceiveThatMatchesWaitsForItsPayload(t *testing.T) {
 	})
 }
 
-// TestWaitAnyOfNothingActiveReturns: another goroutine may have ended the last
-// request between the caller's look and the wait.
+// TestWaitAnyOfNothingActiveReturns: another goroutine may have ended the last request between the
+// caller's check and the wait.
 func TestWaitAnyOfNothingActiveReturns(t *testing.T) {
 	run(t, 1, func(_ *cluster, w *Comm) error {
 		h, err := w.Isend(Envelope{Rank: 0}, []byte{1})

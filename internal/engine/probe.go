@@ -21,7 +21,7 @@ func (c *Comm) Probe(ctx context.Context, from Envelope) (Status, error) {
 	}
 }
 
-// Iprobe looks for a message that a receive would match.
+// Iprobe searches for a message that a receive would match.
 func (c *Comm) Iprobe(from Envelope) (Status, bool, error) {
 	p := c.p
 	p.mu.Lock()
@@ -57,12 +57,11 @@ func (c *Comm) next(from Envelope) (*match.Message, Status, error) {
 	return nil, none, c.entry(op, proc)
 }
 
-// lost says whether the payload of a message died with its sender. It is not there for a
-// probe, and an error for the receive that it matches.
+// lost reports whether the payload of a message died with its sender. A probe does not see such a
+// message; a receive that matches it ends with an error.
 func (p *Proc) lost(m *match.Message) bool { return m.Announced && p.isDead(m.Src) }
 
-// awaitArrival leads, or follows, until anything happens in this process: a
-// probe then looks again.
+// awaitArrival leads, or follows, until anything happens in this process: a probe then polls again.
 func (p *Proc) awaitArrival(ctx context.Context, c *Comm, from Envelope) error {
 	p.mu.Lock()
 	if err := c.alive(); err != nil { // nothing would end the request

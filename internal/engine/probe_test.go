@@ -9,9 +9,9 @@ import (
 	"github.com/goulfm/goulfm/ulfm"
 )
 
-// TestProbeSeesWhatOtherCallsBringIn. A probe waits. What it waits for comes in
-// by a call of another goroutine of the same process, so that nothing is new for
-// the leader when it looks next; the probe must be told all the same.
+// TestProbeSeesWhatOtherCallsBringIn. A probe waits. The awaited message comes in by a call of
+// another goroutine of the same process, so that the leader's next poll finds nothing new. The
+// probe must nevertheless be notified.
 func TestProbeSeesWhatOtherCallsBringIn(t *testing.T) {
 	byte1 := []byte{1}
 	for _, c := range []struct {

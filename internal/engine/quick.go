@@ -9,19 +9,19 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/segment"
 )
 
-// lookEvery is after how many calls one looks at everything: calls that wait for
-// nothing would else never hear of a revocation, and the background loop leaves the
-// lead to a program that makes calls.
+// lookEvery is the number of calls after which a call makes progress: calls that wait for nothing
+// would otherwise never learn of a revocation, and the background loop leaves the lead to a program
+// that makes calls.
 const lookEvery = 512
 
-// called counts a call, and now and then looks at everything. The caller holds mu.
+// called counts a call, and now and then makes progress. The caller holds mu.
 func (p *Proc) called() {
 	if p.calls++; p.calls%lookEvery == 0 {
 		p.lookAround()
 	}
 }
 
-// lookAround says that the program is alive, and lets all that has arrived take effect. The
+// lookAround reports that the program is alive, and lets all that has arrived take effect. The
 // caller holds mu.
 func (p *Proc) lookAround() {
 	if p.cfg.Alive != nil {
@@ -32,20 +32,18 @@ func (p *Proc) lookAround() {
 	}
 }
 
-// quiet says that nothing known here could refuse an operation on c, and that no
-// news of departures waits: then it starts without asking the rules. The caller
-// holds mu.
+// quiet reports whether nothing known here could refuse an operation on c, and no news of
+// departures waits: then it starts without asking the rules. The caller holds mu.
 func (c *Comm) quiet() bool {
 	p := c.p
 	return c.gone.deaths == 0 && !c.revoked && !c.freed && !p.fenced.Load() && !p.finalized.Load() &&
 		p.node.Epoch() == p.epochSeen.Load()
 }
 
-// recvNow receives the message that is next in its sender's ring, now or after
-// some looks, straight from there: without the queues, and without a request unless
-// the message is large: then the receive goes on with the one that it returns. It says
-// false where that is not all there is to it: the long way does the rest. The caller
-// holds mu, and does again afterwards.
+// recvNow receives the next message in its sender's ring, now or after some polls, straight from
+// the ring: without the queues, and without a request unless the message is large; then it returns
+// the request with which the receive continues. It returns ok false in all other cases: the long
+// path does the rest. The caller holds mu, and does again afterwards.
 func (c *Comm) recvNow(ctx context.Context, from *Envelope, buf []byte, st *Status) (r *Request, err error, ok bool) {
 	p := c.p
 	if from.Rank == Any || !c.quiet() {
@@ -66,8 +64,8 @@ func (c *Comm) recvNow(ctx context.Context, from *Envelope, buf []byte, st *Stat
 	if word == nil {
 		return nil, nil, false
 	}
-	// The message may have come since takeNext looked. If it has not when this gives the lock
-	// back, what holds now may not hold any more.
+	// The message may have come since takeNext polled. If it has not when the lock is released,
+	// conditions that hold now may not hold any more.
 	looks, here := p.leads.lookKeenly(word, min(segment.Load64(word), want-1), proc)
 	if !here {
 		if !p.leads.take(caller) {
@@ -80,15 +78,15 @@ func (c *Comm) recvNow(ctx context.Context, from *Envelope, buf []byte, st *Stat
 	if !here {
 		return nil, nil, false
 	}
-	if answer != nil && looks > 1 { // not one that is there, but not what is asked for
+	// a message that is there, but not the requested one, does not count
+	if answer != nil && looks > 1 {
 		answer.Missed(looks)
 	}
 	return c.takeNext(proc, from, buf, st)
 }
 
-// awaitAnswer waits for as long as the answer of a process to which something was sent
-// takes by experience, and returns where to note whether it was there; nil: what comes
-// next is no answer.
+// awaitAnswer waits for the usual response time of a process to which something was sent, and
+// returns the record for the result; nil: the next message is no answer.
 func (p *Proc) awaitAnswer(proc int) *park.Patience {
 	q := p.peers.At(proc)
 	if !q.asked || p.cfg.YieldPolls > 0 {
@@ -101,16 +99,16 @@ func (p *Proc) awaitAnswer(proc int) *park.Patience {
 	return &q.patience
 }
 
-// keenLooksMax is how often a call looks without a pause in between, and without giving the
-// lock back: what it waits for comes at once, mostly, and either takes as long as a tenth
+// keenLooksMax is how often a call polls without a pause in between, and without releasing the
+// lock: mostly the awaited word changes at once, and a pause or a release takes as long as a tenth
 // of a message.
 const keenLooksMax = 128
 
-// lookKeenly looks until a word is not stale any more, something asks for attention that
-// does not come from the process except, or it has looked often enough. The caller holds mu.
+// lookKeenly polls until a word is not stale any more, something needs attention that does not come
+// from the process except, or it has polled often enough. The caller holds mu.
 //
-// Between two looks it does more than it must. Who looks again at once gets the line back
-// before its writer is done with it: a message takes a fifth longer then.
+// Between two polls it does more than necessary. Polling again at once steals the cache line from
+// its writer: a message takes a fifth longer then.
 func (ld *leadership) lookKeenly(word *uint64, stale uint64, except int) (looks int, moved bool) {
 	p := ld.p
 	if p.cfg.YieldPolls > 0 {
@@ -128,10 +126,9 @@ func (ld *leadership) lookKeenly(word *uint64, stale uint64, except int) (looks 
 	return looks, false
 }
 
-// overNow says whether none of the requests need be waited for, when what has come from
-// those who send to them, now or after some looks, has taken effect. One that has failed
-// makes it say false: others may be under way then that nobody waits for (C1). The caller
-// holds mu.
+// overNow reports whether none of the requests need be waited for, once the frames of their senders
+// have taken effect, now or after some polls. If one request has failed the result is false: others
+// may be under way that nobody waits for (C1). The caller holds mu.
 func (p *Proc) overNow(hs []Handle) bool {
 	for _, h := range hs {
 		r := p.named(h)
@@ -150,7 +147,7 @@ func (p *Proc) overNow(hs []Handle) bool {
 	return true
 }
 
-// takeFor handles what comes, now or after some looks, from whom a receive names. False:
+// takeFor handles frames, now or after some polls, from the source that a receive names. False:
 // nothing has come, or r waits for something else. The caller holds mu.
 func (p *Proc) takeFor(r *Request) bool {
 	if r.kind != recvRequest || r.receiving.HasMatched() || r.peer < 0 || r.peer == p.me || p.near(r.peer) == nil || p.fenced.Load() {
@@ -170,8 +167,8 @@ func (p *Proc) takeFor(r *Request) bool {
 	return true
 }
 
-// watchNext leads, without mu, until the next frame of a process is there, which word
-// says, or anything else asks for attention, or it has looked often enough.
+// watchNext leads, without mu, until word shows the next frame of a process, anything else needs
+// attention, or it has polled often enough.
 func (ld *leadership) watchNext(ctx context.Context, proc int, word *uint64, want uint64, looked int) (looks int, here bool) {
 	looks = looked
 	cancelled, kept, epoch := ld.watchContext(ctx), ld.p.kept.Load(), ld.p.epochSeen.Load()

@@ -7,8 +7,8 @@ import (
 	"github.com/goulfm/goulfm/ulfm"
 )
 
-// Recv receives into buf and says what it got. A longer message than buf fills
-// buf and gives ErrTruncated.
+// Recv receives into buf and returns the status. A longer message than buf fills buf and gives
+// ErrTruncated.
 func (c *Comm) Recv(ctx context.Context, from Envelope, buf []byte) (Status, error) {
 	p := c.p
 	p.mu.Lock()
@@ -16,7 +16,7 @@ func (c *Comm) Recv(ctx context.Context, from Envelope, buf []byte) (Status, err
 	return c.recvLocked(ctx, from, buf, "recv")
 }
 
-// recvLocked is Recv for a caller that holds mu; it gives it back.
+// recvLocked is Recv for a caller that holds mu, which it releases.
 func (c *Comm) recvLocked(ctx context.Context, from Envelope, buf []byte, what string) (Status, error) {
 	p := c.p
 	var st Status
@@ -42,10 +42,9 @@ func (c *Comm) recvLocked(ctx context.Context, from Envelope, buf []byte, what s
 	return p.finishRecv(ctx, r)
 }
 
-// RecvWhole receives a message whatever its length, and returns its payload. The
-// length is looked up and the receive is posted under one lock: between a probe
-// and a receive another goroutine could take the message, and a longer one would
-// meet the buffer.
+// RecvWhole receives a message of any length, and returns its payload. The length is read and the
+// receive is posted under one lock: between a probe and a receive another goroutine could take the
+// message, and a longer one would meet the buffer.
 func (c *Comm) RecvWhole(ctx context.Context, from Envelope) ([]byte, Status, error) {
 	p := c.p
 	for {
@@ -102,8 +101,8 @@ func (c *Comm) proc(rank int) int {
 	return c.group.Procs[rank]
 }
 
-// recv posts a receive. Data that was complete before a failure is delivered
-// (R8), so the rules are asked only after a look at what is there.
+// recv posts a receive. Data that was complete before a failure is delivered (R8), so the rules are
+// consulted only after the queues and the ring.
 func (c *Comm) recv(ctx context.Context, from Envelope, buf []byte, what string, blocking bool) (*Request, error) {
 	p := c.p
 	proc := c.proc(from.Rank)
@@ -170,8 +169,8 @@ func (p *Proc) finishRecv(ctx context.Context, r *Request) (Status, error) {
 	return p.endRecv(r, p.leads.await(ctx, &r.own))
 }
 
-// endRecv ends a receive that is over, or withdraws it because of err, which it then
-// returns, unless it has matched: then it completes.
+// endRecv ends a receive that is over, or withdraws the receive because of err and returns err. A
+// receive that has matched completes.
 func (p *Proc) endRecv(r *Request, err error) (Status, error) {
 	p.mu.Lock()
 	if !r.done() {

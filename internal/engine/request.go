@@ -11,7 +11,7 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/publish"
 )
 
-// Status says what a receive got.
+// Status is the result of a receive.
 type Status struct {
 	Proc  int // world process of the sender
 	Tag   int
@@ -32,15 +32,15 @@ const (
 const (
 	reqFree    uint64 = iota
 	reqActive         // posted; may be completed by any leader
-	reqPending        // active, and a failure that is not acknowledged may be what it waits for (R49)
+	reqPending        // active, and perhaps waiting in vain because of an unacknowledged failure (R49)
 	reqDone           // err and status are final
 )
 
-// A Request is one operation under way. It belongs to the engine's slot table
-// and is reused: outside, a Handle names it. What every message needs stands
-// in the first four cache lines.
+// A Request is one operation under way. It belongs to the engine's slot table and is reused:
+// outside, a Handle names it. The fields that every message needs are in the first four cache
+// lines.
 type Request struct {
-	match.Recv // for receives: what it matches
+	match.Recv // for receives: the match criteria
 
 	marks
 	gen    uint32
@@ -69,12 +69,12 @@ type Request struct {
 	made   *Comm
 	memory *nodemem.Series // call: where it is agreed; nil: by messages
 
-	flag *uint64 // call: where the agreed flag goes
+	flag *uint64 // call: where the agreed flag is stored
 
 	schedule *Schedule // of a collective by messages
 }
 
-// marks are what a request begins with: all but its kind unset.
+// marks is the initial part of a request: all but its kind unset.
 type marks struct {
 	kind     reqKind
 	elem     uint8
@@ -94,11 +94,10 @@ func (r *Request) handle() Handle { return Handle(uint64(r.gen)<<32 | uint64(r.S
 
 func (r *Request) done() bool { return atomic.LoadUint64(&r.state) == reqDone }
 
-// settled says whether a wait for r has something to report.
-// Another goroutine may have ended it.
+// settled reports whether a wait for r has something to report. Another goroutine may have ended r.
 func (r *Request) settled() bool { return atomic.LoadUint64(&r.state) != reqActive }
 
-// active says whether r is not over.
+// active reports whether r is not over.
 func (r *Request) active() bool {
 	s := atomic.LoadUint64(&r.state)
 	return s == reqActive || s == reqPending
@@ -106,8 +105,8 @@ func (r *Request) active() bool {
 
 func (r *Request) pending() bool { return atomic.LoadUint64(&r.state) == reqPending }
 
-// awaitsPeer says whether what ends r comes next from its peer, if all goes well: a message, or an
-// answer.
+// awaitsPeer reports whether r, in the normal case, next needs a frame of its peer: a message, or
+// an answer.
 func (r *Request) awaitsPeer(me int) bool {
 	switch r.kind {
 	case recvRequest:
@@ -118,7 +117,7 @@ func (r *Request) awaitsPeer(me int) bool {
 	return false
 }
 
-// setPending says of an active request whether waiting may not help it.
+// setPending sets whether an active request may wait in vain.
 func (r *Request) setPending(yes bool) {
 	switch s := atomic.LoadUint64(&r.state); {
 	case yes && s == reqActive:
@@ -187,8 +186,8 @@ func (p *Proc) find(h Handle) *Request {
 	return r
 }
 
-// named returns the request of a handle that the program still has: one that it
-// gave up is inactive for it, though its operation goes on.
+// named returns the request of a handle that the program still has. A handle that was given up is
+// inactive for the program, though its operation continues.
 func (p *Proc) named(h Handle) *Request {
 	if r := p.find(h); r != nil && !r.detached {
 		return r
@@ -196,7 +195,7 @@ func (p *Proc) named(h Handle) *Request {
 	return nil
 }
 
-// complete ends r and wakes whoever waits for it. The caller holds mu.
+// complete ends r and wakes its waiter. The caller holds mu.
 func (p *Proc) complete(r *Request, err error) {
 	if r.done() {
 		return

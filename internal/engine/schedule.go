@@ -12,16 +12,14 @@ import (
 	"github.com/goulfm/goulfm/ulfm"
 )
 
-// A Schedule is one member's part in a collective that goes by messages: a plan, the
-// memory it works on, and what to say of a message that is not the expected one. Its
-// messages are ordinary sends and receives (its parts); whoever makes progress
-// completes them and goes on with the plan. It may be used again once its request is
-// over.
+// A Schedule is one member's part in a collective that uses messages: a plan, its memory, and the
+// judgement of unexpected messages. Its messages are ordinary sends and receives (its parts); the
+// goroutine that makes progress completes them and continues the plan. A Schedule may be used again
+// once its request is over.
 //
-// Members call the collectives of a communicator in one order, so all number them
-// alike, and the number is in the tag of each message. Receives compare nothing else:
-// a member that has made another call, or whose call has failed, is found out by the
-// other bits (SequenceBits, Notice).
+// Members call the collectives of a communicator in one order, so all number them alike, and the
+// number is in the tag of each message. Receives compare nothing else: a member that has made
+// another call, or whose call has failed, is detected by the other bits (SequenceBits, Notice).
 type Schedule struct {
 	Plan *sched.Plan
 	// Unit is how many bytes an element of the plan has.
@@ -33,13 +31,12 @@ type Schedule struct {
 	// error ends the schedule.
 	Combine func(dst, left, right []byte) error
 	Elem    uint8
-	// Tag is what the messages say of the call, above the SequenceBits.
+	// Tag identifies the call in the messages, above the SequenceBits.
 	Tag int
-	// Judge says what is wrong with a part: a message of got bytes with this tag came
-	// from a rank where want bytes of Tag were expected, or err happened. Nil lets it
-	// pass.
+	// Judge returns the fault of a part: a message of got bytes with this tag came from a rank
+	// where want bytes of Tag were expected, or err happened. Nil accepts the part.
 	Judge func(from, tag, want, got int, err error) error
-	// Failed says what the others must hear of a failure here. Nil: nothing.
+	// Failed returns the consequence of a failure here for the others. Nil: none.
 	Failed func(err error) Consequence
 	// Ended, if not nil, is called when all is over, with the engine's lock held.
 	Ended func()
@@ -53,19 +50,20 @@ type Schedule struct {
 	blocking bool
 }
 
-// Number is that of the collective: what its messages have in the SequenceBits.
+// Number returns the number of the collective, as in the SequenceBits of its messages.
 func (s *Schedule) Number() int { return s.sequence }
 
 // A Consequence of a failed collective for the other members.
 type Consequence struct {
 	// Tag, if not 0, is sent to all others; with Notice.
 	Tag int
-	// Revoke says that nobody can tell any more who waits for whom.
+	// Revoke revokes the communicator: the members cannot determine any more which of them wait for
+	// which.
 	Revoke bool
 }
 
-// A collective's messages: the lower bits of the tag are its number, and the highest
-// says that the sender's call has failed.
+// A collective's messages: the lower bits of the tag are its number, and the highest reports that
+// the sender's call has failed.
 const (
 	SequenceBits = 14
 	Notice       = 1 << 30
@@ -74,10 +72,10 @@ const (
 	tagMask      = 1<<31 - 1
 )
 
-// numbered is the tag that receives of the collective with a number want.
+// numbered returns the tag for receives of the collective with a number.
 func numbered(sequence int) int { return match.Loosely(sequence, tagMask&^sequenceMask) }
 
-// later says whether number a is of a later collective than b.
+// later reports whether number a is of a later collective than b.
 func later(a, b int) bool {
 	d := (a - b) & sequenceMask
 	return d != 0 && d < 1<<(SequenceBits-1)
@@ -148,7 +146,7 @@ func (c *Comm) startSchedule(what string, s *Schedule, blocking bool) (*Request,
 	return r, nil
 }
 
-// goOn starts what can start, and ends s if nothing is left.
+// goOn starts the steps that can start, and ends s if nothing is left.
 func (s *Schedule) goOn() {
 	for i, ok := s.x.Next(); ok; i, ok = s.x.Next() {
 		step := &s.Plan.Steps[i]
@@ -181,7 +179,7 @@ func (s *Schedule) place(at sched.Ref, elems int) []byte {
 	return s.Bufs[at.Buf][at.Off*s.Unit : (at.Off+elems)*s.Unit]
 }
 
-// send starts a part, and says whether it is over at once.
+// send starts a part, and reports whether it is over at once.
 func (s *Schedule) send(i int, step *sched.Step) (over bool) {
 	c, rank := s.c, int(step.Peer)
 	to := Envelope{Rank: rank, Tag: s.Tag | s.sequence, Class: Collective, Elem: s.Elem}
@@ -204,7 +202,7 @@ func (s *Schedule) send(i int, step *sched.Step) (over bool) {
 	return false
 }
 
-// receive starts a part, and says whether it is over at once.
+// receive starts a part, and reports whether it is over at once.
 func (s *Schedule) receive(i int, step *sched.Step) (over bool) {
 	c, p, rank := s.c, s.c.p, int(step.Peer)
 	if !c.quiet() && !goesOn(c, s.number) {
@@ -243,7 +241,7 @@ func (s *Schedule) add(i int, r *Request) (over bool) {
 	return false
 }
 
-// took looks at how a part ended, and frees it.
+// took records how a part ended, and frees it.
 func (s *Schedule) took(r *Request) {
 	step := &s.Plan.Steps[r.step]
 	rank, tag, want, got, err := int(step.Peer), s.Tag|s.sequence, step.Len*s.Unit, step.Len*s.Unit, r.err
@@ -261,16 +259,16 @@ func (s *Schedule) took(r *Request) {
 	}
 }
 
-// matchedWrong says whether a receive has got a message that does not fit.
+// matchedWrong reports whether a receive has got a message that does not fit.
 func (r *Request) matchedWrong() bool {
 	return errors.Is(r.err, ErrType) || errors.Is(r.err, ErrTruncated)
 }
 
-// schedules is the service of collectives that go by messages.
+// schedules is the service of collectives that use messages.
 type schedules struct {
 	p       *Proc
-	over    []*Request // parts that are complete, and not yet heard of by their schedules
-	unheard []unheard  // messages to look at once those have been heard of
+	over    []*Request // parts that are complete, and not yet learned of by their schedules
+	unheard []unheard  // messages to handle once those have taken effect
 	running bool
 }
 
@@ -290,9 +288,8 @@ func (ss *schedules) waitsFor(r *Request) ([]int, bool) {
 	return r.schedule.waitsFor(), true
 }
 
-// run lets parts that are complete take effect. It says whether there were
-// any. Rules of a plan never re-enter themselves: what completes meanwhile waits its
-// turn. The caller holds mu.
+// run lets parts that are complete take effect. The result is true if there were any. Rules of a
+// plan never re-enter themselves: parts that complete meanwhile are queued. The caller holds mu.
 func (ss *schedules) run() bool {
 	if len(ss.over) == 0 || ss.running {
 		return false
@@ -314,7 +311,7 @@ func (ss *schedules) run() bool {
 	return true
 }
 
-// hear looks at the messages that had to wait for parts.
+// hear handles the messages that had to wait for parts.
 func (ss *schedules) hear() {
 	for len(ss.unheard) > 0 && len(ss.over) == 0 {
 		u := ss.unheard[0]
@@ -356,7 +353,7 @@ func (ss *schedules) withdrawPart(r *Request) {
 	}
 }
 
-// suffer does to the others what the failure of a collective here demands.
+// suffer applies the consequence of a failed collective to the other members.
 func (c *Comm) suffer(sequence int, k Consequence) {
 	p := c.p
 	if k.Revoke {
@@ -369,7 +366,8 @@ func (c *Comm) suffer(sequence int, k Consequence) {
 		if proc == p.me {
 			continue
 		}
-		r, _ := c.send(context.Background(), Envelope{Rank: rank, Tag: Notice | k.Tag | sequence, Class: Collective}, nil, "notice") // who cannot be told is dead
+		// a member that cannot be reached is dead
+		r, _ := c.send(context.Background(), Envelope{Rank: rank, Tag: Notice | k.Tag | sequence, Class: Collective}, nil, "notice")
 		if r != nil {
 			r.detached = true
 			if r.done() {
@@ -379,8 +377,8 @@ func (c *Comm) suffer(sequence int, k Consequence) {
 	}
 }
 
-// Refuse counts a collective that this member does not make because its arguments are
-// wrong, or one that it has given up (again), and tells the others.
+// Refuse counts a collective that this member does not make because its arguments are wrong, or one
+// that it has given up (again), and notifies the others.
 func (c *Comm) Refuse(again bool, k Consequence) {
 	p := c.p
 	p.mu.Lock()
@@ -402,8 +400,8 @@ type unheard struct {
 	from, tag int
 }
 
-// heard looks at a collective message that nothing awaits: whoever waits for its
-// sender in vain fails.
+// heard handles a collective message that nothing awaits: a schedule that waits for its sender in
+// vain fails.
 func (c *Comm) heard(from, tag int) {
 	if len(c.p.schedules.over) > 0 {
 		c.p.schedules.unheard = append(c.p.schedules.unheard, unheard{c, from, tag})
@@ -418,16 +416,16 @@ func (s *Schedule) heard(from, tag int) {
 	n := tag & sequenceMask
 	switch {
 	case n == s.sequence && tag&Notice != 0 && s.has(sendRequest, from):
-		// It will not take what is sent to it.
+		// The sender will not take the messages for it.
 	case s.blocking && later(n, s.sequence) && s.has(recvRequest, from):
-		// Its call with this number is over, and what it sent in it has come before.
+		// The sender's call with this number is over, and all its messages have come before.
 	default:
 		return
 	}
 	s.fail(s.Judge(from, tag, 0, 0, nil))
 }
 
-// has says whether a part of a kind waits for a rank.
+// has reports whether a part of a kind waits for a rank.
 func (s *Schedule) has(kind reqKind, rank int) bool {
 	proc := s.c.group.Procs[rank]
 	return slices.ContainsFunc(s.parts, func(r *Request) bool {
@@ -449,9 +447,9 @@ func (s *Schedule) end() {
 	}
 }
 
-// forgetMessages drops what has come of a collective that is over here: notices, and
-// after a failure data, too, but for what is announced: its sender takes that back. What
-// comes later is dropped when it comes.
+// forgetMessages drops the messages of a collective that is over here: notices, and after a failure
+// data, too, except announced messages, which the sender takes back. Later messages are dropped
+// when they come.
 func (c *Comm) forgetMessages(sequence int, failed bool) {
 	p := c.p
 	c.past = sequence
@@ -467,8 +465,8 @@ func (c *Comm) forgetMessages(sequence int, failed bool) {
 	}, p.dropped)
 }
 
-// countCollective gives the next collective its number. Failures whose numbers come
-// round again are forgotten.
+// countCollective gives the next collective its number. Failures are forgotten when their numbers
+// recur.
 func (c *Comm) countCollective() {
 	c.collSeq++
 	if len(c.failures) > 0 {
@@ -476,7 +474,7 @@ func (c *Comm) countCollective() {
 	}
 }
 
-// late says whether a message is of a collective that is over here.
+// late reports whether a message is of a collective that is over here.
 func (c *Comm) late(tag int) bool {
 	n := tag & sequenceMask
 	if slices.Contains(c.failures, n) {
@@ -486,7 +484,7 @@ func (c *Comm) late(tag int) bool {
 	return tag&Notice != 0 && past && !slices.ContainsFunc(c.schedules, func(s *Schedule) bool { return s.sequence == n })
 }
 
-// awaited returns the part to look at first, or nil.
+// awaited returns the part to poll first, or nil.
 func (s *Schedule) awaited() *Request {
 	for _, r := range s.parts {
 		if r.kind == recvRequest && !r.done() {
@@ -499,8 +497,8 @@ func (s *Schedule) awaited() *Request {
 	return nil
 }
 
-// waitsFor returns the ranks that s waits for: those that it hears from, or else those
-// that do not take what it sends.
+// waitsFor returns the ranks that s waits for: the awaited senders, or if there are none the
+// receivers that have not taken their messages.
 func (s *Schedule) waitsFor() []int {
 	for _, kind := range []reqKind{recvRequest, sendRequest} {
 		var ranks []int

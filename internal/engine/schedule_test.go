@@ -38,7 +38,7 @@ func planned(c *Comm, name string, root, unit int, in, out []byte) *Schedule {
 	return s
 }
 
-// block is what a rank contributes: other bytes for each round.
+// block is the contribution of a rank: other bytes for each round.
 func block(rank, round, unit int) []byte {
 	b := make([]byte, unit)
 	for i := range b {
@@ -135,7 +135,7 @@ func TestManySchedulesAtOnce(t *testing.T) {
 	})
 }
 
-// leftNothing says what collectives have left behind.
+// leftNothing returns an error for anything that collectives have left behind.
 func leftNothing(w *Comm) error {
 	p := w.Proc()
 	p.mu.Lock()
@@ -156,11 +156,11 @@ func leftNothing(w *Comm) error {
 	return nil
 }
 
-// leavesNothing waits until nothing is left. What this rank has announced ends when its
-// receiver says that it will not take it:
+// leavesNothing waits until nothing is left. A message that this rank has announced ends when its
+// receiver refuses it:
 //
 //	2: fails, announces a notice to 0; the next allgather is over: it has 0's block from 1
-//	0: has sent its block, and not yet looked what came from 2
+//	0: has sent its block, and not yet polled for frames of 2
 func leavesNothing(w *Comm) error {
 	for deadline := time.Now().Add(time.Minute); ; runtime.Gosched() {
 		if err := leftNothing(w); err == nil || time.Now().After(deadline) {
@@ -169,8 +169,8 @@ func leavesNothing(w *Comm) error {
 	}
 }
 
-// TestScheduleEndsWhenAMemberDies: each survivor ends, with its result or the error,
-// and what it shrinks to works and holds nothing of before.
+// TestScheduleEndsWhenAMemberDies: each survivor ends, with its result or the error. The shrunk
+// communicator works and holds no earlier messages.
 func TestScheduleEndsWhenAMemberDies(t *testing.T) {
 	for _, name := range []string{"allgather/ring", "alltoall/pairwise", "barrier/dissemination", "allreduce/recursive-doubling"} {
 		for seed := range uint64(20) {
@@ -235,11 +235,11 @@ func TestScheduleEndsWhenAMemberDies(t *testing.T) {
 	}
 }
 
-// refusing is what a member with wrong arguments does.
+// refusing is the consequence that a member with wrong arguments reports.
 var refusing = Consequence{Tag: 5 << SequenceBits}
 
-// TestARefusedCollective: a member does not take part, and says so. Who waits for it
-// fails, whether it receives or sends; the communicator works on.
+// TestARefusedCollective: a member does not take part, and sends a notice. A member that waits for
+// it fails, whether it receives or sends; the communicator works on.
 func TestARefusedCollective(t *testing.T) {
 	for _, unit := range []int{0, 64, 100_000} {
 		for _, name := range []string{"gather/linear", "scatter/linear", "allgather/ring"} {
@@ -254,7 +254,8 @@ func TestARefusedCollective(t *testing.T) {
 						w.Refuse(false, refusing)
 					default:
 						err := w.RunSchedule(bg, name, s)
-						sends := w.Rank() == 0 == (name == "scatter/linear") // what is buffered, and awaits nothing
+						// buffered sends await nothing
+						sends := w.Rank() == 0 == (name == "scatter/linear")
 						mayPass := name != "allgather/ring" && (sends && unit <= 64 || wrong != 0 && w.Rank() != 0)
 						if !errors.Is(err, errNoticed) && !(err == nil && mayPass) {
 							t.Errorf("%s of %d without rank %d: rank %d got %v", name, unit, wrong, w.Rank(), err)
@@ -271,9 +272,9 @@ func TestARefusedCollective(t *testing.T) {
 	}
 }
 
-// TestANoticeComesBeforeWhatFollows: a member refuses a collective and goes on to the
-// next one. Who waits for it with several receives hears the notice, and does not take
-// the message after it for proof that it has left.
+// TestANoticeComesBeforeWhatFollows: a member refuses a collective and enters the next one. A
+// member that waits for it with several receives handles the notice, and does not take the message
+// after the notice for proof that the sender has left.
 func TestANoticeComesBeforeWhatFollows(t *testing.T) {
 	const n, unit = 3, 100_000
 	run(t, n, func(_ *cluster, w *Comm) error {
@@ -306,9 +307,9 @@ func TestANoticeComesBeforeWhatFollows(t *testing.T) {
 	})
 }
 
-// TestCombineMayFail: the member that cannot combine fails and tells the others, and
-// the communicator works on. Nothing is left of it: not even a notice that had to be
-// announced, because a long message was before it in its sender's queue.
+// TestCombineMayFail: the member that cannot combine fails and notifies the others, and the
+// communicator works on. Nothing is left of it: not even a notice that had to be announced, because
+// a long message was before it in its sender's queue.
 func TestCombineMayFail(t *testing.T) {
 	for round := range 40 {
 		unit := []int{1, 100_000}[round%2]
@@ -368,7 +369,7 @@ func TestALaterCollectiveIsNoticed(t *testing.T) {
 		sent := make(chan struct{})
 		run(t, 2, func(_ *cluster, w *Comm) error {
 			if w.Rank() == 1 {
-				w.Refuse(false, Consequence{}) // it made another one, and told nobody
+				w.Refuse(false, Consequence{}) // it made another one, and notified nobody
 				_, err := w.StartSchedule("bcast", planned(w, "bcast/binomial", 1, 8, nil, make([]byte, 8)))
 				close(sent)
 				return err
@@ -385,7 +386,7 @@ func TestALaterCollectiveIsNoticed(t *testing.T) {
 	}
 }
 
-// TestScheduleWaitIsExplained: who waits for whom.
+// TestScheduleWaitIsExplained: Awaited and Waits return the awaited ranks.
 func TestScheduleWaitIsExplained(t *testing.T) {
 	run(t, 3, func(_ *cluster, w *Comm) error {
 		p := w.Proc()

@@ -18,8 +18,8 @@ type matchRecv = match.Recv
 // Any names every rank, or every tag.
 const Any = match.Any
 
-// Envelope says where a message goes or comes from. Rank is a rank of the
-// communicator; for receives Rank and Tag may be Any.
+// Envelope is the destination or source of a message. Rank is a rank of the communicator; for
+// receives Rank and Tag may be Any.
 type Envelope struct {
 	Rank  int
 	Tag   int
@@ -89,7 +89,7 @@ func (c *Comm) Post(to Envelope, buf []byte) (Handle, error) {
 	return r.handle(), nil
 }
 
-// send publishes the message at once if it can: then it returns no request.
+// send publishes the message at once if possible: then there is no request.
 func (c *Comm) send(ctx context.Context, to Envelope, buf []byte, what string) (*Request, error) {
 	r, tell, err := c.put(ctx, to, buf, what)
 	if tell {
@@ -98,8 +98,8 @@ func (c *Comm) send(ctx context.Context, to Envelope, buf []byte, what string) (
 	return r, err
 }
 
-// put is send that leaves it to its caller to tell the receiver of an eager message, if it
-// says so: once the caller has given mu back.
+// put publishes a message like send, but does not ring the receiver's doorbell. If tell is true,
+// the caller must call Port.Tell after it has released mu.
 func (c *Comm) put(ctx context.Context, to Envelope, buf []byte, what string) (r *Request, tell bool, err error) {
 	p := c.p
 	proc := c.group.Procs[to.Rank]
@@ -124,7 +124,8 @@ func (c *Comm) put(ctx context.Context, to Envelope, buf []byte, what string) (r
 	if len(buf) > transport.SizeMax {
 		return nil, false, fmt.Errorf("%w: a message of %d bytes, the longest has %d", ErrNoRoom, len(buf), transport.SizeMax)
 	}
-	var h transport.Header // a literal would be made in one place and copied to another, in pieces that do not match
+	// a literal would be built in one place and copied in pieces of other sizes
+	var h transport.Header
 	h.Ctx, h.Tag, h.Elem, h.Size, h.Sync = dataContext(c.group.Indices[to.Rank], to.Class), int32(to.Tag), to.Elem, len(buf), to.Sync
 	if proc == p.me {
 		return p.sendSelf(c, h, buf, what), false, nil
@@ -147,9 +148,9 @@ func (c *Comm) put(ctx context.Context, to Envelope, buf []byte, what string) (r
 	return p.queueSend(c, proc, h, buf, what), false, nil
 }
 
-// sendsEagerly says whether a message goes without an announcement. Between nodes, and where each
-// rank has a core its own, longer ones do: on a node memory that both map is faster than the kernel
-// for some more.
+// sendsEagerly reports whether a message is sent without an announcement. The limit is higher
+// between nodes, and where each rank has a core of its own: on a node the mapped memory is faster
+// than the kernel up to a larger size.
 func (p *Proc) sendsEagerly(proc, size int) bool {
 	if size <= transport.ShortMax {
 		return true
@@ -166,7 +167,7 @@ func (p *Proc) sendsEagerly(proc, size int) bool {
 // mayStart asks everything that can refuse an operation before it starts.
 func (c *Comm) mayStart(ctx context.Context, op ulfm.Op, class Class, proc int) error {
 	alive := c.alive
-	if class == Collective { // what had begun before c was freed goes on
+	if class == Collective { // a collective that began before c was freed continues
 		alive = c.p.alive
 	}
 	if err := alive(); err != nil {
@@ -197,8 +198,8 @@ func (p *Proc) trySend(to int, h *transport.Header, buf []byte) bool {
 	if !p.link.TrySend(to, &p.header, buf) {
 		return false
 	}
-	// The link may gather the frame with others until the leader looks next. A leader that sleeps
-	// does not look:
+	// The link may gather the frame with others until the leader's next poll. A leader that sleeps
+	// does not poll:
 	//
 	//	leader                         this goroutine
 	//	asleep = true
@@ -266,7 +267,7 @@ func (ln *links) pushData(to int) bool {
 	return did
 }
 
-// pushOne says whether r is through with the queue.
+// pushOne reports whether r is through with the queue.
 func (ln *links) pushOne(to int, r *Request) bool {
 	h := transport.Header{Ctx: r.ctx, Tag: r.tag, Elem: r.elem, Sync: r.sync, Size: len(r.buf)}
 	switch {
@@ -283,14 +284,14 @@ func (ln *links) pushOne(to int, r *Request) bool {
 	return true
 }
 
-// finishSend waits for a send that is not over, and takes it back if ctx ends
-// first and it has not matched.
+// finishSend waits for a send that is not over, and withdraws the send if ctx ends first and the
+// message has not matched.
 func (p *Proc) finishSend(ctx context.Context, r *Request) error {
 	return p.endSend(r, p.leads.await(ctx, &r.own))
 }
 
-// endSend ends a send that is over, or takes it back because of err, which it then
-// returns, unless it has matched: then it completes.
+// endSend ends a send that is over, or withdraws the send because of err and returns err. A send
+// that has matched completes.
 func (p *Proc) endSend(r *Request, err error) error {
 	if err != nil {
 		if !p.withdrawSend(r) {
@@ -312,7 +313,7 @@ func (p *Proc) endSend(r *Request, err error) error {
 // errWithdrawn ends a send that was taken back.
 var errWithdrawn = errors.New("send withdrawn")
 
-// withdrawSend starts taking a send back; it says false if it is too late.
+// withdrawSend begins to withdraw a send; it returns false if it is too late.
 func (p *Proc) withdrawSend(r *Request) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

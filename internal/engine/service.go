@@ -3,16 +3,19 @@ package engine
 import "sync/atomic"
 
 // A service makes progress on one kind of work that is neither a message nor an agreement by
-// messages: the engine serves each of them at the same places, in the order of its services.
-// Whoever polls reads one word of all (busy), and asks a service only if its bit is set.
+// messages: the engine serves each of them at the same places, in the order of its services. A
+// poller reads one word of all (busy), and calls a service only if its bit is set.
 type service interface {
-	// progress lets what has come take effect, and says whether anything did. mu is held.
+	// progress lets everything that has arrived take effect, and reports whether anything did. mu
+	// is held.
 	progress() bool
-	// attention says whether there is something to do. It is asked before each sleep, without mu.
+	// attention reports whether there is something to do. The engine calls attention before each
+	// sleep, without mu.
 	attention() bool
-	// peerDied ends what needs a process that has died, once its requests have. mu is held.
+	// peerDied ends the work that needs a process that has died, after its requests have ended. mu
+	// is held.
 	peerDied(proc int)
-	// commEnded is told that the requests on a communicator have been ended. mu is held.
+	// commEnded is notified that the requests on a communicator have been ended. mu is held.
 	commEnded(c *Comm)
 	// waitsFor returns the ranks that a request waits for; false: it is of another kind. mu is
 	// held.
@@ -28,8 +31,7 @@ const (
 	servicesCount
 )
 
-// busy has a bit for each service with work under way. It is written with mu held, and read
-// by anybody.
+// busy has a bit for each service with work under way. Writers hold mu; any goroutine may read.
 type busy struct{ word atomic.Uint32 }
 
 func (b *busy) set(service int, works bool) {
@@ -42,7 +44,7 @@ func (b *busy) set(service int, works bool) {
 
 func (b *busy) has(service int) bool { return b.word.Load()&(1<<service) != 0 }
 
-// any says whether a service has work under way, beside that in memory if memory is false.
+// any reports whether a service has work under way, beside that in memory if memory is false.
 func (b *busy) any(memory bool) bool {
 	v := b.word.Load()
 	if !memory {
@@ -62,7 +64,7 @@ func (p *Proc) serve() bool {
 	return did
 }
 
-// needsService says whether a service has something to do. The caller does not hold mu.
+// needsService reports whether a service has something to do. The caller does not hold mu.
 func (p *Proc) needsService() bool {
 	if p.busy.word.Load() == 0 {
 		return false

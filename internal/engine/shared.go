@@ -16,24 +16,22 @@ import (
 // A Differs is the error of a collective in which a member made another call.
 type Differs struct {
 	Rank int
-	What uint64 // what that member gave to its start
+	What uint64 // the code of that member's call
 }
 
 // Error implements error.
 func (d *Differs) Error() string { return fmt.Sprintf("rank %d made another call", d.Rank) }
 
-// Shared says whether collectives of c go through shared memory: the same at all
-// members.
+// Shared reports whether collectives of c use shared memory: the same at all members.
 func (c *Comm) Shared() bool { return c.shared && c.nodes == nil }
 
-// Direct says whether large messages between the members go straight from memory to
-// memory, unless the kernel refuses, and in a collective it has not: the same at all
-// members.
+// Direct reports whether large messages between the members are copied straight from memory to
+// memory, as long as the kernel has not refused that in a collective: the same at all members.
 func (c *Comm) Direct() bool {
 	return c.nodes == nil && c.p.port != nil && c.p.port.Processes() && !c.refused.Load()
 }
 
-// Crowded says whether ranks outnumber cores: the same at all members.
+// Crowded reports whether ranks outnumber cores: the same at all members.
 func (c *Comm) Crowded() bool { return !c.p.cfg.Mutual }
 
 // ErrRefused is the error of a collective in shared memory, at all members, in which the
@@ -52,7 +50,7 @@ func (c *Comm) collectives() *nodecoll.Group {
 	cfg := nodecoll.Config{N: c.Size(), Me: c.Rank(), Mutual: p.cfg.Mutual}
 	cfg.Lines = p.port.Block(c.group.Procs[0], c.group.Indices[0], segment.CollectiveLines)
 	for range c.group.Procs {
-		// By the index of the first member, in whose block the lines are.
+		// By the index of the first member: its block has the lines.
 		cfg.Base = append(cfg.Base, uint64(c.group.Indices[0]+1)<<generationBits)
 	}
 	cfg.Data = func(member int) segment.Region {
@@ -65,16 +63,16 @@ func (c *Comm) collectives() *nodecoll.Group {
 	return c.coll
 }
 
-// RunShared makes a collective in shared memory: start, which is given code, begins it, and
-// must not call anything else. Errors: those of entry, ulfm.ErrProcFailed or ulfm.ErrRevoked inside
-// of it, *Differs, ErrRefused, and ctx's; then its operation is still open, and the
-// caller revokes c.
+// RunShared runs a collective in shared memory. The function start receives code and begins the
+// collective; start must not call anything else. Errors: those of entry, ulfm.ErrProcFailed or
+// ulfm.ErrRevoked inside of it, *Differs, ErrRefused, and that of ctx; then the operation is still
+// open, and the caller revokes c.
 func (c *Comm) RunShared(ctx context.Context, what string, code uint64, start func(g *nodecoll.Group, code uint64)) error {
 	return c.runShared(ctx, what, true, code, start)
 }
 
-// runShared is RunShared; count says that this is a collective of its own, not the
-// beginning of one by messages.
+// runShared is RunShared; count is true if this is a collective of its own, not the beginning of
+// one by messages.
 func (c *Comm) runShared(ctx context.Context, what string, count bool, code uint64, start func(g *nodecoll.Group, code uint64)) error {
 	p := c.p
 	p.mu.Lock()
@@ -95,8 +93,8 @@ func (c *Comm) runShared(ctx context.Context, what string, count bool, code uint
 	return err
 }
 
-// share is runShared for a caller that has the turn and holds mu, and does again
-// afterwards. moved says that it is to notify a member, or all, once it has given mu back.
+// share is runShared for a caller that has the turn and holds mu, and does again afterwards. If
+// moved is true, the caller is to notify a member, or all, after it has released mu.
 func (c *Comm) share(ctx context.Context, what string, count bool, code uint64, start func(g *nodecoll.Group, code uint64)) (moved bool, to int, err error) {
 	p := c.p
 	if err = c.mayShare(); err == nil {
@@ -151,7 +149,7 @@ func (c *Comm) share(ctx context.Context, what string, count bool, code uint64, 
 	return false, 0, err
 }
 
-// mayShare says whether a collective may start. The caller holds mu.
+// mayShare reports whether a collective may start. The caller holds mu.
 func (c *Comm) mayShare() error {
 	if c.collective != nil { // its call has given up the wait, and revokes c
 		return ulfm.ErrRevoked
@@ -184,14 +182,14 @@ func (c *Comm) advanceWhile(ctx context.Context, g *nodecoll.Group) (done bool) 
 	return false
 }
 
-// advance advances an operation and wakes whoever waits for what it has published.
+// advance advances an operation and wakes the members that may wait for its results.
 func (c *Comm) advance(g *nodecoll.Group) (done bool) {
 	done = g.Advance()
 	c.announce(g)
 	return done
 }
 
-// announce wakes whoever waits for what an operation has published.
+// announce wakes the members that may wait for the published results of an operation.
 func (c *Comm) announce(g *nodecoll.Group) {
 	if g.Moved() {
 		c.notify(g.Audience())
@@ -211,8 +209,8 @@ func (c *Comm) notify(to int) {
 	}
 }
 
-// advanceRequest goes on with the open collective of c, and ends its request when
-// that is complete, or cannot be. It says whether anything happened.
+// advanceRequest continues with the open collective of c, and ends its request when that is
+// complete, or cannot be, and reports whether anything happened.
 func (c *Comm) advanceRequest() bool {
 	r, g := c.collective, c.coll
 	word, stale := g.Awaits()
@@ -252,9 +250,9 @@ func (c *Comm) collectiveMoved() bool {
 	return bad
 }
 
-// BeginMessages says that this member has come to a collective that goes by messages:
-// where others could be in one that goes through memory, they find out, and so does
-// this member if it waits. Unless there is an error EndMessages follows.
+// BeginMessages records that this member has come to a collective that uses messages. Members that
+// are in a collective in memory detect that, and so does this member if it waits. Unless there is
+// an error EndMessages follows.
 func (c *Comm) BeginMessages(ctx context.Context, what string, code uint64) error {
 	p := c.p
 	p.mu.Lock()
@@ -278,13 +276,13 @@ func (c *Comm) BeginMessages(ctx context.Context, what string, code uint64) erro
 
 func noteQuietly(g *nodecoll.Group, code uint64) { g.Note(code, false) }
 
-// NoteShared tells members in collectives in memory which call this one has come to;
-// those that sleep are to look at once.
+// NoteShared publishes to members in collectives in memory the call that this one has come to;
+// sleeping members are to check at once.
 func (c *Comm) NoteShared(ctx context.Context, what string, code uint64) error {
 	return c.runShared(ctx, what, false, code, func(g *nodecoll.Group, code uint64) { g.Note(code, true) })
 }
 
-// EndMessages ends what BeginMessages began.
+// EndMessages ends the collective that BeginMessages began.
 func (c *Comm) EndMessages() {
 	p := c.p
 	p.mu.Lock()
@@ -293,8 +291,8 @@ func (c *Comm) EndMessages() {
 	p.mu.Unlock()
 }
 
-// partsWays says whether another member is in another collective. It is asked before
-// this one sleeps.
+// partsWays reports whether another member is in another collective. Each member calls partsWays
+// before it sleeps.
 func (c *Comm) partsWays() bool {
 	if !c.messages || c.apart != nil {
 		return c.apart != nil
@@ -306,8 +304,8 @@ func (c *Comm) partsWays() bool {
 	return bad
 }
 
-// partWays ends the receives of a collective in which another member is not. Sends are
-// taken back by whoever waits for them: the receiver may have heard of them.
+// partWays ends the receives of a collective in which another member is not. Sends are withdrawn by
+// their waiters: the receiver may have learned of them.
 func (my *memory) partWays(c *Comm) bool {
 	if c.apart == nil {
 		return false

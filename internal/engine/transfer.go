@@ -9,10 +9,10 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/segment"
 )
 
-// A large message between two processes of a node goes straight from one memory to
-// the other, and both of them copy: the receiver units from the front, the sender
-// units from the back, each claimed by one addition. Who is not in a call does not
-// help, and need not. The account (segment.Transfer) lies with the sender.
+// A large message between two processes of a node is copied straight from one memory to the other,
+// and both of them copy: the receiver units from the front, the sender units from the back, each
+// claimed by one addition. A process outside a call does not help, and need not. The account
+// (segment.Transfer) lies with the sender.
 //
 //	sender:   Live = handle, Claims = the receiver's first unit; announces {handle, address, account}
 //	receiver: matches; Addr, Limit, Answer = 2*handle; claims and copies units
@@ -20,21 +20,19 @@ import (
 //	receiver: all units are copied: Answer = 2*handle + 1; its receive is complete
 //	sender:   sees that; its send is complete
 //
-// A death: who claimed a unit and died leaves it open; the other hears of the death
-// and fails the message, as any other. Nobody waits for a second store of the dead. But a
-// receive waits until no thread of a dead sender is left that may be copying a unit that
-// it has claimed: the death is known when the first thread of the sender has ended, and
-// another one may be in the kernel, writing into the buffer of the receive (R66). The
-// launcher marks who is reaped, some 100 us later.
+// A death: a process that dies leaves its claimed unit open; the other learns of the death and
+// fails the message like any other. Nobody waits for a second store of the dead. But a receive
+// waits until no thread of a dead sender is left that may be copying a unit that it has claimed:
+// the death is known when the first thread of the sender has ended, and another one may be in the
+// kernel, writing into the buffer of the receive (R66). The launcher marks reaped processes, some
+// 100 us later.
 //
-// A sender whose buffer is its program's again before that (a revocation, a request
-// given up) changes Live. The receiver looks at it after it has copied, so it never
-// takes what was overwritten for a message: it asks for it through the rings, and is
-// told if there is none any more.
+// A sender whose buffer is its program's again before that (a revocation, a request given up)
+// changes Live. The receiver checks Live after it has copied, so it never takes overwritten bytes
+// for a message: it requests the message through the rings, and is notified if the message is gone.
 //
-// A receiver that gives up first closes the claims. If the sender is just writing a
-// unit, the receive ends when that is done: its buffer is the program's again only
-// when nobody writes there (R66).
+// A receiver that gives up first closes the claims. If the sender is just writing a unit, the
+// receive ends after that: its buffer is the program's again only when nobody writes there (R66).
 
 // Units: as few as may be, because each is a system call of a microsecond or four, and
 // as many for the one side as for the other.
@@ -55,7 +53,7 @@ func cut(n int) (unit, units int) {
 	return unit, (n + unit - 1) / unit
 }
 
-// turnUnits is how many units a side copies before it looks at everything else.
+// turnUnits is how many units a side copies before it makes progress on everything else.
 const turnUnits = 4
 
 // claimsClosed is added to the receiver's claims to end them; more than any message
@@ -95,11 +93,11 @@ type pull struct {
 	spent  bool   // all units are claimed
 	theirs int    // spent: units that the sender has claimed
 	err    error  // the receive fails with this, once the sender is out of its buffer
-	rings  bool   // it goes on through the rings then
+	rings  bool   // it continues through the rings then
 }
 
-// A push is the sender's record of an account in use. It outlives its request: the
-// account is free again only when the receiver needs it no more.
+// A push is the sender's record of an account in use. A push outlives its request: the account is
+// free again only when the receiver no longer needs it.
 type push struct {
 	handle  Handle
 	account int
@@ -109,8 +107,7 @@ type push struct {
 	spent   bool // nothing is left to claim
 }
 
-// answered is what a receiver stores when it begins, and one less than when it is
-// done.
+// answered returns the value that a receiver stores when it begins; at the end it stores one more.
 func answered(h Handle) uint64 { return 2 * uint64(h) }
 
 // open gives a send an account, if there is a free one.
@@ -135,7 +132,7 @@ func (ts *transfers) pushOf(r *Request) int {
 	return slices.IndexFunc(ts.pushing, func(t push) bool { return t.handle == r.handle() })
 }
 
-// closePush frees an account. Its receiver will not touch it again.
+// closePush frees an account. Its receiver will not touch the account again.
 func (ts *transfers) closePush(i int) {
 	segment.Store64(ts.pushing[i].acc.Live, 0)
 	ts.accounts = append(ts.accounts, ts.pushing[i].account)
@@ -157,8 +154,8 @@ func (ts *transfers) dropPush(h uint64) {
 	ts.dropPushes(func(t *push) bool { return t.handle == Handle(h) })
 }
 
-// giveBack ends the direct way of a send whose buffer is its program's again. If the
-// receiver has heard of it the account stays in use: it may be at it.
+// giveBack ends the direct copy of a send whose buffer is its program's again. If the receiver has
+// learned of the send, the account stays in use: the receiver may be using it.
 func (ts *transfers) giveBack(r *Request) {
 	if i := ts.pushOf(r); r.sending.IsQueued() {
 		ts.closePush(i)
@@ -168,7 +165,7 @@ func (ts *transfers) giveBack(r *Request) {
 	r.direct = false
 }
 
-// pushUnits lets senders do their part. It says whether anything happened.
+// pushUnits lets senders do their part, and reports whether anything happened.
 func (ts *transfers) pushUnits() bool {
 	did := false
 	for i := len(ts.pushing) - 1; i >= 0; i-- {
@@ -201,8 +198,7 @@ func (ts *transfers) pushStep(i int) bool {
 	return false
 }
 
-// step goes on with the transfer of a request. It says whether anything
-// happened.
+// step continues with the transfer of a request, and reports whether anything happened.
 func (ts *transfers) step(r *Request) bool {
 	switch {
 	case r.pulling:
@@ -246,7 +242,7 @@ func (ts *transfers) pushSome(r *Request, t *push) {
 	}
 }
 
-// pullFrom begins the receiver's side, and says false where the rings must do.
+// pullFrom begins the receiver's side, and returns false where the rings must be used.
 func (ts *transfers) pullFrom(r *Request, from int, handle, addr uint64, account int) bool {
 	if addr == 0 || ts.p.port == nil || !ts.p.port.Direct(from) {
 		return false
@@ -258,7 +254,7 @@ func (ts *transfers) pullFrom(r *Request, from int, handle, addr uint64, account
 	r.pull, r.pulling = pull{acc: acc, addr: addr}, true
 	if n := r.receiving.Limit(); n > 0 {
 		dst := uint64(0)
-		if !ts.p.fences() { // who is declared dead and lives must not write here
+		if !ts.p.fences() { // a process that is declared dead and lives must not write here
 			dst = segment.AddressOf(r.buf)
 		}
 		segment.Put64(acc.Addr, dst)
@@ -271,7 +267,7 @@ func (ts *transfers) pullFrom(r *Request, from int, handle, addr uint64, account
 	return true
 }
 
-// pullUnits goes on with what receivers copy. It says whether anything happened.
+// pullUnits lets receivers do their part, and reports whether anything happened.
 func (ts *transfers) pullUnits() bool {
 	did := false
 	for i := len(ts.pulls) - 1; i >= 0; i-- {
@@ -311,8 +307,8 @@ func (ts *transfers) pullSome(r *Request) bool {
 	return did
 }
 
-// pullUnit copies bytes lo to hi. If the kernel refuses it says false, and the rings
-// do the rest.
+// pullUnit copies bytes lo to hi. If the kernel refuses pullUnit returns false, and the rings do
+// the rest.
 func (ts *transfers) pullUnit(r *Request, lo, hi int) bool {
 	for lo < hi {
 		n := min(hi-lo, segment.RemoteMax)
@@ -345,20 +341,20 @@ func (r *Request) closeClaims() {
 	t.spent, t.theirs = true, min(back, units-max(t.pulled, 1))
 }
 
-// senderIsOut says whether the sender writes into the buffer of a receive no more, once all
-// units are claimed: it has written what it has claimed, or cannot, or no thread of it is left.
+// senderIsOut reports whether the sender no longer writes into the buffer of a receive, once all
+// units are claimed: it has written its claimed units, or cannot, or none of its threads is left.
 func (ts *transfers) senderIsOut(r *Request) bool {
 	t := &r.pull
 	return segment.Load64(t.acc.Pushed) >= uint64(max(t.theirs, 0)) || segment.Load64(t.acc.Unable) == r.receiving.Send() || ts.hasEnded(r.peer)
 }
 
-// hasEnded says whether a process is dead and no thread of it is left.
+// hasEnded reports whether a process is dead and no thread of it is left.
 func (ts *transfers) hasEnded(proc int) bool {
 	return ts.p.isDead(proc) && ts.p.node.HasEnded(proc)
 }
 
-// pullLast ends the receive, or the direct way of it, once the units that the sender has
-// claimed are copied. It says whether it did.
+// pullLast ends the receive, or its direct copy, once the units that the sender has claimed are
+// copied. The result is true if it did.
 func (ts *transfers) pullLast(r *Request) bool {
 	t := &r.pull
 	if !ts.senderIsOut(r) {
@@ -383,7 +379,7 @@ func (ts *transfers) pullLast(r *Request) bool {
 	return true
 }
 
-// finishPull tells the sender that it is needed no more.
+// finishPull notifies the sender that it is not needed any more.
 func (ts *transfers) finishPull(r *Request) {
 	segment.Store64(r.pull.acc.Answer, answered(Handle(r.receiving.Send()))+1)
 	ts.p.node.Notify(r.peer, park.Caller|park.Background)
@@ -399,9 +395,9 @@ func (ts *transfers) endPull(r *Request) {
 	ts.noteBusy()
 }
 
-// failPull ends a receive that is being copied, because the sender is dead or for a reason of
-// this side. If the sender may still be writing into the buffer it says false, and the receive
-// ends when that is over.
+// failPull ends a receive that is being copied, because the sender is dead or for a reason of this
+// side. If the sender may still be writing into the buffer failPull returns false, and the receive
+// ends after that.
 func (ts *transfers) failPull(r *Request, err error) bool {
 	t := &r.pull
 	if t.err != nil {
@@ -436,8 +432,8 @@ func (p *Proc) fail(r *Request, err error) {
 	p.complete(r, err)
 }
 
-// attention says whether a transfer waits for this process. It is asked before
-// it sleeps; the caller does not hold mu.
+// attention reports whether a transfer waits for this process. The process calls attention before
+// it sleeps, without mu.
 func (ts *transfers) attention() bool {
 	ts.p.mu.Lock()
 	defer ts.p.mu.Unlock()
@@ -457,8 +453,8 @@ func (ts *transfers) attention() bool {
 	return false
 }
 
-// watchTransfer returns the word to poll for a request whose message goes directly,
-// and its next value; nil: there is none.
+// watchTransfer returns the word to poll for a request whose message is copied directly, and its
+// next value; nil: none.
 func (r *Request) watchTransfer() (word *uint64, want uint64) {
 	switch {
 	case r.pulling && r.pull.spent:

@@ -9,9 +9,10 @@ import (
 	"github.com/goulfm/goulfm/ulfm"
 )
 
-// The frames of long messages. What they do to whom is for package rendezvous, which this file
-// hosts: it finds the requests of a frame, moves payloads, and ends what is over. Whether a payload
-// goes in chunks or straight from memory to memory (transfer.go) is decided here.
+// The frames of long messages. Their rules are in package rendezvous, which this file hosts: it
+// finds the requests of a frame, moves payloads, and ends completed requests. This file also
+// decides whether a payload is sent in chunks or copied straight from memory to memory
+// (transfer.go).
 
 // announce publishes the announcement of a send, if there is room.
 func (ts *transfers) announce(to int, r *Request, h *transport.Header) bool {
@@ -29,8 +30,8 @@ func (ts *transfers) announce(to int, r *Request, h *transport.Header) bool {
 	return true
 }
 
-// isTakenBack counts an announcement that has come. Has its sender asked for it back before, the
-// sender is told that nothing has matched it.
+// isTakenBack counts an announcement that has come. If its sender has withdrawn the message before,
+// the sender is notified that nothing has matched it.
 func (ts *transfers) isTakenBack(from int, send uint64) bool {
 	if !ts.p.peers.At(from).long.Hear(send) {
 		return false
@@ -39,19 +40,19 @@ func (ts *transfers) isTakenBack(from int, send uint64) bool {
 	return true
 }
 
-// refuse tells the sender of an announced message that nothing receives it any more.
+// refuse notifies the sender of an announced message that nothing receives it any more.
 func (ts *transfers) refuse(to int, send, why uint64) {
 	ts.p.links.sendControl(to, rendezvous.Refuse{Send: send, Why: why}.Append(nil))
 }
 
 // begin answers an announced message that a receive has matched: it is copied straight from the
-// sender's memory, or the sender may push what fits the buffer.
+// sender's memory, or the sender may push the part that fits the buffer.
 func (ts *transfers) begin(r *Request, from int, h *transport.Header) {
 	p := ts.p
 	r.peer = from
 	r.receiving.Match(from, h.Handle, h.Size, len(r.buf))
-	// It waits for this live sender now, no more for any (R50). Were it still
-	// pending, a blocking receive would return before the payload is there.
+	// The receive now waits for this live sender, no more for any (R50). Otherwise a blocking
+	// receive would return before the payload is there.
 	r.setPending(false)
 	n := r.receiving.Limit()
 	r.status = Status{Proc: from, Tag: int(h.Tag), Bytes: n}
@@ -86,8 +87,8 @@ func (ts *transfers) grant(r *Request) {
 	ts.p.links.sendControl(r.peer, r.receiving.Grant(uint64(r.handle())).Append(nil))
 }
 
-// pushChunks publishes what is left of a message, as far as there is room, and says whether all
-// is out.
+// pushChunks publishes the rest of a message, as far as there is room, and reports whether all is
+// out.
 func (ts *transfers) pushChunks(to int, r *Request) bool {
 	most := transport.ChunkMax
 	if ts.p.others.isAway(to) {
@@ -120,7 +121,7 @@ func (ts *transfers) chunk(from int, f *transport.Frame) {
 	}
 }
 
-// takeBack begins to take a long message back; it says false if it is too late.
+// takeBack begins to withdraw a long message; it returns false if it is too late.
 func (ts *transfers) takeBack(r *Request) bool {
 	p := ts.p
 	switch r.sending.TakeBack() {
@@ -142,11 +143,11 @@ func (ts *transfers) takeBack(r *Request) bool {
 	return true
 }
 
-// giveUp lets the rules know that a request ends, for whatever reason.
+// giveUp notifies the rules that a request ends, for any reason.
 func (ts *transfers) giveUp(r *Request) {
 	switch {
 	case r.sending.IsUsed():
-		// The dead, and those who leave, say nothing any more.
+		// The dead, and leaving processes, send nothing any more.
 		if gone, tell := r.sending.End(); tell && ts.p.alive() == nil {
 			ts.p.links.sendControl(r.peer, gone.Append(nil))
 		}
@@ -200,7 +201,9 @@ func (ts *transfers) askedBack(from int, frame []byte) error {
 	if err != nil {
 		return err
 	}
-	ts.p.drain(from) // control frames overtake data frames; the sender should not wait until this process looks there
+	// control frames overtake data frames; the sender should not wait until this process's next
+	// poll
+	ts.p.drain(from)
 	if ts.p.peers.At(from).long.TakeBack(ts.p.match, from, w) {
 		ts.p.links.sendControl(from, rendezvous.Withdrawn{Send: w.Send}.Append(nil))
 	}

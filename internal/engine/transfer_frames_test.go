@@ -27,8 +27,7 @@ func (l *lateData) Peek(from int) (transport.Frame, bool) {
 	return l.Link.Peek(from)
 }
 
-// pair returns two processes. What comes to the receiver passes the link that it returns, by frames
-// alone.
+// pair returns two processes. All messages to the receiver are frames over the returned link.
 func pair(t *testing.T, observe func(Event)) (sender, receiver *Proc, link *lateData) {
 	world := inproc.New(2)
 	end := world.Port(1)
@@ -48,8 +47,8 @@ func lookAt(p *Proc) {
 
 const longSize = transport.LongMax + 1
 
-// TestWithdrawalOvertakesItsAnnouncement: the sender of a long message asks for it back, and the
-// receiver hears of that first. It answers when the announcement comes.
+// TestWithdrawalOvertakesItsAnnouncement: the sender of a long message withdraws it, and the
+// receiver learns of the withdrawal first. The receiver answers when the announcement comes.
 func TestWithdrawalOvertakesItsAnnouncement(t *testing.T) {
 	sender, receiver, link := pair(t, nil)
 	link.late.Store(true)
@@ -82,7 +81,7 @@ func TestWithdrawalAfterReceives(t *testing.T) {
 	defer sender.Close()
 	defer receiver.Close()
 	buf, room := make([]byte, longSize), make([]byte, longSize)
-	for range 20 { // most of them are in the ring before the receiver's background loop looks there
+	for range 20 { // most of them are in the ring before the receiver's background loop polls
 		h, err := sender.World().Isend(Envelope{Rank: 1}, buf)
 		require.NoError(t, err)
 		_, err = receiver.World().Recv(bg, Envelope{Rank: 0}, room)
@@ -122,7 +121,7 @@ func TestSenderThatGivesUpSaysSo(t *testing.T) {
 }
 
 // TestClaimedMessageOfOnesOwn: a matched probe has a message of this very process whose send is
-// cancelled. It has matched: both go on.
+// cancelled. It has matched: both continue.
 func TestClaimedMessageOfOnesOwn(t *testing.T) {
 	p := New(inproc.New(1).Port(0), Config{SpinPolls: 20})
 	defer p.Close()
@@ -143,7 +142,7 @@ func TestClaimedMessageOfOnesOwn(t *testing.T) {
 	assert.NoError(t, <-sent)
 }
 
-// TestFramesThatMakeNoSense: they are told of, and change nothing.
+// TestFramesThatMakeNoSense: they are reported, and change nothing.
 func TestFramesThatMakeNoSense(t *testing.T) {
 	var told []string
 	sender, receiver, _ := pair(t, func(e Event) { told = append(told, e.What) })

@@ -11,10 +11,10 @@ import (
 	"github.com/goulfm/goulfm/ulfm"
 )
 
-// TestReceiveOutlivesTheSender: a sender dies after it has claimed a unit of a message and
-// before it has said that the unit is copied: a thread of it may still be writing into the
-// buffer. The receive ends when no thread is left, not when the death is known (R66). So it is
-// where the receiver finds out first, because it cannot copy from the dead any more.
+// TestReceiveOutlivesTheSender: a sender dies after it has claimed a unit of a message and before
+// it has reported that the unit is copied: a thread of it may still be writing into the buffer. The
+// receive ends when no thread is left, not when the death is known (R66). The same holds where the
+// receiver detects the death first, because it cannot copy from the dead any more.
 func TestReceiveOutlivesTheSender(t *testing.T) {
 	for _, refused := range []bool{false, true} {
 		world := inproc.New(2)

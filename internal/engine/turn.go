@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// turns let the blocking collectives of one communicator that share memory go one after
-// another, in the order in which the goroutines of this rank call them: there is one line of
-// memory for each member, and one operation open in it.
+// turns run the blocking collectives of one communicator that share memory one after another, in
+// the order in which the goroutines of this rank call them: there is one line of memory for each
+// member, and one operation open in it.
 //
-// Who waits for its turn does not make progress. The goroutine whose turn it is does.
+// A goroutine that waits for its turn does not make progress. The goroutine that has the turn does.
 type turns struct {
 	taken bool
 	queue []chan struct{} // of those that wait, oldest first

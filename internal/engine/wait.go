@@ -54,8 +54,8 @@ func (c *Comm) Call(ctx context.Context, call commstate.Call, in Contribution, w
 	return out, made, err
 }
 
-// heed comes between an agreement of several nodes and its caller: what this process does next, as
-// to write a file, it does on a node that others have not declared dead (F13).
+// heed comes between an agreement of several nodes and its caller: the next action of this process,
+// such as writing a file, is done on a node that others have not declared dead (F13).
 func heed(c *Comm) {
 	if c.nodes != nil && c.p.cfg.Heed != nil {
 		c.p.cfg.Heed()
@@ -106,7 +106,7 @@ func (p *Proc) Wait(ctx context.Context, h Handle) (Status, error) {
 	return st, err
 }
 
-// Test ends a request if it is complete, and says whether it was.
+// Test ends a request if it is complete, and reports whether it was.
 func (p *Proc) Test(h Handle) (Status, bool, error) {
 	p.mu.Lock()
 	p.calls++
@@ -129,7 +129,7 @@ func (p *Proc) take(h Handle) (Status, bool, error) {
 	return st, done, err
 }
 
-// endsAgreement says whether one of the requests is an agreement between nodes that is over: see
+// endsAgreement reports whether one of the requests is an agreement between nodes that is over: see
 // heed. The caller holds mu.
 func (p *Proc) endsAgreement(hs ...Handle) bool {
 	for _, h := range hs {
@@ -165,7 +165,7 @@ func (p *Proc) borrow(hs []Handle) *group {
 	for _, h := range hs {
 		g.many = append(g.many, p.named(h))
 	}
-	g.faults = p.faults.Load() - 1 // look at all of them once
+	g.faults = p.faults.Load() - 1 // check all of them once
 	return g
 }
 
@@ -175,11 +175,11 @@ func (p *Proc) giveGroupBack(g *group) {
 	p.groups = append(p.groups, g)
 }
 
-// WaitAll returns when every request is settled, or one has failed, and ends those that
-// are over. errs is nil, or has an error or nil for each: one that may fail (R49) has
-// ulfm.ErrProcFailedPending, and one that was over before, or is named twice, ErrInactive.
-// got, if not nil, is told what each of those that are over got, in order, with the lock
-// held. err is that of ctx; then none is ended.
+// WaitAll returns when every request is settled, or one has failed, and ends those that are over.
+// errs is nil, or has an error or nil for each: one that may fail (R49) has
+// ulfm.ErrProcFailedPending, and one that was over before, or is named twice, ErrInactive. got, if
+// not nil, is called with the status of each completed request, in order, with the lock held. err
+// is that of ctx; then none is ended.
 func (p *Proc) WaitAll(ctx context.Context, hs []Handle, got func(i int, st Status)) (errs []error, err error) {
 	p.mu.Lock()
 	p.calls++
@@ -242,15 +242,15 @@ func (p *Proc) waitSettled(ctx context.Context, hs []Handle, any bool) error {
 	return err
 }
 
-// Active says whether a handle names a request that is not over.
+// Active reports whether a handle names a request that is not over.
 func (p *Proc) Active(h Handle) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.named(h) != nil
 }
 
-// Cancel withdraws a receive that has not matched, and says whether it did. The
-// request is over then.
+// Cancel withdraws a receive that has not matched, and reports whether it did. The request is over
+// then.
 func (p *Proc) Cancel(h Handle) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -263,8 +263,8 @@ func (p *Proc) Cancel(h Handle) bool {
 	return true
 }
 
-// Drop gives up a handle: the operation goes on and frees itself. A send gets a
-// copy of what is left of its buffer, which is the caller's again.
+// Drop gives up a handle: the operation continues and frees itself. A send gets a copy of the rest
+// of its buffer, which is the caller's again.
 func (p *Proc) Drop(h Handle) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -302,7 +302,7 @@ func (c *Comm) StartAgree(flag *uint64) (Handle, error) {
 	return r.handle(), nil
 }
 
-// Settled says whether a wait for all requests would return at once.
+// Settled reports whether a wait for all requests would return at once.
 func (p *Proc) Settled(hs []Handle) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

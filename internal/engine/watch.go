@@ -15,20 +15,20 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/publish"
 )
 
-// stores is what keeps the stores of a dead process out of the memory that it shares with
-// others: once anybody knows of the death none is to come any more.
+// stores keeps the stores of a dead process out of the memory that it shares with others: once any
+// process knows of the death, no store may follow.
 //
-// Between processes each that learns of a death silences the dead before it says so (silence).
-// Goroutine ranks run on when they are killed; so each store of theirs is made under a lock, and
-// the killed is declared dead when it has got that.
+// Between processes, each process that learns of a death silences the dead before it reports the
+// death (silence). Goroutine ranks run on when they are killed. Each of their stores is therefore
+// made under a lock, and a killed rank is declared dead once that lock has been acquired.
 type stores struct {
 	opened  atomic.Bool // this process has such memory, or had
 	lock    sync.RWMutex
 	watches []*Watch // guarded by the mutex of the process
 }
 
-// fence waits until the stores of this process that are under way are made: none comes after
-// that. It is called when the process has been fenced.
+// fence waits until the stores of this process that are under way are made: none comes after that.
+// The caller has fenced the process.
 func (s *stores) fence() {
 	if s.opened.Load() {
 		s.lock.Lock()
@@ -37,8 +37,8 @@ func (s *stores) fence() {
 }
 
 // silence returns when no thread of a process that has died stores anything into memory of this
-// node any more. Where the kernel cannot tell it waits until the process was reaped. A process of
-// another node stores nothing here, and nobody on this node reaps it.
+// node any more. Where the kernel cannot ensure that, silence waits until the process was reaped. A
+// process of another node stores nothing here, and nobody on this node reaps it.
 func (s *stores) silence(p *Proc, proc int) {
 	if !s.opened.Load() || p.others.isAway(proc) {
 		return
@@ -69,7 +69,7 @@ func (s *stores) mourn(p *Proc, proc int) {
 	p.node.Mourn(proc, func(server int) { s.stop(p, server) })
 }
 
-// revoked has a revocation reach those who watch c. It is called when c has been revoked here.
+// revoked lets a revocation reach the watchers of c. The caller has revoked c here.
 func (s *stores) revoked(c *Comm) {
 	for _, w := range slices.Clone(s.watches) {
 		switch c {
@@ -77,15 +77,15 @@ func (s *stores) revoked(c *Comm) {
 			c.p.rules.step(control.Revoke{Comm: w.c.group.Index})
 		case w.c:
 			if c.revocation.word == nil {
-				c.p.node.MoveEpoch() // it came as a message: nobody has moved it
+				c.p.node.MoveEpoch() // the revocation came as a message: the epoch has not moved
 			}
 		}
 	}
 }
 
-// A Watch is what one member of a communicator sees of the others while all use each other's
-// memory directly: who lives, whether the communicator was revoked, and a way to sleep and to
-// wake. Its methods may be called from any goroutine.
+// A Watch is one member's view of the other members of a communicator while all use each other's
+// memory directly: the live members, whether the communicator was revoked, and a way to sleep and
+// to wake. Its methods may be called from any goroutine.
 type Watch struct {
 	c      *Comm
 	parent *Comm // its revocation is also one of c
@@ -94,13 +94,13 @@ type Watch struct {
 	stores *stores       // nil: the operating system ends stores
 	away   []bool        // by rank: its memory is not shared; nil: that of all is
 	server Server        // of frames of those; nil: there is none
-	gone   func()        // it was closed here: what to do when it is by all
+	gone   func()        // the watch was closed here: call gone when all have closed it
 	served atomic.Uint64 // frames
-	nobody group         // whom napServing waits for
+	nobody group         // the group that napServing waits for
 }
 
 // NewWatch returns the Watch of c, which was made from parent, until Close. A revocation of parent
-// that this process hears of revokes c. Apart says that no member reaches another one's memory,
+// that this process learns of revokes c. apart is true if no member reaches another one's memory,
 // whether that could be shared or not.
 func NewWatch(c, parent *Comm, apart bool) *Watch {
 	p := c.p
@@ -121,8 +121,8 @@ func NewWatch(c, parent *Comm, apart bool) *Watch {
 	return w
 }
 
-// awayFrom says of each member whether this one does not share its memory: those of other nodes,
-// and all others where what a process stores after it was declared dead could not be kept out.
+// awayFrom returns for each member whether this one does not share its memory: members of other
+// nodes, and all others where stores of a process that was declared dead could not be kept out.
 func awayFrom(c *Comm, apart bool) (away []bool) {
 	for rank := range c.Size() {
 		if rank == c.Rank() || !apart && c.p.memory.shares && (c.nodes == nil || c.nodes[rank] == c.nodes[c.Rank()]) {
@@ -136,8 +136,8 @@ func awayFrom(c *Comm, apart bool) (away []bool) {
 	return away
 }
 
-// Close ends what NewWatch has begun. Gone is called when no other member uses this one's memory by
-// way of this process any more: at once where all share memory, else once all have freed the
+// Close ends the Watch. The function gone is called when no other member uses this one's memory by
+// way of this process any more: at once where all share memory, otherwise once all have freed the
 // communicator.
 func (w *Watch) Close(gone func()) {
 	p := w.c.p
@@ -152,22 +152,22 @@ func (w *Watch) Close(gone func()) {
 	w.gone = gone
 }
 
-// Processes says whether the members are processes, and not goroutines of one.
+// Processes reports whether the members are processes, and not goroutines of one.
 func (w *Watch) Processes() bool { return w.stores == nil }
 
-// Epoch moves whenever what Look returns may have changed.
+// Epoch moves whenever the result of Look may have changed.
 func (w *Watch) Epoch() uint64 { return atomic.LoadUint64(w.epoch) }
 
-// A Sight is what a member knows of the others.
+// A Sight is the knowledge of a member about the others.
 type Sight struct {
-	Epoch   uint64 // when it looked
+	Epoch   uint64 // at the time of the call
 	Dead    []int  // ranks, in order of learning
-	Unacked []int  // those of them whose death is not acknowledged
+	Unacked []int  // those whose death is not acknowledged
 	Revoked bool
 	Err     error // why this process makes no more calls
 }
 
-// Look lets news of deaths and revocations take effect, and returns what is known.
+// Look lets news of deaths and revocations take effect, and returns the result.
 func (w *Watch) Look() Sight {
 	p := w.c.p
 	p.mu.Lock()
@@ -200,15 +200,15 @@ func (w *Watch) Enter() error {
 	return nil
 }
 
-// Leave ends what a successful Enter has begun.
+// Leave ends the access that a successful Enter has begun.
 func (w *Watch) Leave() {
 	if w.stores != nil {
 		w.stores.lock.RUnlock()
 	}
 }
 
-// HasDeparted says whether a member's process has ended, known or not: nobody has to look first.
-// Silenced it is when Silence has returned.
+// HasDeparted reports whether a member's process has ended, known or not: no earlier Look is
+// needed. The process is silenced only when Silence has returned.
 func (w *Watch) HasDeparted(rank int) bool {
 	_, departed := w.node.HasDeparted(w.c.group.Procs[rank])
 	return departed
@@ -220,15 +220,16 @@ func (w *Watch) Silence(rank int) { w.c.p.memory.stores.silence(w.c.p, w.c.group
 // Yield lets another process or goroutine run.
 func (w *Watch) Yield() { w.node.Yield() }
 
-// Wake wakes all who Await something at a bell.
+// Wake wakes all callers that Await something at a bell.
 func (w *Watch) Wake(bell *uint32) { w.node.RingOn(bell, park.Caller) }
 
-// napMax is how long a wait sleeps at a time: what it waits for may have been stored by somebody
-// who rings no bell, or who died before.
+// napMax is how long a wait sleeps at a time: the awaited value may have been stored by a process
+// that rings no bell, or that died before.
 const napMax = mono.Duration(time.Millisecond)
 
-// Await returns when done says true, once. It asks again and again, and sleeps between at a bell of
-// this process, for a millisecond at most; others Wake it when there may be something.
+// Await returns when done returns true, once. Await calls done repeatedly, and sleeps in between at
+// a bell of this process, for a millisecond at most; others Wake it when the result may have
+// changed.
 func (w *Watch) Await(bell *uint32, done func() bool) {
 	for polls := 0; ; polls++ {
 		served := w.served.Load()
@@ -258,7 +259,7 @@ func (w *Watch) Await(bell *uint32, done func() bool) {
 	}
 }
 
-// nap sleeps at a bell unless done says true, and returns what it said.
+// nap sleeps at a bell unless done returns true, and returns the result of done.
 func (w *Watch) nap(bell *uint32, done func() bool) (over bool) {
 	ready := func() bool {
 		over = done()

@@ -9,8 +9,8 @@ import (
 	"github.com/goulfm/goulfm/ulfm"
 )
 
-// creditAfter has process 0 of two send while nothing leaves the ring to process 1,
-// and compares what credit is left with that of the sends that body says are out.
+// creditAfter has process 0 of two send while nothing leaves the ring to process 1, and compares
+// the credit that is left with that of the sends that body reports as out.
 func creditAfter(t *testing.T, body func(w *Comm, q *peerState) (sent int, err error)) {
 	t.Helper()
 	locked, over := make(chan struct{}), make(chan struct{})
