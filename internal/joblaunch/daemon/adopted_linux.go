@@ -8,20 +8,21 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/pidfd"
 )
 
-// An Adoption is a process that somebody else has started, a job engine, and that comes to this
-// daemon to be served like those that the daemon has started itself. What differs:
+// An Adoption is a process that a job engine has started, and that comes to this daemon to be
+// served like the processes that the daemon has started itself. The differences:
 //
 //	                 born                        adopted
 //	it has ended     tombstone, wait4(2)         tombstone, pidfd
-//	with what        wait4(2)                    asked of the pidfd; else job.Status.Unknown
-//	signals          kill(2), under the lock     pidfd_send_signal(2), which cannot hit another one
+//	status           wait4(2)                    read from the pidfd; else job.Status.Unknown
+//	signals          kill(2), under the lock     pidfd_send_signal(2), which reaches no other one
 //	its children     end with the job            are the engine's
-//	its streams      go through the daemon       are the engine's
+//	its streams      pass the daemon        are the engine's
 type Adoption struct {
 	Number int
-	Pid    int           // by which this process knows it; 0: it is in another namespace of pids
-	Pidfd  int           // Adopt takes it over
-	Line   *net.UnixConn // its lifeline; Adopt takes it over
+	// its number in the namespace of this process; 0: it is in another namespace of pids
+	Pid   int
+	Pidfd int           // Adopt takes it over
+	Line  *net.UnixConn // its lifeline; Adopt takes it over
 }
 
 // Adopt serves a process from now on. It is one of those of Expect: Unexpect follows.
@@ -46,10 +47,10 @@ func (d *Daemon) Adopt(a Adoption) error {
 	return nil
 }
 
-// awaitEnd tells the host of the end of an adopted process.
+// awaitEnd reports the end of an adopted process to the host.
 //
-//	kernel: all threads are gone      awaitEnd: nothing of it runs: Found, if no tombstone told
-//	engine: waits for its child       awaitEnd: how it has ended: Reaped
+//	kernel: all threads are gone      awaitEnd: nothing of it runs: Found, unless by a tombstone
+//	engine: waits for its child       awaitEnd: its status: Reaped
 func (d *Daemon) awaitEnd(p *process) {
 	p.handle.Wait()
 	d.mu.Lock()
@@ -67,7 +68,7 @@ func (d *Daemon) awaitEnd(p *process) {
 	d.release(p)
 }
 
-// release notes that the host was told the end of a process.
+// release notes that the host has learned of the end of a process.
 func (d *Daemon) release(p *process) {
 	d.mu.Lock()
 	if p.handle != nil {
@@ -82,7 +83,7 @@ func (d *Daemon) release(p *process) {
 	}
 }
 
-// endsNow says whether all processes have ended just now, and none will be started. The caller
+// endsNow reports whether all processes have ended just now, and none will be started. The caller
 // holds mu.
 func (d *Daemon) endsNow() bool {
 	last := !d.over && d.live == 0 && d.expected == 0
@@ -90,7 +91,7 @@ func (d *Daemon) endsNow() bool {
 	return last
 }
 
-// hasChildren says whether there is anything that this process is the parent of, and that it
+// hasChildren reports whether there is anything that this process is the parent of, and that it
 // knows. The caller holds mu.
 func (d *Daemon) hasChildren() bool { return d.live > d.wards || len(d.builds) > 0 }
 
@@ -103,9 +104,9 @@ func (p *process) signal(sig syscall.Signal) {
 	_ = syscall.Kill(p.pid, sig)
 }
 
-// giveWay lets the living go before a process that has died and is not reaped. Adopted ones may
-// be one process group (all tasks of a Slurm step on a node are the group of the first one), and
-// the pid of one may mean another process here, or none.
+// giveWay gives the living precedence over a process that has died and is not reaped. Adopted ones
+// may be one process group (all tasks of a Slurm step on a node are the group of the first one),
+// and the pid of one may mean another process here, or none.
 func (p *process) giveWay() {
 	if p.handle == nil {
 		giveWay(p.pid)

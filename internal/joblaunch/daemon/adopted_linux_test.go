@@ -23,8 +23,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A ward is a process that the daemon has adopted: a child of somebody else, who says how it has
-// ended once that is reaped.
+// A ward is a process that the daemon has adopted: a child of another process, which reports its
+// status once it is reaped.
 type ward struct {
 	pid   int
 	line  net.Conn // its end of the lifeline
@@ -85,7 +85,7 @@ func adopt(t *testing.T, r Host, n int, reaps bool) (*Daemon, []ward) {
 	return d, wards
 }
 
-// code is what the shell that reaps it says of the end of a ward.
+// code is the status of a ward as the shell that reaps it reports.
 func (w ward) code(t *testing.T) string {
 	t.Helper()
 	line, err := w.ended.ReadString('\n')
@@ -95,7 +95,7 @@ func (w ward) code(t *testing.T) string {
 
 func signalled(sig syscall.Signal) string { return fmt.Sprint(128 + int(sig)) }
 
-// hasExitStatus says whether this kernel tells how a process has ended that is another's child.
+// hasExitStatus reports whether this kernel gives the status of another process's child.
 func hasExitStatus(t *testing.T) bool {
 	pid, said := engine(t, true)
 	fd, err := unix.PidfdOpen(pid, 0)
@@ -110,8 +110,8 @@ func hasExitStatus(t *testing.T) bool {
 	return known
 }
 
-// TestAnAdoptedProcess: what it says is told before its end, and its end without its being a
-// child of the daemon.
+// TestAnAdoptedProcess: its messages are passed on before its end, and its end is found although it
+// is no child of the daemon.
 func TestAnAdoptedProcess(t *testing.T) {
 	r := &record{}
 	how := "0 reaped: ended, and nobody can tell how"
@@ -153,7 +153,7 @@ func TestSignalsToAdopted(t *testing.T) {
 	<-r.heard
 	<-r.heard
 	<-d.Ended()
-	d.Signal(1, syscall.SIGTERM) // it is gone, and its number may be another's
+	d.Signal(1, syscall.SIGTERM) // it has ended, and its number may be another's
 	for i, sig := range []syscall.Signal{syscall.SIGUSR1, syscall.SIGTERM, syscall.SIGUSR1} {
 		assert.Equal(t, signalled(sig), wards[i].code(t), "and the shell, of the same group, lives to tell it")
 	}
@@ -233,7 +233,7 @@ func TestAPidfdThatIsNone(t *testing.T) {
 	assert.ErrorIs(t, err, net.ErrClosed)
 }
 
-// A finder is told of ends at once.
+// A finder is notified of ends at once.
 type finder struct {
 	record
 	found chan job.Evidence
@@ -241,8 +241,8 @@ type finder struct {
 
 func (f *finder) Found(_ int, by job.Evidence, _ bool, _ int64) { f.found <- by }
 
-// TestATombstoneOfAnAdopted tells of its death before the kernel has taken it apart, and what is
-// left of it gives way to the living: its own threads, and nobody else of its process group.
+// TestATombstoneOfAnAdopted reports its death before the kernel has freed its memory, and its
+// remains give way to the living: its own threads, and no others of its process group.
 func TestATombstoneOfAnAdopted(t *testing.T) {
 	if ownNice() == nicest {
 		t.Skip("nobody can be nicer than this process")

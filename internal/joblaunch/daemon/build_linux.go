@@ -11,17 +11,17 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/job"
 )
 
-// ErrOver refuses what comes after the last process has ended, or the job was ended.
+// ErrOver is the error of calls after the last process has ended, or the job was ended.
 var ErrOver = errors.New("the job has ended")
 
-// Build runs a command in a directory, while processes run, and returns what it printed. The
-// reaper takes the status of every child:
+// Build runs a command in a directory, while processes run, and returns its output. The reaper
+// takes the status of every child:
 //
 //	build: go build, exits      reaper: a child has ended: takes its status
 //	wait for it: no such child
 //
-// so the command is known to it before it can end, and gets its status from there. It is
-// called on the thread of OnStarter.
+// Build therefore makes the command known to the reaper before the command can end, and receives
+// the status from the reaper. Call Build on the thread of OnStarter.
 func (d *Daemon) Build(dir string, args []string) ([]byte, error) {
 	path, err := exec.LookPath(args[0])
 	if err != nil {
@@ -53,7 +53,7 @@ func (d *Daemon) Build(dir string, args []string) ([]byte, error) {
 	return text, err
 }
 
-// forkBuild starts a command whose status the reaper sends to ended.
+// forkBuild starts a command. The reaper sends its status to ended.
 func (d *Daemon) forkBuild(path string, args []string, attr *syscall.ProcAttr, ended chan syscall.WaitStatus) error {
 	d.forking.Lock()
 	defer d.forking.Unlock()
@@ -74,14 +74,14 @@ func (d *Daemon) forkBuild(path string, args []string, attr *syscall.ProcAttr, e
 	return nil
 }
 
-// isEnding says whether KillAll was called, or all processes have ended.
+// isEnding reports whether KillAll was called, or all processes have ended.
 func (d *Daemon) isEnding() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.isHalted || d.over
 }
 
-// statusOf is how the kernel says that a process has ended, in the words of the rules.
+// statusOf converts the kernel's status of an ended process into that of the rules.
 func statusOf(s syscall.WaitStatus) job.Status {
 	if s.Signaled() {
 		return job.Status{Signal: int(s.Signal()), Name: s.Signal().String()}

@@ -15,7 +15,7 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/segment"
 )
 
-// A Host is told what happens to the processes of a node. Its methods are called from several
+// A Host learns the fate of the processes of a node. Its methods are called from several
 // goroutines, none of which holds a lock of the daemon.
 type Host interface {
 	// All of them name processes by their numbers.
@@ -24,13 +24,13 @@ type Host interface {
 	Found(proc int, by job.Evidence, left bool, atNs int64)
 	// Reaped: nothing of the process runs any more.
 	Reaped(proc int, status job.Status)
-	// Heard: the process was Found and Reaped, and all that it has said was told.
+	// Heard: the process was Found and Reaped, and all of its messages were passed to Said.
 	Heard(proc int)
 	// Said: a message of the process. An error closes its lifeline, which ends it.
 	Said(proc int, m rankproto.Received) error
 	// NoLife: the process has shown no life for the time that WatchLife was given.
 	NoLife(proc int, atNs int64)
-	// Note is for people: what happened, and a line of text.
+	// Note is a line of text about an event, for the user.
 	Note(event, format string, args ...any)
 }
 
@@ -57,20 +57,21 @@ type Daemon struct {
 	// a loaded machine for long: under mu nobody could signal or end processes meanwhile.
 	forking sync.Mutex
 
-	mu       sync.Mutex
-	procs    processes
-	byPid    map[int]*process                // not reaped yet
-	builds   map[int]chan syscall.WaitStatus // commands that are not reaped yet
-	outputs  map[stream]bool                 // that are not at their end
-	live     int                             // whose end the host was not told yet
-	wards    int                             // of these, whom another process has started: see Adopt
-	expected int                             // about to be started
-	over     bool                            // all processes have ended, and none will be started
-	isHalted bool                            // KillAll
-	still    Still                           // why they stand still; 0: they run
+	mu      sync.Mutex
+	procs   processes
+	byPid   map[int]*process                // not reaped yet
+	builds  map[int]chan syscall.WaitStatus // commands that are not reaped yet
+	outputs map[stream]bool                 // that are not at their end
+	// processes with an end that was not reported to the host yet
+	live     int
+	wards    int   // of these, the adopted ones: see Adopt
+	expected int   // about to be started
+	over     bool  // all processes have ended, and none will be started
+	isHalted bool  // KillAll
+	still    Still // why they stand still; 0: they run
 
 	ended     chan struct{} // it is over
-	childless chan struct{} // nor is anything left of what they have started
+	childless chan struct{} // and none of their children are left
 	halted    chan struct{} // closed by KillAll: the end of the job must not wait for anybody
 	halting   sync.Once
 	listeners sync.WaitGroup // those that read lifelines
@@ -84,9 +85,9 @@ type process struct {
 	pid     int
 	handle  *pidfd.Handle // of an adopted one; else nil
 	line    *fifo.Box[[]byte]
-	words   stream        // what it says over its lifeline
-	silent  chan struct{} // closed once all that it said was told
-	found   bool          // that it has ended; its finder tells the host
+	words   stream        // its end of the lifeline
+	silent  chan struct{} // closed once all its messages have been passed on
+	found   bool          // that it has ended; its finder notifies the host
 	told    chan struct{} // closed once the finder has
 	foundNs int64
 	reaped  bool
@@ -108,9 +109,9 @@ func (ps processes) with(number int) *process {
 	return nil
 }
 
-// New makes a daemon with memory for procs processes, which keep what is to outlive them in what it
-// is lent (nil: nowhere). The caller closes the daemon when no process will be started any more,
-// and that memory when it likes.
+// New makes a daemon with memory for procs processes. The processes keep data that is to outlive
+// them in lent (nil: nowhere). The caller closes the daemon when no process will be started any
+// more, and the lent memory at any time.
 func New(host Host, procs int, lent *rankstore.Memory) (*Daemon, error) {
 	d := newDaemon(host)
 	d.job, d.kept, d.isLent = NewIdentity(), lent, true
@@ -141,7 +142,7 @@ func (d *Daemon) Ended() <-chan struct{} { return d.ended }
 // Halted is closed by KillAll.
 func (d *Daemon) Halted() <-chan struct{} { return d.halted }
 
-// Over says whether all processes have ended and none will be started.
+// Over reports whether all processes have ended and none will be started.
 func (d *Daemon) Over() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -178,9 +179,9 @@ func (d *Daemon) SignalAll(sig syscall.Signal) {
 	}
 }
 
-// KillAll ends all processes and what they have started, what is being built for them, and
-// each process that is only being started. What has left a process's group is ended when it
-// has become a child of the daemon (see EndLeftovers).
+// KillAll ends all processes and their children, the builds for them, and each process that is only
+// being started. A child that has left the group of its process is ended once it has become a child
+// of the daemon (see EndLeftovers).
 func (d *Daemon) KillAll() {
 	d.mu.Lock()
 	defer d.mu.Unlock()

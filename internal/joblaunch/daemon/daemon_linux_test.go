@@ -22,12 +22,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A record is a Host that writes down what it is told.
+// A record is a Host that records its calls.
 type record struct {
 	mu     sync.Mutex
 	events []string
 	heard  chan int // nil: nobody waits
-	twice  error    // what Said returns
+	twice  error    // the result of Said
 	reaped func()   // called by Reaped, unless nil
 }
 
@@ -115,18 +115,18 @@ func start(t *testing.T, r *record, scripts ...string) (*Daemon, []*printed) {
 	return d, outs
 }
 
-// patience is how long a test waits for what may never come.
+// patience is how long a test waits for an event that may never come.
 const patience = time.Minute
 
-// end waits until all processes have ended and are heard.
+// end waits until all processes have ended and are Heard.
 func end(d *Daemon) {
 	<-d.Ended()
 	d.EndLeftovers()
 	d.Drain()
 }
 
-// TestLifeOfAProcess: its output comes unchanged, what it says is told before its end, and its
-// end in this order.
+// TestLifeOfAProcess: its output comes unchanged, its messages come before its end, and the calls
+// about its end in this order.
 func TestLifeOfAProcess(t *testing.T) {
 	r := &record{}
 	line, err := rankproto.Encode(1, rankproto.Joined{})
@@ -147,7 +147,7 @@ func TestLifeOfAProcess(t *testing.T) {
 }
 
 // TestFoundBeforeHeard: a process that is reaped while the watcher of its tombstone is about to
-// tell that it has ended is heard after that.
+// report its end is Heard after that.
 func TestFoundBeforeHeard(t *testing.T) {
 	r := &record{heard: make(chan int, 1)}
 	d := newDaemon(r)
@@ -165,8 +165,8 @@ func TestFoundBeforeHeard(t *testing.T) {
 	assert.NoError(t, out.Close())
 }
 
-// TestHeardBeforeTheEnd: a host that ends the job as soon as the last process is reaped hears
-// before the end how that one has ended.
+// TestHeardBeforeTheEnd: a host that ends the job as soon as the last process is reaped learns the
+// status of that process before the end.
 func TestHeardBeforeTheEnd(t *testing.T) {
 	r := &record{}
 	d, _ := start(t, r, "exec sleep 1000")
@@ -196,7 +196,7 @@ func TestSignals(t *testing.T) {
 	assert.Contains(t, r.events, "0 reaped: killed (SIGKILL)")
 }
 
-// TestNothingIsLeft: what a process has started and left behind is ended, also what has left
+// TestNothingIsLeft: children that a process has left behind are ended, also those that have left
 // its process group.
 func TestNothingIsLeft(t *testing.T) {
 	r := &record{}
@@ -259,7 +259,7 @@ func TestExpectedWhenAllHaveEnded(t *testing.T) {
 	}
 }
 
-// TestALifelineThatSaysNonsense ends, which is told, and the daemon goes on.
+// TestALifelineThatSaysNonsense ends, which is reported, and the daemon continues.
 func TestALifelineThatSaysNonsense(t *testing.T) {
 	for _, said := range []string{"who are you?", "{}", strings.Repeat("x", 100_000)} {
 		r := &record{}
@@ -283,8 +283,8 @@ func TestWhatTheHostRefuses(t *testing.T) {
 	assert.Contains(t, r.events, "lifeline: rank 0: bad message: said twice over its lifeline: closed, which ends the rank")
 }
 
-// TestSayNeverWaits: a process that does not read its lifeline, until the test has it go on, makes
-// nobody wait, and hears later all that it must.
+// TestSayNeverWaits: a process that does not read its lifeline, until the test has it continue,
+// makes nobody wait, and receives all necessary messages later.
 func TestSayNeverWaits(t *testing.T) {
 	const keeps = 50
 	r := &record{}
@@ -311,7 +311,7 @@ func TestSayNeverWaits(t *testing.T) {
 	assert.Less(t, strings.Count(outs[0].text.String(), `"prove"`), keeps, "said once, not for each time")
 }
 
-// TestAStreamThatOthersHold ends with what was in it, and not before.
+// TestAStreamThatOthersHold ends with the bytes that were in it, and not before.
 func TestAStreamThatOthersHold(t *testing.T) {
 	r, w, err := os.Pipe()
 	require.NoError(t, err)
@@ -327,8 +327,8 @@ func TestAStreamThatOthersHold(t *testing.T) {
 	assert.Equal(t, text, string(got))
 }
 
-// TestBuildsAreReapedByTheReaper: while processes run, the status of a command goes to who
-// waits for it. The reaper took it.
+// TestBuildsAreReapedByTheReaper: while processes run, the status of a command is passed to its
+// waiter. The reaper took it.
 func TestBuildsAreReapedByTheReaper(t *testing.T) {
 	d, _ := start(t, &record{}, "exec sleep 1000")
 	type result struct {
@@ -388,7 +388,7 @@ func TestEnvironment(t *testing.T) {
 	assert.Equal(t, []string{"A=5", "B=2", "C=", "D=4"}, mergeEnv([]string{"A=1", "B=2"}, []string{"C=3", "A=5"}, nil, []string{"C=", "D=4"}))
 }
 
-// someMemory is for what a rank keeps.
+// someMemory returns memory for the data that a rank keeps.
 func someMemory(t *testing.T) *rankstore.Memory {
 	m, err := rankstore.Create(1)
 	require.NoError(t, err)

@@ -1,6 +1,6 @@
 // Package daemon serves the processes of one node: it makes their shared memory, starts them,
-// carries their streams, watches, signals and reaps them. It decides nothing: what happens to
-// a process is told to a Host, and what is to be done comes from there.
+// carries their streams, watches, signals and reaps them. The daemon decides nothing: it reports
+// the fate of each process to a Host, and carries out the Host's calls.
 //
 //	Host (rules of the job)            Daemon (this node)
 //	Start, Signal, KillAll, Say   -->  fork, pipes, kill(2), lifeline
@@ -14,10 +14,10 @@
 // Invariants:
 //
 //   - A signal is sent under the lock under which processes are reaped, or by a pidfd, so never
-//     to another process that has got the number.
-//   - Between its fork and its entry in the daemon's tables nothing is reaped: a process that
-//     ends at once is known to the reaper.
-//   - Nothing is told to the Host with a lock of the daemon held; the Host may hold its own
+//     to another process that has the number by now.
+//   - Between the fork of a process and its entry in the daemon's tables nothing is reaped: a
+//     process that ends at once is known to the reaper.
+//   - The daemon calls the Host without holding a lock of its own; the Host may hold its lock
 //     while it calls the daemon.
 //   - All that a process has written to its lifeline is Said before its end is Heard.
 //   - At the end nothing is left: no process that a rank has started, no memory, no pipe.
@@ -27,6 +27,6 @@
 // thread that forks. A watcher sleeps on the tombstones of up to 128 processes.
 //
 // Reading order: daemon_linux.go, start_linux.go, tombstones_linux.go, reap_linux.go,
-// lifeline_linux.go, leftover_linux.go, adopted_linux.go, pidfd_linux.go; turns_linux.go is about
+// lifeline_linux.go, leftover_linux.go, adopted_linux.go; turns_linux.go is about
 // the scheduler alone.
 package daemon

@@ -43,7 +43,7 @@ func (in *Input) Write(data []byte) (read int, err error) {
 	return len(data) - len(left) - unread, errors.Join(err, failed)
 }
 
-// writeAll writes as much of data as there is room for, and returns what is left.
+// writeAll writes as much of data as there is room for, and returns the rest.
 func writeAll(fd int, data []byte) (left []byte, err error) {
 	for len(data) > 0 {
 		n, err := unix.Write(fd, data)
@@ -60,7 +60,7 @@ func writeAll(fd int, data []byte) (left []byte, err error) {
 	return nil, nil
 }
 
-// isDeserted says whether nobody reads a pipe any more.
+// isDeserted reports whether nobody reads a pipe any more.
 func isDeserted(fd int) bool {
 	p := []unix.PollFd{{Fd: int32(fd)}}
 	_, _ = unix.Poll(p, 0)

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestInput: Write returns when the process has read all, or reads no more, and counts what it has
+// TestInput: Write returns when the process has read all, or reads no more, and counts the bytes
 // read.
 func TestInput(t *testing.T) {
 	theirs, in, err := OpenInput()

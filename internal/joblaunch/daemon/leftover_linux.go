@@ -14,17 +14,18 @@ import (
 
 // How long the end of a job takes at most, once its ranks have ended.
 const (
-	leftoverGrace = 2 * time.Second // what ranks have started may go on, in a job that was not stopped
-	leftoverMax   = 2 * time.Second // until it is gone, once it is killed
-	OutputMax     = time.Second     // output that nobody reads is waited for, in a job that was stopped
+	leftoverGrace = 2 * time.Second // children of ranks may continue, in a job that was not stopped
+	leftoverMax   = 2 * time.Second // until they have ended, once they are killed
+	OutputMax     = time.Second     // wait for output that nobody reads, in a job that was stopped
 )
 
-// adoptOrphans makes the daemon the parent of what its processes leave behind when they end.
-// It can then be found, and ended, however it was started.
+// adoptOrphans makes the daemon the parent of the children that its processes leave behind when
+// they end. The daemon can then find and end them, however they were started.
 func adoptOrphans() { _ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
 
-// EndLeftovers ends what processes have left behind, once they have ended and what they said
-// was told. It may go on for a moment, if nobody has called KillAll.
+// EndLeftovers ends the children that processes have left behind, once the processes have ended and
+// their messages were passed on. The children may run on for a moment, if nobody has called
+// KillAll.
 func (d *Daemon) EndLeftovers() {
 	d.listeners.Wait()
 	select {
@@ -41,7 +42,7 @@ func (d *Daemon) EndLeftovers() {
 func (d *Daemon) Drain() {
 	d.mu.Lock()
 	for s := range d.outputs {
-		s.end() // somebody else may hold it, who is nobody's child here
+		s.end() // a process that is no child of the daemon may hold the pipe
 	}
 	d.mu.Unlock()
 	Await(&d.carriers, d.halted)
@@ -62,8 +63,8 @@ func Await(writers *sync.WaitGroup, hurry <-chan struct{}) {
 	}
 }
 
-// killLeftovers kills all children of the daemon, and those who become its children by
-// that, until there is none.
+// killLeftovers kills all children of the daemon, and the orphans that thereby become its children,
+// until there is none.
 func (d *Daemon) killLeftovers() {
 	killed := map[int]bool{}
 	tick := time.NewTicker(5 * time.Millisecond)

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// endedDaemon is one whose processes have ended, of whose output something is not read yet.
+// endedDaemon returns a daemon without live processes, with some output that is not read yet.
 func endedDaemon() (d *Daemon, read chan struct{}) {
 	d = newDaemon(&record{})
 	close(d.ended)
@@ -18,7 +18,7 @@ func endedDaemon() (d *Daemon, read chan struct{}) {
 	return d, read
 }
 
-// TestOutputIsReadLate: the end waits for people who read later what was printed.
+// TestOutputIsReadLate: the end waits for readers that read the output later.
 func TestOutputIsReadLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, read := endedDaemon()

@@ -14,24 +14,24 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/segment"
 )
 
-// A process that is watched for life counts up a word while it makes calls. The daemon looks
-// at it eight times in the duration after which it counts as dead, and asks one that has not
-// counted since the last but one look to do so.
+// A process that is watched for life counts up a word while it makes calls. The daemon polls the
+// word eight times in the duration after which the process counts as dead. If the word has not
+// moved for two polls, the daemon requests a proof of life.
 const (
 	looksPerDuration = 8
-	asksEvery        = 2 // looks
+	asksEvery        = 2 // polls
 )
 
-// A pulse is what the watch for life knows of the process in a seat.
+// A pulse is the state of the watch for life of one seat.
 type pulse struct {
 	number int
-	beats  uint32 // that were counted at the last look
-	still  int    // looks since they changed
+	beats  uint32 // beats at the last poll
+	still  int    // polls since they changed
 }
 
-// WatchLife tells the host of each process that shows no life for that long: it is stopped from
-// outside, or hangs in the kernel. The daemon counts its own looks and not the time: if it was
-// late itself, a process that was not is given credit. It returns when the job is over.
+// WatchLife reports to the host each process that shows no life for the duration after: it is
+// stopped from outside, or hangs in the kernel. The daemon counts its own polls and not the time: a
+// late daemon does not blame a process that was in time. WatchLife returns when the job is over.
 func (d *Daemon) WatchLife(after time.Duration) {
 	tick := time.NewTicker(after / looksPerDuration)
 	defer tick.Stop()
@@ -48,8 +48,8 @@ func (d *Daemon) WatchLife(after time.Duration) {
 	}
 }
 
-// feel looks for life of the process in a seat. What was known of the process before says nothing
-// about the next one in the seat.
+// feel searches for life of the process in a seat. Counts of an earlier process in the seat do not
+// apply to the next one.
 func (p *pulse) feel(d *Daemon, seat int) {
 	number, beats := d.Number(seat), d.node.Beats(seat)
 	if number != p.number {
@@ -63,7 +63,7 @@ func (p *pulse) feel(d *Daemon, seat int) {
 		return
 	}
 	switch p.still++; {
-	case p.still > looksPerDuration: // an answer may fall between two looks
+	case p.still > looksPerDuration: // an answer may fall between two polls
 		if d.isLifeless(number) {
 			if pausepoint.Enabled {
 				pausepoint.At("daemon.lifeless")
@@ -75,7 +75,7 @@ func (p *pulse) feel(d *Daemon, seat int) {
 	}
 }
 
-// isLifeless says whether a process that shows no life does not even want a processor.
+// isLifeless reports whether a process that shows no life is also not waiting for a processor.
 func (d *Daemon) isLifeless(number int) bool {
 	d.mu.Lock()
 	p := d.procs.with(number)
@@ -84,11 +84,11 @@ func (d *Daemon) isLifeless(number int) bool {
 	return !gone && !wantsProcessor(p.pid)
 }
 
-// fencedGrace is how long a process that was declared dead and goes on may take to end itself.
+// fencedGrace is how long a process that was declared dead and continues may take to end itself.
 const fencedGrace = 2 * time.Second
 
-// EndFenced ends a process that was declared dead and runs on: now if it is stopped; else it
-// may just have been continued, and ends itself, and says so, if it is given some time.
+// EndFenced ends a process that was declared dead and runs on: at once if it is stopped. Otherwise
+// it may just have been continued: given some time it ends itself, and reports that.
 func (d *Daemon) EndFenced(number int) {
 	if pid := d.Pid(number); pid != 0 && inState(pid, 'T') {
 		d.Signal(number, syscall.SIGKILL)
@@ -97,11 +97,11 @@ func (d *Daemon) EndFenced(number int) {
 	time.AfterFunc(fencedGrace, func() { d.Signal(number, syscall.SIGKILL) })
 }
 
-// wantsProcessor says whether a thread of a process runs or waits for a processor: it
-// lives, and on a machine with too much to do it cannot show it.
+// wantsProcessor reports whether a thread of a process runs or waits for a processor: such a
+// process lives, but cannot show that on an overloaded machine.
 func wantsProcessor(pid int) bool { return inState(pid, 'R') }
 
-// inState says whether a thread of a process is in a state: R runs or wants to, T is
+// inState reports whether a thread of a process is in a state: R is running or runnable, T is
 // stopped.
 func inState(pid int, state byte) bool {
 	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
@@ -111,7 +111,7 @@ func inState(pid int, state byte) bool {
 	for _, path := range tasks {
 		text, err := os.ReadFile(path)
 		if err != nil {
-			continue // that thread is gone
+			continue // that thread has ended
 		}
 		// "7 (a name) R ...": the name may contain anything.
 		if end := bytes.LastIndexByte(text, ')'); end >= 0 && bytes.HasPrefix(text[end:], []byte{')', ' ', state}) {

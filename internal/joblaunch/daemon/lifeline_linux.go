@@ -10,9 +10,9 @@ import (
 	"github.com/goulfm/goulfm/internal/joblaunch/rankproto"
 )
 
-// listen tells the host what a process says over its lifeline, to the end of it. A program may
-// write there what it likes: what is no message ends the lifeline, and with it the process,
-// never the daemon.
+// listen passes the messages that a process sends over its lifeline to the host, until the lifeline
+// ends. A program may write any bytes there: malformed ones end the lifeline, and with it the
+// process, never the daemon.
 func (d *Daemon) listen(p *process) {
 	in := rankproto.FromRank(p.words, d.node.Procs())
 	for {
@@ -33,8 +33,9 @@ func (d *Daemon) listen(p *process) {
 	}
 }
 
-// Say sends a message to a process, without a wait. One that does not read, since it is
-// stopped, hears later what it must, and not more often than once what is asked again anyway.
+// Say sends a message to a process, without a wait. A process that does not read, since it is
+// stopped, receives the necessary messages later. Requests that are repeated anyway are queued at
+// most once.
 func (d *Daemon) Say(proc int, m rankproto.Message) {
 	line, err := rankproto.Encode(boot.NowNs(), m)
 	d.mu.Lock()
@@ -58,8 +59,8 @@ func (d *Daemon) Say(proc int, m rankproto.Message) {
 	}
 }
 
-// newMouth returns what writes to a lifeline: who says something never waits for the process to
-// read. A process that is gone is told nothing.
+// newMouth returns the writer to a lifeline: a sender never waits for the process to read. Messages
+// to a process that has ended are dropped.
 func newMouth(conn net.Conn) *fifo.Box[[]byte] {
 	return fifo.New(func(lines [][]byte) error {
 		for _, line := range lines {

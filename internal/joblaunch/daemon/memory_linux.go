@@ -19,7 +19,7 @@ func NewIdentity() uint64 {
 }
 
 // makeMemory makes segment 0 and the arenas of the job, and memory that outlives processes: a home
-// for each of so many ranks, where package recovery finds what the one before has left.
+// for each of the given number of ranks, where package recovery finds the data of the predecessor.
 func (d *Daemon) makeMemory(procs, homes int) (err error) {
 	if homes > 0 {
 		if d.kept, err = rankstore.Create(homes); err != nil {
@@ -45,7 +45,7 @@ func (d *Daemon) makeMemory(procs, homes int) (err error) {
 	return nil
 }
 
-// Close lets go of what only new processes need.
+// Close releases the resources that only new processes need.
 func (d *Daemon) Close() {
 	if d.strays != nil {
 		_ = d.strays.Close()
@@ -61,8 +61,8 @@ func (d *Daemon) Close() {
 // Job is the identity of the job, as all of its memory has it.
 func (d *Daemon) Job() uint64 { return d.job }
 
-// Memory is segment 0 and the memory of all arenas, until Close: what an adopted process is
-// given, as it inherits nothing.
+// Memory is segment 0 and the memory of all arenas, until Close, for adopted processes, which
+// inherit nothing.
 func (d *Daemon) Memory() (node, arenas *os.File) { return d.memory[0], d.memory[1] }
 
 // Procs is for how many processes there is memory.
@@ -71,9 +71,9 @@ func (d *Daemon) Procs() int { return d.node.Procs() }
 // Announce has all processes know that those with numbers below n are there, or will be.
 func (d *Daemon) Announce(n int) { d.node.SetStarted(n) }
 
-// Declare puts a process into the list of departures that all processes of the node read; left:
-// it was through Finalize, else it has died. Calls are made one after the other, each followed
-// by WakeAll.
+// Declare puts a process into the list of departures that all processes of the node read; left: it
+// was through Finalize; otherwise it has died. Calls are made one after the other, each followed by
+// WakeAll.
 func (d *Daemon) Declare(proc int, left bool) {
 	why := segment.Died
 	if left {
@@ -93,5 +93,5 @@ func enter(node *segment.Node, proc int, why uint32) {
 	}
 }
 
-// WakeAll has all processes look at the list of departures.
+// WakeAll makes all processes poll the list of departures.
 func (d *Daemon) WakeAll() { d.node.WakeAll(d.sleeper) }

@@ -10,15 +10,16 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/park"
 )
 
-// Neighbours are what the daemon of one of several nodes gives its processes so that they reach
-// those of others.
+// Neighbours are the resources that the daemon of one of several nodes gives its processes so that
+// they reach those of other nodes.
 type Neighbours struct {
 	Job       uint64
 	Table     *boot.TableFile
 	Seats     []int            // of the node, ascending
 	Listeners map[int]*os.File // by seat: where its processes listen, one after the other
-	Used      []int            // by seat, of a node that comes late: how many processes had it before; may be short
-	bells     []int            // eventfds, in the order of Seats
+	// by seat, of a node that joins late: lower bound of the number of its earlier processes
+	Used  []int
+	bells []int // eventfds, in the order of Seats
 }
 
 // NewNode makes the daemon of one of several nodes of a job with procs seats.
@@ -50,8 +51,8 @@ func (n *Neighbours) makeBells() error {
 	return nil
 }
 
-// give adds what the process with a number gets to its descriptors, and says where it finds it, and
-// which one of the seat it is.
+// give adds the mesh descriptors of a process to files, and returns their positions and the
+// generation of the process in its seat.
 func (n *Neighbours) give(files []uintptr, number int) ([]uintptr, *boot.Mesh) {
 	for _, fd := range n.Descriptors(job.SeatOf(number)) {
 		files = append(files, uintptr(fd))
@@ -63,15 +64,15 @@ func (n *Neighbours) give(files []uintptr, number int) ([]uintptr, *boot.Mesh) {
 	return files, mesh
 }
 
-// Descriptors are what the process of a seat is given by whoever has adopted it, in this order: the
-// table, where it listens, the doorbells. They stay the daemon's.
+// Descriptors returns the descriptors for the adopted process of a seat, in this order: the table,
+// its listener, the doorbells. They remain the daemon's.
 func (n *Neighbours) Descriptors(seat int) (fds []int) {
 	return append([]int{int(n.Table.File().Fd()), int(n.Listeners[seat].Fd())}, n.bells...)
 }
 
-// CloseListener lets go of where a process listens, once it has that: when it has ended nobody
-// listens there any more. It is for processes that nobody replaces. Where the next process of the
-// seat will listen connections to the one before wait until they are given up: who dials does so
-// when it learns of the end, and the next process refuses what was meant for another (socket: the
-// proof names the listener's birth).
+// CloseListener closes the daemon's copy of a process's listener, once the process has it: nobody
+// listens there any more after the process has ended. It is for processes that are not replaced. If
+// the next process of the seat will use the listener, connections to the earlier process wait until
+// the dialers give up, when they learn of its end. The next process refuses connections meant for
+// another (socket: the proof names the listener's birth).
 func (n *Neighbours) CloseListener(seat int) { n.Listeners[seat].Close() }

@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// reap waits for all children of the daemon, on the thread that started the first ones. They
-// are processes of the job, the commands that build what these start (see Build), and what
-// processes have started and left behind, which becomes the daemon's.
+// reap waits for all children of the daemon, on the thread that started the first ones. They are
+// processes of the job, the commands that build their programs (see Build), and orphans of
+// processes, which become the daemon's children.
 func (d *Daemon) reap() {
 	for {
 		err := unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOWAIT, nil)
@@ -33,11 +33,12 @@ func (d *Daemon) reap() {
 }
 
 // reapOne takes the status of a child that has ended, and passes it on. A process counts as live
-// until the host was told all: else the job were over before its end is known.
+// until everything was reported to the host. Otherwise the job would be over before the end of the
+// process is known:
 //
 //	reaper: Reaped of the last one      host: nobody will be started: Unexpect, EndLeftovers
 //	                                          all listeners have ended; the job is over
-//	reaper: hearOut, a new listener           never hears that one has died
+//	reaper: hearOut, a new listener           never reports the death
 func (d *Daemon) reapOne() {
 	p, status := d.takeStatus()
 	if p == nil {
@@ -74,8 +75,8 @@ func (d *Daemon) takeStatus() (p *process, status syscall.WaitStatus) {
 	return p, status
 }
 
-// awaitStart waits until there is a child, or nothing left, where processes are still to be
-// started or all that are live were adopted; it says whether there was anything to wait for.
+// awaitStart waits until there is a child, or nothing left, where processes are still to be started
+// or all that are live were adopted; it reports whether there was anything to wait for.
 func (d *Daemon) awaitStart() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -88,11 +89,11 @@ func (d *Daemon) awaitStart() bool {
 	return true
 }
 
-// hearOut tells the host that a process that was reaped is heard, once it is, and once the host
-// knows that it has ended: how that was found, and whether it had left, is part of its end.
+// hearOut reports to the host that a reaped process is Heard, after its last message and after its
+// end was Found: the evidence, and whether it had left, are part of its end.
 //
 //	watcher: its tombstone: found        reaper: reaped, found already, heard
-//	tells the host: it had left                  the host judges: it has died
+//	reports to the host: it had left             the host judges: it has died
 func (d *Daemon) hearOut(p *process) {
 	p.words.end()
 	d.listeners.Go(func() {

@@ -11,9 +11,8 @@ import (
 // Barred returns none: see the daemons of several nodes.
 func (d *Daemon) Barred() []int { return nil }
 
-// Holdings returns the seats, ascending, of processes that are gone: they are in the node's list of
-// departures, and reaped if they were of this node. Of processes that may refer to them it knows
-// those of this node.
+// Holdings returns the seats, ascending, of departed processes: they are in the node's list of
+// departures, and reaped if they were of this node. The holders in it are those of this node alone.
 func (d *Daemon) Holdings() (all []job.Holding) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -25,7 +24,7 @@ func (d *Daemon) Holdings() (all []job.Holding) {
 	return all
 }
 
-// isGone says whether the process of a seat is in the list of departures, and reaped. The caller
+// isGone reports whether the process of a seat is in the list of departures, and reaped. The caller
 // holds mu.
 func (d *Daemon) isGone(seat int) bool {
 	p := d.procs[seat] // nil: of another node
@@ -34,8 +33,8 @@ func (d *Daemon) isGone(seat int) bool {
 }
 
 // holders are the processes of this node that may refer to that of a seat: those that run, have not
-// finished, and have not said that they let go of it. One that is on its way into the job may refer
-// to all; a spare will, once it is told its world. The caller holds mu.
+// finished, and have not let go of it. A process that is joining the job may refer to all; a spare
+// will, once it receives its world. The caller holds mu.
 func (d *Daemon) holders(seat int) (by []int) {
 	for other := range d.node.Started() {
 		p := d.procs[other]
@@ -46,8 +45,8 @@ func (d *Daemon) holders(seat int) (by []int) {
 	return by
 }
 
-// AnyLeft says whether a process of this node is through Finalize: all of the world that live have
-// called it then.
+// AnyLeft reports whether a process of this node is through Finalize: all of the world that live
+// have called it then.
 func (d *Daemon) AnyLeft() bool {
 	for seat := range d.node.Started() {
 		if d.node.StateOf(seat) == segment.Left {

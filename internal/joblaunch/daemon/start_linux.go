@@ -31,15 +31,15 @@ const (
 // the daemon's others, too, until it is its program.
 const ClearOfProcesses = 64
 
-// A Placement says which process is started, and how. Start takes over its files and streams,
-// also when it fails.
+// A Placement describes a process to start. Start takes over its files and streams, also when it
+// fails.
 type Placement struct {
 	Number    int       // of the process: that of its seat and generation
 	Path      string    // to execute
 	Argv      []string  // with argument 0
 	Dir       string    // working directory; empty: this one
 	Env       []string  // NAME=VALUE, added to the environment
-	Info      boot.Info // what it is told; the daemon adds job, cores and descriptors
+	Info      boot.Info // its boot information; the daemon adds job, cores and descriptors
 	Stdin     *os.File
 	Out, Errs Sink
 }
@@ -57,13 +57,13 @@ func (d *Daemon) Begin(start func() error) error {
 }
 
 // A starter starts processes while others run. Its thread lives as long as the daemon, as the
-// parent-death signal of what it starts is bound to it.
+// parent-death signals of the processes that it starts are bound to it.
 type starter struct {
 	requests chan func()
 }
 
-// begin makes the thread. It comes before Calm: a thread that the calm monitor makes has its
-// policy, and so would have the processes that it starts, for as long as they live.
+// begin makes the thread. Call begin before Calm: a thread made by the calm monitor inherits its
+// policy, and so would the processes that this thread starts, for as long as they live.
 func (s *starter) begin() {
 	s.requests = make(chan func())
 	go func() {
@@ -75,11 +75,11 @@ func (s *starter) begin() {
 	s.requests <- func() {} // it is there
 }
 
-// OnStarter has the thread that starts later processes call f, after what it was given before.
+// OnStarter passes f to the thread that starts later processes, after all functions passed before.
 func (d *Daemon) OnStarter(f func()) { d.starter.requests <- f }
 
-// Expect says that n processes will be started. Until each is, or Unexpect says that it will
-// not be, the job is not over; false: it is already.
+// Expect announces that n processes will be started. Until each is started or withdrawn by
+// Unexpect, the job is not over; false: it is already.
 func (d *Daemon) Expect(n int) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -90,9 +90,9 @@ func (d *Daemon) Expect(n int) bool {
 	return true
 }
 
-// Unexpect says that n of the expected processes are started, or will not be. If no other is
-// left the job is over: what processes have left behind may still be the reaper's children, so
-// it would not see that.
+// Unexpect records that n of the expected processes are started, or will not be. If no other is
+// left the job is over. The reaper could not detect that, because orphans of processes may still be
+// its children.
 func (d *Daemon) Unexpect(n int) {
 	d.mu.Lock()
 	d.expected -= n
@@ -168,7 +168,7 @@ func CheckDir(dir string) error {
 	return nil
 }
 
-// add takes a process into the tables, and begins to read what it says and prints.
+// add takes a process into the tables, and begins to read its lifeline and output.
 func (d *Daemon) add(proc *process, pipes *pipes, p Placement) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -187,7 +187,7 @@ func (d *Daemon) add(proc *process, pipes *pipes, p Placement) {
 	d.listeners.Go(func() { defer close(proc.silent); defer pipes.line.Close(); d.listen(proc) })
 }
 
-// pipes are what connects a process with the daemon: its output, and its lifeline.
+// pipes are the connections of a process with the daemon: its output, and its lifeline.
 type pipes struct {
 	outR, outW, errsR, errsW *os.File
 	line                     *net.UnixConn

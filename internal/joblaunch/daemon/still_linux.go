@@ -2,7 +2,8 @@ package daemon
 
 import "syscall"
 
-// Still says why the processes of a node stand still; they go on when no reason is left.
+// Still gives the reason why the processes of a node stand still; they continue when no reason is
+// left.
 type Still uint8
 
 // The reasons.
@@ -11,8 +12,8 @@ const (
 	Held                     // the launcher was stopped by its terminal
 )
 
-// Stop has all processes of the node, and what they have started, stand still. One that is started
-// later does at once.
+// Stop makes all processes of the node, and their children, stand still. A process that is started
+// later stops at once.
 func (d *Daemon) Stop(why Still) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -33,7 +34,7 @@ func (d *Daemon) Continue(why Still) {
 	}
 }
 
-// signalGroups signals all processes and what they have started. The caller holds mu.
+// signalGroups signals all processes and their children. The caller holds mu.
 func (d *Daemon) signalGroups(sig syscall.Signal) {
 	for _, p := range d.procs {
 		if !p.reaped {
@@ -42,7 +43,7 @@ func (d *Daemon) signalGroups(sig syscall.Signal) {
 	}
 }
 
-// signalGroup signals a process and what it has started. Adopted ones may be one group.
+// signalGroup signals a process and its children. Adopted ones may be one group.
 func (p *process) signalGroup(sig syscall.Signal) {
 	if p.handle == nil {
 		_ = syscall.Kill(-p.pid, sig)
@@ -50,8 +51,8 @@ func (p *process) signalGroup(sig syscall.Signal) {
 	p.signal(sig)
 }
 
-// Hold has the processes of the node stand still, as the launcher will, or go on. One that was
-// stopped alone goes on, too.
+// Hold has the processes of the node stand still, as the launcher will, or continue. One that was
+// stopped alone continues, too.
 func (d *Daemon) Hold(on bool) {
 	if on {
 		d.Stop(Held)
@@ -67,8 +68,8 @@ func (d *Daemon) isStill() bool {
 	return d.still != 0
 }
 
-// SetLease says until when the processes of the node may run, by CLOCK_BOOTTIME in ns, and
-// continues those that have stopped themselves, if nothing else has.
+// SetLease sets the time until which the processes of the node may run, by CLOCK_BOOTTIME in ns,
+// and continues those that have stopped themselves, if nothing else has.
 func (d *Daemon) SetLease(ns int64) {
 	d.node.SetLease(ns)
 	d.mu.Lock()

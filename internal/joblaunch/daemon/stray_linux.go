@@ -11,7 +11,7 @@ import (
 )
 
 // Unjoined is the event of a note about a process that was to be a rank and cannot join. The rules
-// of the job are told of it, too.
+// of the job are notified of it, too.
 const Unjoined = "unjoined"
 
 // ancestorsMax bounds the way from a stray to the process of which it descends.
@@ -70,8 +70,8 @@ func peerOf(conn *net.UnixConn) (pid int) {
 	return pid
 }
 
-// ancestorOf returns the process of this daemon of which another one descends, or nil. What a
-// process has left behind is the daemon's own child, and nobody's.
+// ancestorOf returns the process of this daemon of which another one descends, or nil. An orphan of
+// a process is the daemon's own child, and has no such ancestor.
 func (s strays) ancestorOf(pid int) *process {
 	for range ancestorsMax {
 		if pid <= 1 {

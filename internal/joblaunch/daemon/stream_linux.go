@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A stream is the daemon's end of a pipe or socket that a process writes to. Its end comes
-// when all have closed it; but a process that it has started may hold it for as long
-// as it lives. So what was in it at a certain moment can be read to its end, too.
+// A stream is the daemon's end of a pipe or socket that a process writes to. Its end comes when all
+// have closed it; but a child of the process may hold the stream for as long as it lives. The bytes
+// in the stream at a certain moment can therefore be read to their end, too.
 type stream struct{ from source }
 
 // source is an *os.File or a net.Conn.
@@ -22,8 +22,8 @@ type source interface {
 	SetReadDeadline(time.Time) error
 }
 
-// end makes what is in the stream now its last bytes. Whoever reads it gets them, and io.EOF
-// after them; so those that wrote must have ended.
+// end makes the bytes now in the stream its last ones. The reader receives them, and io.EOF after
+// them; the writers must have ended.
 func (s stream) end() { _ = s.from.SetReadDeadline(time.Unix(1, 0)) }
 
 func (s stream) Read(b []byte) (int, error) {
@@ -34,7 +34,7 @@ func (s stream) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// readNow reads what is there, without a wait.
+// readNow reads the available bytes, without a wait.
 func (s stream) readNow(b []byte) (n int, err error) {
 	raw, err := s.from.SyscallConn()
 	if err != nil {

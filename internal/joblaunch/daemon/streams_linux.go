@@ -2,15 +2,15 @@ package daemon
 
 import "os"
 
-// A Sink takes what one stream of a process brings, in pieces as the process wrote them. Calls come
-// from one goroutine.
+// A Sink takes one output stream of a process, in pieces as the process wrote them. Calls come from
+// one goroutine.
 type Sink interface {
 	Write(piece []byte)
 	Close()
 }
 
-// carry passes on what comes from a process's pipe, until the process and all its children have
-// closed that. The caller holds mu.
+// carry passes on the output in a process's pipe, until the process and all its children have
+// closed the pipe. The caller holds mu.
 func (d *Daemon) carry(from *os.File, to Sink) {
 	s := stream{from}
 	d.outputs[s] = true

@@ -11,9 +11,9 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/segment"
 )
 
-// Watch sleeps on the tombstones of the processes from first on, of up to 128 by one thread,
-// and tells the host of a death within a fraction of a millisecond: before the kernel has
-// taken the dead process's memory apart.
+// Watch sleeps on the tombstones of the processes from first on, of up to 128 by one thread, and
+// reports a death to the host within a fraction of a millisecond: before the kernel has taken the
+// dead process's memory apart.
 func (d *Daemon) Watch(first, count int) {
 	for lo := first; lo < first+count; lo += park.AnyMax {
 		go d.watchSome(lo, min(lo+park.AnyMax, first+count))
@@ -69,7 +69,7 @@ func (d *Daemon) watchSome(lo, hi int) {
 //	watcher                               daemon
 //	reads that the process has died
 //	                                      reaps it, vacates the seat, starts the next process there
-//	looks up the process of the seat:
+//	finds the process of the seat:
 //	the next one, which is declared dead
 func readTombstone(node *segment.Node, seat int) (number int, word uint32) {
 	for {
@@ -81,9 +81,9 @@ func readTombstone(node *segment.Node, seat int) (number int, word uint32) {
 	}
 }
 
-// find tells the host that the process with a number has ended, unless that is told or another
-// process has its seat. It returns the process if that has died and what is left of it gives way to
-// the living.
+// find reports to the host that the process with a number has ended, unless that was reported or
+// another process has its seat. It returns the process if it has died and its remains now give way
+// to the living.
 func (d *Daemon) find(number int, by job.Evidence) (dead *process) {
 	now := boot.NowNs()
 	d.mu.Lock()

@@ -65,8 +65,8 @@ func TestTombstoneOfAnEarlierProcess(t *testing.T) {
 	assert.Contains(t, r.all(), "65536 found by tombstone, left false")
 }
 
-// TestOrdersForAnEarlierProcess: what is meant for the process that had a seat before does nothing
-// to the one that has it now.
+// TestOrdersForAnEarlierProcess: orders for the earlier process of a seat do nothing to the present
+// one.
 func TestOrdersForAnEarlierProcess(t *testing.T) {
 	r := &record{heard: make(chan int, 2)}
 	d, _ := start(t, r, "exec sleep 1000")
@@ -83,13 +83,13 @@ func TestOrdersForAnEarlierProcess(t *testing.T) {
 	d.Say(first, rankproto.Prove{})
 	p, _ := shell(t, 0, "exit 0")
 	assert.ErrorContains(t, d.Start(p), "its seat is that of process 65536")
-	d.Say(second, rankproto.Describe{}) // it ends with the first line that it reads
+	d.Say(second, rankproto.Describe{}) // it ends after the first line that it reads
 	assert.Equal(t, second, <-r.heard)
 	assert.Contains(t, r.all(), "65536 reaped: exit without Finalize")
 }
 
-// TestPulseOfAnEarlierProcess: the silence of the process that had a seat before does not count
-// against the one that has it now.
+// TestPulseOfAnEarlierProcess: the silence of the earlier process of a seat does not count against
+// the present one.
 func TestPulseOfAnEarlierProcess(t *testing.T) {
 	r := &record{heard: make(chan int, 2)}
 	d, _ := start(t, r, "exec sleep 1000")

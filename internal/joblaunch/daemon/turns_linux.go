@@ -13,24 +13,24 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Right after a death the survivors of a node want all its processors at once, often more
-// than there are: each hears of the death, agrees and repairs. Whatever else runs makes
-// all of them wait, so what the daemon has to do with turns of processors is here.
+// Right after a death the survivors of a node need all its processors at once, often more than
+// there are: each learns of the death, agrees and repairs. Any other thread that runs makes all of
+// them wait. This file holds the daemon's control of time slices.
 
-// Cores is what jobs may use here: the affinity mask, and the runtime's view of the
-// cgroup's quota, before the daemon took more for itself.
+// Cores is the number of processors that jobs may use here: the affinity mask, and the runtime's
+// view of the cgroup's quota, before the daemon took more for itself.
 var Cores = sync.OnceValue(func() int { return min(runtime.NumCPU(), runtime.GOMAXPROCS(0)) })
 
-// askForShortSlice asks the scheduler to run this thread in turns of 0.1 ms: such a
-// thread goes before others when it wakes, also where all ranks compute. Kernels
-// from 6.12 on know it; others ignore it.
+// askForShortSlice asks the scheduler to run this thread in time slices of 0.1 ms: such a thread
+// precedes others when it wakes, also where all ranks compute. Kernels from 6.12 on support this;
+// others ignore it.
 func askForShortSlice() {
 	_ = unix.SchedSetAttr(0, &unix.SchedAttr{Policy: unix.SCHED_NORMAL, Runtime: 100_000}, 0)
 }
 
-// Hurry has this thread, which its goroutine is locked to, go before others: by short turns, and
-// where the daemon may, by a priority of its own. Threads that start processes must not call it:
-// these would have the priority, too.
+// Hurry gives this thread, to which its goroutine is locked, precedence over others: by short time
+// slices, and where the daemon may, by a priority of its own. Threads that start processes must not
+// call it: these would have the priority, too.
 func Hurry() {
 	askForShortSlice()
 	_ = unix.Setpriority(unix.PRIO_PROCESS, unix.Gettid(), hurriedNice)
@@ -38,24 +38,24 @@ func Hurry() {
 
 const hurriedNice = -10
 
-// A process that has died is nicer by deadNicer than the daemon, and so than it was: the
-// kernel takes its memory apart in its turns, half a millisecond or two for a small one,
-// without a break. With a tenth of a share it does so where nobody else wants to run, and still in
-// seconds where everybody computes.
+// A process that has died is nicer by deadNicer than the daemon, and so than it was: the kernel
+// frees its memory in the time slices of the process, half a millisecond or two for a small one,
+// without a break. With a tenth of a share it does so on idle processors, and still within seconds
+// where everybody computes.
 //
-// To be nicer by ten is not enough while survivors repair and give their turns away as they
-// wait for each other: the scheduler takes each such turn for one of full length, and after
-// a dozen it owes the dead one a turn of one to three milliseconds, for which all on that
-// processor wait:
+// A nice value higher by ten is not enough while survivors repair and yield as they wait for each
+// other: the scheduler counts each yielded time slice as a full one. After a dozen it owes the dead
+// process a slice of one to three milliseconds, for which all on that processor wait:
 //
 //	0 and 2, processor 0            1 and 3, processor 1
-//	yield, yield, yield, ...        what is left of the dead: 1.7 ms
+//	yield, yield, yield, ...        remains of the dead: 1.7 ms
 //	wait for 1 and 3                have not had a turn to contribute
 //
-// So it is as nice as can be at first, which is one system call and good for some seventy
-// turns given away by each. If the repair is not over after standBackAfter, it runs only
-// where nobody else wants to: a dozen calls, a tenth of a millisecond of the daemon, for
-// which survivors would have to wait. After boot.RepairTime it is nicer by ten.
+// The dead process therefore first gets the highest nice value, which is one system call and
+// suffices for some seventy yields by each survivor. If the repair is not over after
+// standBackAfter, the dead process runs on idle processors only: a dozen calls, a tenth of a
+// millisecond of the daemon, for which survivors would have to wait. After boot.RepairTime it is
+// nicer by ten.
 const (
 	deadNicer      = 10
 	nicest         = 19
@@ -72,8 +72,8 @@ func firstNice() int {
 	return deadNice()
 }
 
-// giveWay lets the living go before a process that has died and is not reaped. Every
-// rank is a process group: all threads are meant, for nobody knows which is the last.
+// giveWay gives the living precedence over a process that has died and is not reaped. Every rank is
+// a process group: the call covers all threads, for nobody knows which is the last.
 func giveWay(pid int) { _ = unix.Setpriority(unix.PRIO_PGRP, pid, firstNice()) }
 
 // A corpse is a process that has died and for which giveWay was called.
@@ -90,7 +90,7 @@ func (c corpse) due() int64 {
 	return c.foundNs + standBackAfter.Nanoseconds()
 }
 
-// tend does for each corpse what is due, and returns those about which there is more to do.
+// tend takes the due action for each corpse, and returns the corpses that need more actions.
 func (d *Daemon) tend(corpses []corpse, now int64) []corpse {
 	left := corpses[:0]
 	for _, c := range corpses {
@@ -131,17 +131,16 @@ func (d *Daemon) setPolicy(p *process, policy uint32) {
 	}
 }
 
-// mayComeBack says whether a thread that runs only where nobody else wants to may be made
-// one like others again. Without that right the memory of the dead would not come back
-// for as long as everybody computes.
+// mayComeBack reports whether a thread with the policy SCHED_IDLE may return to SCHED_NORMAL.
+// Without that right the memory of the dead would not be freed for as long as everybody computes.
 var mayComeBack = sync.OnceValue(func() bool {
 	comes := make(chan bool)
 	go tryComeBack(comes)
 	return <-comes
 })
 
-// tryComeBack tries that on a thread that ends with it. The main one never ends, so there
-// it has another one do it.
+// tryComeBack tries that on a thread that ends with it. The main thread never ends; on that thread
+// another goroutine does the work.
 func tryComeBack(comes chan<- bool) {
 	runtime.LockOSThread()
 	if unix.Gettid() == os.Getpid() {
@@ -158,10 +157,10 @@ func tryComeBack(comes chan<- bool) {
 	comes <- err == nil
 }
 
-// Calm keeps the monitor thread of this process's Go runtime from taking a processor
-// away from whoever runs. It looks around every 20 us for some milliseconds whenever the
-// daemon has something to do, so just when ranks repair. The monitor is the first thread
-// that the runtime makes, and lives as long as the process.
+// Calm keeps the monitor thread of this process's Go runtime from taking a processor away from a
+// running thread. The monitor polls every 20 us for some milliseconds whenever the daemon has
+// something to do: just when ranks repair. The monitor is the first thread that the runtime makes,
+// and lives as long as the process.
 //
 // A thread of the policy SCHED_BATCH preempts nobody when it wakes, and has a full share of
 // processor time. The share matters: the monitor also makes threads for the runtime, these
@@ -169,9 +168,9 @@ func tryComeBack(comes chan<- bool) {
 // of 3 beside 1024 for each thread that computes, half of the daemon would have stood still
 // on a loaded machine, one of its threads perhaps with a lock that all others need.
 //
-// What the monitor does for others is to take processors of the runtime from threads that
-// block in the kernel. So that nobody waits for that there is one more for each of those: the
-// reaper, and the watchers of the tombstones of so many processes.
+// For others the monitor takes processors of the runtime from threads that block in the kernel. To
+// avoid waits for that, there is one more processor for each of these threads: the reaper, and the
+// watchers of the tombstones of procs processes.
 func Calm(procs int) {
 	runtime.GOMAXPROCS(max(runtime.GOMAXPROCS(0), Cores()+1+(procs+park.AnyMax-1)/park.AnyMax))
 	_ = mayComeBack() // a death is no time to find out

@@ -35,8 +35,8 @@ func threads(t *testing.T, pid int) []int {
 	return tids
 }
 
-// someProcess starts a process of several threads, a process group of its own, and stops it: as one
-// that has died it makes no more threads, which would have the policy of whichever makes them.
+// someProcess starts a process of several threads, a process group of its own, and stops it: like a
+// dead process it makes no more threads, which would inherit the policy of their maker.
 func someProcess(t *testing.T) (pid int) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -70,7 +70,7 @@ func someProcess(t *testing.T) (pid int) {
 	return cmd.Process.Pid
 }
 
-// TestGiveWay: all threads of a process go behind others, and none of its parent does.
+// TestGiveWay: all threads of a process yield to others, and none of its parent does.
 func TestGiveWay(t *testing.T) {
 	before, pid := niceOf(t, os.Getpid()), someProcess(t)
 	want := nicest
@@ -178,7 +178,7 @@ func TestSetPolicy(t *testing.T) {
 	all(unix.SCHED_NORMAL, deadNice())
 }
 
-// niceOf turns what the system call returns into a nice value.
+// niceOf converts the result of the system call into a nice value.
 func niceOf(t *testing.T, tid int) int {
 	t.Helper()
 	v, err := unix.Getpriority(unix.PRIO_PROCESS, tid)
@@ -215,9 +215,9 @@ func TestCalm(t *testing.T) {
 	}
 }
 
-// endCalm gives all threads of this process their usual policy back, those too that the monitor has
-// made meanwhile, and those that they make: what another test starts from one of them would have
-// its policy.
+// endCalm gives all threads of this process their usual policy back, including those that the
+// monitor has made meanwhile, and those that they make: a process that another test starts from one
+// of them would inherit its policy.
 func endCalm() {
 	for found := true; found; {
 		found = false
