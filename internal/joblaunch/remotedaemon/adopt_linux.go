@@ -18,15 +18,15 @@ type Guests interface {
 	Place(d *daemon.Daemon, n *daemon.Neighbours, nodes, crowd int) error
 }
 
-// Adopted is Run for a daemon that knows already what it serves, and whose processes are guests.
-// When ctx ends the daemon leaves the job, which loses its node then.
+// Adopted is Run for a daemon that has its bootstrap already, with guests as its processes. When
+// ctx ends the daemon leaves the job, which loses its node then.
 func Adopted(ctx context.Context, boot daemonproto.Bootstrap, g Guests) (int, error) {
 	o := newOutpost()
 	o.boot, o.guests = boot, g
 	return o.run(ctx)
 }
 
-// adopt adopts the guests, has their deaths found, and lets them go on.
+// adopt adopts the guests, has their deaths found, and lets them continue.
 func (o *outpost) adopt() error {
 	pids, err := o.guests.Adopt(o.d)
 	if err != nil {

@@ -15,24 +15,25 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/membership"
 )
 
-// A job may outlive its launcher (orders.Beats.Survive). Its nodes have a majority choose another
-// head, which grants leases and declares; deaths spread by news. What only the launcher does ends
-// with it: nobody starts processes any more, and nobody is told how it all ended.
+// A job may outlive its launcher (daemonproto.Beats.Survive). A majority of its nodes chooses
+// another head, which grants leases and declares deaths; deaths spread by news. The functions of
+// the launcher alone end with it: nobody starts processes any more, and nobody receives the result
+// of the job.
 //
 //	launcher    killed
 //	daemon      its connection ends: requests for processes are refused, processes that wait for
-//	            a world that could not be told to them are ended
-//	processes   go on; end
+//	            a world that could not be sent to them are ended
+//	processes   continue; end
 //	daemon      Quiet: all others learn that nothing runs here any more
 //	            all are quiet, or dead: ends
 //
 // A quiet daemon stays until then, for its vote: without it the others might have no majority, and
 // would stand still.
 
-// errAlone is told to who asks for processes.
+// errAlone is the reply to requests for processes.
 const errAlone = "the launcher of the job is gone, and nobody else starts processes"
 
-// A solo is the state of an outpost that may have to go on without the launcher.
+// A solo is the state of an outpost that may have to continue without the launcher.
 type solo struct {
 	may  bool        // the job may outlive its launcher; of begin
 	is   atomic.Bool // it has
@@ -42,13 +43,13 @@ type solo struct {
 
 	mu    sync.Mutex
 	asked map[request]bool // requests for processes that were not answered yet
-	unmet map[int]bool     // processes whose world was not told to them yet
+	unmet map[int]bool     // processes that have not received their world yet
 	story *os.File
 
 	unwritten atomic.Value // a string: why output is lost that this node was to write
 
 	quiet    atomic.Bool
-	finished map[int]bool  // members that are quiet or dead; of the vigil's goroutine
+	finished map[int]bool  // members that are quiet or dead; of the Vigil's goroutine
 	all      chan struct{} // closed: all other members are
 }
 
@@ -95,7 +96,7 @@ func (o *outpost) goOnAlone(ctx context.Context) error {
 
 var errLeft = errors.New("the node leaves the job")
 
-// await waits for one of what ends an outpost that is alone.
+// await waits for one of the events that end an outpost that is alone.
 func (s *solo) await(ctx context.Context, done <-chan struct{}) error {
 	select {
 	case <-done:
@@ -107,15 +108,16 @@ func (s *solo) await(ctx context.Context, done <-chan struct{}) error {
 	}
 }
 
-// begin has the story go to a file from now on.
+// begin writes the event log to a file from now on.
 func (s *solo) begin(node int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.story, _ = os.Create(filepath.Join(s.dir, fmt.Sprintf("node.%d.log", node))) // without it the job goes on, too
+	// without it the job continues, too
+	s.story, _ = os.Create(filepath.Join(s.dir, fmt.Sprintf("node.%d.log", node)))
 	s.is.Store(true)
 }
 
-// tell writes a line of the story.
+// tell writes a line of the event log.
 func (s *solo) tell(node int, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -142,7 +144,7 @@ func (s *solo) answered(r request) {
 	s.mu.Unlock()
 }
 
-// expect notes that a process waits to be told its world; meet that it was.
+// expect notes that a process waits for its world; meet that the world was sent.
 func (s *solo) expect(proc int) {
 	s.mu.Lock()
 	s.unmet[proc] = true
@@ -172,7 +174,7 @@ func (s *solo) takeUnmet() (procs []int) {
 	return procs
 }
 
-// finish notes that nothing runs any more at a member; again: that was known. The vigil's goroutine
+// finish notes that nothing runs any more at a member; again: that was known. The Vigil's goroutine
 // calls it.
 func (s *solo) finish(member, members int) (again bool) {
 	if s.finished[member] {
@@ -190,8 +192,8 @@ func (o *outpost) refuse(r request) {
 	o.d.Say(r.proc, rankproto.Spawned{Token: r.token, Short: true, Why: errAlone})
 }
 
-// hearAlone does what a process asks for where there is no launcher; false: there is one, or it
-// means nothing without.
+// hearAlone carries out the request of a process where there is no launcher; false: there is one,
+// or the request has no effect without one.
 func (o *outpost) hearAlone(proc int, m rankproto.Message) bool {
 	switch m := m.(type) {
 	case rankproto.Spawn:

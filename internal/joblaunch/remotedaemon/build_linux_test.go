@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestBootstrapOfAnotherBuild: a daemon ends before it reaches for its launcher, whatever else the
-// bootstrap has, and names the node that it is to be.
+// TestBootstrapOfAnotherBuild: a daemon ends before it connects to its launcher, for any other
+// content of the bootstrap, and names its intended node.
 func TestBootstrapOfAnotherBuild(t *testing.T) {
 	for text, want := range map[string]int{
 		`{"build":7,"node":2,"heads":"one text","job":[]}`: 2,

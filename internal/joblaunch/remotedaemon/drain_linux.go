@@ -8,21 +8,21 @@ import (
 	"github.com/goulfm/goulfm/internal/joblaunch/daemonproto"
 )
 
-// A drain is how a node leaves a job that goes on. SIGTERM may mean the job, or this node alone, as
-// when Kubernetes evicts a pod; the first node's hears of the first kind, and the launcher passes
-// it on to all.
+// A drain is the way in which a node leaves a job that continues. SIGTERM may mean the job, or this
+// node alone, such as when Kubernetes evicts a pod. A signal for the job reaches the first node as
+// well, and the launcher passes it on to all.
 //
 //	engine     this daemon                              launcher
 //	SIGTERM    waits for stopFor
-//	                                                    the job, too: Signal to all --> as ever: all ranks end in order
+//	                                                    the job, too: Signal to all --> all ranks end in order
 //	           else: Notice                         --> starts nothing here any more
-//	           kills its ranks endFor before the grace is over: their deaths are exact, survivors replace them elsewhere
+//	           kills its ranks endFor before the grace is over: exact deaths, replaced elsewhere
 //	           ends, with 143: a pod that has ended with 0 is not started again
 type drain struct {
 	grace   time.Duration // from SIGTERM to SIGKILL; 0: SIGTERM is for the ranks
 	stopped chan struct{} // closed: the whole job is to end
 	isStop  atomic.Bool
-	done    atomic.Bool // the ranks are gone
+	done    atomic.Bool // the ranks have ended
 }
 
 const (
@@ -32,14 +32,14 @@ const (
 
 func newDrain() drain { return drain{stopped: make(chan struct{})} }
 
-// hear notes what the launcher passes on to all.
+// hear notes a signal that the launcher passes on to all.
 func (d *drain) hear(sig syscall.Signal) {
 	if (sig == syscall.SIGTERM || sig == syscall.SIGINT) && d.isStop.CompareAndSwap(false, true) {
 		close(d.stopped)
 	}
 }
 
-// leaveJob is what SIGTERM begins, where there is a grace.
+// leaveJob carries out a SIGTERM, where there is a grace.
 func (o *outpost) leaveJob() {
 	begun := time.Now()
 	if o.drain.stopsWithin(stopFor) {
@@ -58,7 +58,7 @@ func (o *outpost) leaveJob() {
 	_ = o.conn.Close() // serve ends
 }
 
-// stopsWithin says whether the whole job is to end, or its processes have here.
+// stopsWithin reports whether the whole job is to end, or its processes have here.
 func (d *drain) stopsWithin(limit time.Duration) bool {
 	select {
 	case <-d.stopped:

@@ -9,7 +9,7 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/job"
 )
 
-// streams returns where what the process with a number prints goes.
+// streams returns the sinks for the output of the process with a number.
 func (o *outpost) streams(proc int) (out, errs daemon.Sink, err error) {
 	if o.plan.OutputDir == "" {
 		return &output{o: o, proc: proc}, &output{o: o, proc: proc, errs: true}, nil
@@ -31,15 +31,14 @@ func (o *outpost) createFile(proc int, errs bool) (*file, error) {
 		return nil, err
 	}
 	seat, how := job.SeatOf(proc), os.O_TRUNC
-	if seat != proc { // it goes on with the file of the process before
+	if seat != proc { // it continues with the file of the process before
 		how = os.O_APPEND
 	}
 	f, err := os.OpenFile(daemonproto.OutputFile(o.plan.OutputDir, seat, errs), os.O_WRONLY|os.O_CREATE|how, 0o666)
 	return &file{o: o, proc: proc, errs: errs, file: f}, err
 }
 
-// A file takes one stream of a process on its node. The launcher is only told that there are no
-// more.
+// A file takes one stream of a process on its node. The launcher is notified of its end only.
 type file struct {
 	o    *outpost
 	proc int
@@ -61,7 +60,7 @@ func (f *file) Close() {
 }
 
 // check reports the first error of a file: lost output is a failure of the job. Without the
-// launcher the exit code of this daemon tells it.
+// launcher the exit code of this daemon reports it.
 func (f *file) check(err error) {
 	if err == nil || f.told {
 		return
@@ -76,11 +75,11 @@ func (f *file) check(err error) {
 	f.o.mouth.Say(daemonproto.Unwritten{Why: text})
 }
 
-// exitUnwritten is the exit code of a daemon that has lost output in a job whose launcher is gone:
-// as that of goulfm run.
+// exitUnwritten is the exit code of a daemon that has lost output in a job without its launcher:
+// the same as that of goulfm run.
 const exitUnwritten = 6
 
-// settledCode is the exit code of a daemon whose processes have ended.
+// settledCode is the exit code of a daemon without live processes.
 func (o *outpost) settledCode() (int, error) {
 	if text, lost := o.solo.unwritten.Load().(string); lost && o.solo.is.Load() {
 		return exitUnwritten, fmt.Errorf("node %d: %s", o.boot.Node, text)

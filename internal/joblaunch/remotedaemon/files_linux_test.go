@@ -11,7 +11,7 @@ import (
 	"github.com/goulfm/goulfm/internal/joblaunch/daemonproto"
 )
 
-// TestLostOutputWithoutLauncher: the log of the node and the exit code of its daemon tell that
+// TestLostOutputWithoutLauncher: the log of the node and the exit code of its daemon report that
 // output is lost.
 func TestLostOutputWithoutLauncher(t *testing.T) {
 	dir := t.TempDir()

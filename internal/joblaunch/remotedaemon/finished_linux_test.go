@@ -12,8 +12,8 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/membership"
 )
 
-// TestFinishedNodeIsNotDead: a daemon that leaves after its node was quiet is gone like a dead one;
-// the log tells them apart.
+// TestFinishedNodeIsNotDead: a daemon that leaves after its node was quiet is declared like a dead
+// one; the log distinguishes them.
 func TestFinishedNodeIsNotDead(t *testing.T) {
 	o := newOutpost()
 	o.nodes, o.solo.dir = 3, t.TempDir()

@@ -12,16 +12,16 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/membership"
 )
 
-// What the daemon tells goes to the launcher: these are the methods of daemon.Host.
+// Reports of the daemon are sent to the launcher: these are the methods of daemon.Host.
 
-// Found is told that a process has ended. It comes into this node's list before others learn of it:
-// what a process of another node does because of a death here is never heard before the death
-// (B23).
+// Found is called when a process has ended. The end is entered into this node's list before others
+// learn of it: an act of a process of another node because of a death here is never received before
+// the death (B23).
 func (o *outpost) Found(proc int, by job.Evidence, left bool, atNs int64) {
 	kind := membership.Died
 	if left {
 		kind = membership.Left
-		o.revocations.take(proc) // Finalize has seen to it that all members have heard
+		o.revocations.take(proc) // Finalize has ensured that all members have learned of them
 	}
 	o.roll.enter(proc, left)
 	if pausepoint.Enabled {
@@ -31,27 +31,27 @@ func (o *outpost) Found(proc int, by job.Evidence, left bool, atNs int64) {
 	o.mouth.Say(daemonproto.Found{Proc: proc, By: by, Left: left, AtNs: atNs})
 }
 
-// Reaped is told how.
+// Reaped is called with the status of the process.
 func (o *outpost) Reaped(proc int, status job.Status) {
 	o.mouth.Say(daemonproto.Reaped{Proc: proc, Status: status})
 }
 
-// Heard is told that it has said its last.
+// Heard is called after the last message of a process.
 func (o *outpost) Heard(proc int) {
 	o.outlive(proc)
 	o.mouth.Say(daemonproto.Heard{Proc: proc})
 }
 
-// NoLife is told of a process that shows none.
+// NoLife is called for a process that shows no life.
 func (o *outpost) NoLife(proc int, atNs int64) {
 	o.mouth.Say(daemonproto.NoLife{Proc: proc, AtNs: atNs})
 }
 
-// Note is told what people should know.
+// Note is called with events for the user.
 func (o *outpost) Note(event, format string, args ...any) { o.note(event, format, args...) }
 
-// Said is told what a process says. One that says twice what can be said once loses its lifeline
-// here: the launcher answers too late for that.
+// Said is called with each message of a process. A process that repeats a message that is allowed
+// once loses its lifeline here: the launcher answers too late for that.
 func (o *outpost) Said(proc int, said rankproto.Received) error {
 	if _, ok := said.Message.(rankproto.Joined); ok {
 		o.mu.Lock()
@@ -86,7 +86,7 @@ type credit struct {
 	out  int // sent and not passed on
 }
 
-// take waits until something may be sent, and takes up to n bytes of what may.
+// take waits until there is credit, and takes up to n bytes of it.
 func (c *credit) take(n int) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -112,8 +112,10 @@ func (c *credit) give(n int) {
 
 // An output takes one stream of a process.
 type output struct {
-	o    *outpost
-	proc int // its number: what has the seat next may print while somebody still holds the pipe of this one
+	o *outpost
+	// its number: the next process of the seat may print while another one still holds the pipe of
+	// this one
+	proc int
 	errs bool
 }
 

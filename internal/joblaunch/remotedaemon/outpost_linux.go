@@ -25,8 +25,7 @@ import (
 	"github.com/goulfm/goulfm/internal/net/socket"
 )
 
-// dialFor is how long a daemon tries to reach the launcher, whose machine may have several
-// addresses.
+// dialFor is how long a daemon tries to reach the launcher; the machine may have several addresses.
 const dialFor = 10 * time.Second
 
 // dialEach is how long it tries each of its addresses.
@@ -43,7 +42,7 @@ type outpost struct {
 	place      *membershiphost.Place
 	birth      uint64
 	vigil      *membershiphost.Vigil
-	frozen     time.Time // when the lease was over; of the vigil
+	frozen     time.Time // when the lease was over; of the Vigil
 	plan       daemonproto.Plan
 	late       bool             // the job has begun without this node
 	program    *program         // nil: that of the launcher's path
@@ -63,20 +62,20 @@ type outpost struct {
 
 	guests Guests              // nil: it starts its processes itself
 	begun  bool                // Go has come
-	first  []daemonproto.Start // what is started then
+	first  []daemonproto.Start // processes started then
 	mu     sync.Mutex          // of feeds
 	feeds  map[int]chan daemonproto.Input
 	joined map[int]bool // processes that are in Init
 }
 
-// AsTold is the node of a daemon whose bootstrap is its own.
+// AsTold stands for the node that the bootstrap names.
 const AsTold = -1
 
-// Run serves a node: in is where the bootstrap comes from, which names the node if node is AsTold;
-// a job engine gives all daemons the same. Run returns when the job is over, or the launcher is
-// gone, with the exit code of the daemon.
+// Run serves a node. It reads the bootstrap from in; the bootstrap names the node if node is
+// AsTold, and is the same for all daemons under a job engine. Run returns when the job is over, or
+// the launcher has ended, with the exit code of the daemon.
 //
-// With a grace SIGTERM says that an engine wants the node back: see drain.
+// With a grace SIGTERM means that an engine takes the node back: see drain.
 func Run(ctx context.Context, in io.Reader, node int, grace time.Duration) (int, error) {
 	o := newOutpost()
 	o.drain.grace = grace
@@ -101,7 +100,7 @@ func Run(ctx context.Context, in io.Reader, node int, grace time.Duration) (int,
 }
 
 // refuse returns the error of a daemon whose launcher has another build. It names the node as the
-// launcher does: by the bootstrap, or by the arguments if they say another one.
+// launcher does: by the bootstrap, or by the arguments if they name another one.
 func refuse(told, node int) error {
 	if node == AsTold {
 		node = told
@@ -113,7 +112,7 @@ func newOutpost() *outpost {
 	return &outpost{listeners: map[int]*os.File{}, feeds: map[int]chan daemonproto.Input{}, joined: map[int]bool{}, solo: newSolo(), drain: newDrain()}
 }
 
-// run is the life of a daemon that knows what it serves.
+// run is the main function of a daemon that has its bootstrap.
 func (o *outpost) run(ctx context.Context) (int, error) {
 	collectSeldom()
 	runtime.GOMAXPROCS(daemon.Cores() + ownLoops)
@@ -170,12 +169,12 @@ func collectSeldom() {
 
 const heapMax = 64 << 20
 
-// ownLoops are processors of the runtime's for what must go on while one starts a process, which
-// takes it along until the process has executed its program: the two loops of the vigil, and
-// orders.
+// ownLoops is the number of processors of the runtime for loops that must continue while a thread
+// starts a process, which occupies its processor until the process has executed its program: the
+// two loops of the membershiphost.Vigil, and the one for messages of package daemonproto.
 const ownLoops = 3
 
-// kernel tells the kernel of this machine, since it was started, from all others.
+// kernel returns an identity of this machine's kernel since its boot.
 func kernel() string {
 	id, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	return string(bytes.TrimSpace(id))
@@ -257,8 +256,8 @@ func (o *outpost) obey(m daemonproto.Message) error {
 	return nil
 }
 
-// settle ends what the processes have left behind, and waits until all that they have printed is
-// on its way.
+// settle ends the children that processes have left behind, and waits until all output is on its
+// way.
 func (o *outpost) settle() {
 	o.d.Unexpect(1)
 	<-o.d.Ended()
@@ -268,7 +267,7 @@ func (o *outpost) settle() {
 	o.mouth.Say(daemonproto.Settled{})
 }
 
-// tell passes a failure of the start on.
+// tell reports a failure of the start to the launcher.
 func (o *outpost) tell(err error) error {
 	if err != nil {
 		o.mouth.Say(daemonproto.Failed{Why: err.Error()})
@@ -277,7 +276,7 @@ func (o *outpost) tell(err error) error {
 	return err
 }
 
-// prepare makes what the processes of the node need before all know where they listen.
+// prepare makes the resources that the processes of the node need before all addresses are known.
 func (o *outpost) prepare(p daemonproto.Plan) error {
 	o.plan = p
 	ready := daemonproto.Ready{}
@@ -292,7 +291,8 @@ func (o *outpost) prepare(p daemonproto.Plan) error {
 		if seat < 0 || seat >= p.Procs {
 			return fmt.Errorf("seat %d of %d", seat, p.Procs)
 		}
-		l, err := net.ListenTCP("tcp", &net.TCPAddr{IP: o.conn.LocalAddr().(*net.TCPAddr).IP}) // where others reach this node
+		// the address at which others reach this node
+		l, err := net.ListenTCP("tcp", &net.TCPAddr{IP: o.conn.LocalAddr().(*net.TCPAddr).IP})
 		if err != nil {
 			return err
 		}
@@ -392,7 +392,7 @@ func (o *outpost) startOne(s daemonproto.Start) error {
 	return o.d.Start(p)
 }
 
-// stdinOf returns what a process reads.
+// stdinOf returns the standard input of a process.
 func (o *outpost) stdinOf(s daemonproto.Start) (*os.File, error) {
 	if !s.Stdin {
 		return os.Open(os.DevNull)
@@ -412,7 +412,7 @@ func (o *outpost) stdinOf(s daemonproto.Start) (*os.File, error) {
 //	launcher           this daemon
 //	Start, Input, Go
 //	                   notes the Start
-//	                   takes the Input: the launcher sends no other before it hears of this one
+//	                   takes the Input: the launcher sends no other before it is acknowledged
 //	                   Go: starts the process, which reads it
 func (o *outpost) expectInput(s daemonproto.Start) {
 	if s.Stdin {
@@ -434,8 +434,7 @@ func (o *outpost) feed(proc int, in <-chan daemonproto.Input, w *daemon.Input) {
 	}
 }
 
-// input gives the next piece to feed. The launcher sends one at a time: who sends more is not
-// listened to.
+// input gives the next piece to feed. The launcher sends one at a time: further pieces are dropped.
 func (o *outpost) input(m daemonproto.Input) {
 	o.mu.Lock()
 	ch := o.feeds[m.Proc]
@@ -446,7 +445,7 @@ func (o *outpost) input(m daemonproto.Input) {
 	}
 }
 
-// command does what a method of the daemon does.
+// command carries out a message that stands for a method of the daemon.
 func (o *outpost) command(m daemonproto.Message) {
 	switch m := m.(type) {
 	case daemonproto.Input:
@@ -499,7 +498,7 @@ func (o *outpost) vacate(proc int) {
 	o.mouth.Say(vacated)
 }
 
-// pass says a line of the launcher's to a process.
+// pass sends a line of the launcher's to a process.
 func (o *outpost) pass(m daemonproto.Say) {
 	if said, err := rankproto.FromDaemon(bytes.NewReader(m.Line), o.plan.Procs).Next(); err == nil {
 		switch said := said.Message.(type) {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// AsTold is the node of a daemon whose bootstrap is its own.
+// AsTold stands for the node that the bootstrap names.
 const AsTold = -1
 
 // Run fails: several processes need Linux.

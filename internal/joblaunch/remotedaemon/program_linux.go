@@ -27,7 +27,7 @@ type program struct {
 // programMax bounds a program, in bytes.
 const programMax = 1 << 30
 
-// newProgram looks whether this node has a program, and prepares to take it if it has not.
+// newProgram checks whether this node has a program, and otherwise prepares to receive it.
 func newProgram(want daemonproto.Program) (p *program, err error) {
 	p = &program{want: want, sum: sha256.New()}
 	switch {
@@ -44,7 +44,7 @@ func newProgram(want daemonproto.Program) (p *program, err error) {
 	return p, nil
 }
 
-// isHere says whether the file of that name is that program. Below /proc it is one of the
+// isHere reports whether the file of that name is that program. Below /proc it is one of the
 // launcher's.
 func isHere(want daemonproto.Program) bool {
 	if strings.HasPrefix(want.Path, "/proc/") {
@@ -64,7 +64,7 @@ func isHere(want daemonproto.Program) bool {
 	return err == nil && bytes.Equal(sum.Sum(nil), want.Sum)
 }
 
-// lacks says whether the program is still to come.
+// lacks reports whether the program is still to come.
 func (p *program) lacks() bool { return p != nil && p.file != nil && p.got < p.want.Bytes }
 
 // add takes the next part of it.
@@ -107,7 +107,7 @@ func (p *program) finish() error {
 	return nil
 }
 
-// path returns what to execute for a path of the launcher's.
+// path returns the path to execute for a path of the launcher's.
 func (p *program) path(path string) string {
 	if p == nil || p.file == nil || path != p.want.Path {
 		return path

@@ -14,7 +14,7 @@ import (
 	"github.com/goulfm/goulfm/internal/joblaunch/daemonproto"
 )
 
-// self is the program of this test, as a launcher tells of it.
+// self is the program of this test, as a launcher describes it.
 func self(t *testing.T) ([]byte, daemonproto.Program) {
 	path, err := os.Executable()
 	require.NoError(t, err)

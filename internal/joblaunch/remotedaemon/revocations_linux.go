@@ -9,28 +9,28 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/membership"
 )
 
-// A revocation outlives the process that made it (B24). Between nodes it goes by the connections of
-// the members, and who revokes may die before one of them is open, or its kernel drops what it had
-// still to send. So a process tells its daemon before it tells members; once it has died its daemon
-// tells all ranks of all nodes what it had revoked. Who lives needs no daemon for that: its
-// connections bring everything.
+// A revocation outlives the process that made it (B24). Between nodes it is sent over the
+// connections of the members. The revoker may die before one of them is open, or its kernel may
+// drop bytes that were still to be sent. A process therefore notifies its daemon before it notifies
+// members; once the process has died its daemon sends its revocations to all ranks of all nodes. A
+// living process needs no daemon for that: its connections deliver everything.
 //
-//	0: tells its daemon; asks for a connection to 2; Revoke returns
+//	0: notifies its daemon; requests a connection to 2; Revoke returns
 //	0: is killed                  its connection to 2 is not there yet
 //	1, 2: wait for each other     and would for ever
-//	0's daemon: hears it out; 0 died; it had revoked
+//	0's daemon: reads its last message; 0 died; it had revoked
 //
-// A revocations is what the processes of a node have revoked, until they have died or left.
+// A revocations holds the revocations by the processes of a node, until they have died or left.
 type revocations struct {
 	mu sync.Mutex
 	by map[int][]revocation // by process
 }
 
-// A revocation is a member.Revocation, which means nothing here.
+// A revocation is a commstate.Revocation, opaque here.
 type revocation = [16]byte
 
-// revocationsMax is of how many communicators one process's revocations are kept, the last ones: it
-// bounds what a process that revokes without end costs its daemon.
+// revocationsMax is the number of revocations that are kept for each process, the last ones: it
+// bounds the memory that a process that revokes without end costs its daemon.
 const revocationsMax = 4096
 
 // add notes that a process revokes a communicator.
@@ -49,7 +49,7 @@ func (r *revocations) add(proc int, name revocation) {
 	r.by[proc] = append(r.by[proc], name)
 }
 
-// take returns what a process has revoked, and forgets it.
+// take returns the revocations by a process, and forgets them.
 func (r *revocations) take(proc int) []revocation {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -58,7 +58,7 @@ func (r *revocations) take(proc int) []revocation {
 	return all
 }
 
-// outlive tells all ranks of all nodes what a process had revoked, which has died.
+// outlive sends the revocations by a process that has died to all ranks of all nodes.
 func (o *outpost) outlive(proc int) {
 	var entries []membership.Entry
 	for _, name := range o.revocations.take(proc) {
@@ -73,7 +73,7 @@ func (o *outpost) outlive(proc int) {
 	}
 }
 
-// tellRevoked tells the ranks of this node of a revocation by a process that has died.
+// tellRevoked notifies the ranks of this node of a revocation by a process that has died.
 func (o *outpost) tellRevoked(name revocation) {
 	for seat, node := range o.roll.nodes {
 		if node == o.boot.Node {

@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestRevocationsOfTheDead: what a process has revoked is told once, in order, and not mixed up
-// with that of others; of a process that revokes without end the last ones are.
+// TestRevocationsOfTheDead: the revocations by a process are returned once, in order, and not mixed
+// up with those of others; for a process that revokes without end, the last ones are returned.
 func TestRevocationsOfTheDead(t *testing.T) {
 	var r revocations
 	r.add(3, revocation{1})

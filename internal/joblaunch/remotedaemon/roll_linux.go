@@ -9,9 +9,9 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/job"
 )
 
-// A roll is the node's list of departures, which its processes read. Several tell of the same end,
-// and any of them may be the first: this daemon of a process of its own, another daemon by its
-// news, the verdict about a node, the launcher. Each process is entered once.
+// A roll is the node's list of departures, which its processes read. Several sources report the
+// same end, in any order: this daemon of a process of its own, another daemon by its news, the
+// verdict about a node, the launcher. Each process is entered once.
 type roll struct {
 	mu        sync.Mutex
 	d         *daemon.Daemon
@@ -45,10 +45,10 @@ func (r *roll) vacate(proc int) error {
 }
 
 // enter notes that a process has departed, and wakes all, if it is the one of its seat: other
-// daemons' news may come when it was known long ago, and another process has the seat.
+// daemons' news may come long after the end was known, when another process has the seat.
 //
-//	node 1: its process dies; tells the launcher, and in the next packet node 0
-//	launcher: tells node 0. All let go; the seat is vacated on both, a new process has it
+//	node 1: its process dies; notifies the launcher, and in the next packet node 0
+//	launcher: notifies node 0. All let go; the seat is vacated on both, a new process has it
 //	node 0: has the packet
 func (r *roll) enter(proc int, left bool) {
 	r.mu.Lock()
@@ -75,7 +75,7 @@ func (r *roll) enterLost(proc int) {
 	}
 }
 
-// isNew says whether a process has its seat and was not entered yet. The caller holds mu.
+// isNew reports whether a process has its seat and was not entered yet. The caller holds mu.
 func (r *roll) isNew(proc int) bool {
 	seat := job.SeatOf(proc)
 	if proc < 0 || seat >= len(r.entered) || r.entered[seat] || r.d.Number(seat) != proc {

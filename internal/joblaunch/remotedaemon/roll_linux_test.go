@@ -10,7 +10,7 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/job"
 )
 
-// TestLateNewsOfTheProcessBefore: the launcher has told of a death, the seat is another process's,
+// TestLateNewsOfTheProcessBefore: the launcher has reported a death, the seat is another process's,
 // and only now the news of that death comes from the daemon of the dead.
 func TestLateNewsOfTheProcessBefore(t *testing.T) {
 	o := newOutpost()

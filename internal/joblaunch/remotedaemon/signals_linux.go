@@ -6,9 +6,10 @@ import (
 	"syscall"
 )
 
-// passSignals has this daemon survive what a job engine sends to the tasks of a step, and its
-// processes hear it: a daemon that ended with SIGTERM would take them along before they have ended
-// in order. Where the engine may want this node alone back SIGTERM is not passed on: see drain.
+// passSignals makes this daemon survive the signals that a job engine sends to the tasks of a step,
+// and passes them on to its processes: a daemon that ended with SIGTERM would take them along
+// before they have ended in order. Where the engine may take this node alone back SIGTERM is not
+// passed on: see drain.
 func (o *outpost) passSignals() {
 	ch := make(chan os.Signal, 16)
 	signal.Notify(ch, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2)

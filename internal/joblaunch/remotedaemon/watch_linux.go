@@ -15,10 +15,11 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/membership"
 )
 
-// The daemon is a member of those who watch each other: the launcher, which is the head, and all
+// The daemon is one of the members that watch each other: the launcher, which is the head, and all
 // daemons. Without the head's grants its processes stand still.
 
-// openPlace makes where the others reach it: at the address at which it reaches the launcher.
+// openPlace opens the place where the others reach this daemon: at the address from which it
+// reaches the launcher.
 func (o *outpost) openPlace() (err error) {
 	o.birth = daemon.NewIdentity()
 	o.place, err = membershiphost.Open(o.conn.LocalAddr().(*net.TCPAddr).IP)
@@ -27,7 +28,7 @@ func (o *outpost) openPlace() (err error) {
 
 func (o *outpost) member() daemonproto.Member { return daemonproto.Member(o.place.Peer(o.birth)) }
 
-// watch begins the vigil.
+// watch starts the membershiphost.Vigil.
 func (o *outpost) watch(t daemonproto.Table) (err error) {
 	cfg := membershiphost.Config{Trust: o.trust, Place: o.place, Host: (*watcher)(o), Now: leaseNow, Hurry: daemon.Hurry, Roster: t.Roster(o.boot.Node + 1)}
 	o.late = t.Late
@@ -40,7 +41,7 @@ func (o *outpost) watch(t daemonproto.Table) (err error) {
 
 func leaseNow() mono.Time { return mono.Time(boot.LeaseNowNs()) }
 
-// leave ends the vigil.
+// leave ends the Vigil.
 func (o *outpost) leave() {
 	if o.vigil == nil {
 		o.place.Close()
@@ -61,7 +62,7 @@ func (o *outpost) hold(on bool) {
 	o.vigil.Hold(false)
 }
 
-// A watcher is the outpost as the host of the vigil.
+// A watcher is the outpost as the host of its Vigil.
 type watcher outpost
 
 // Lease implements membershiphost.Host, as do the other methods.
@@ -97,7 +98,7 @@ func (w *watcher) Thaw() {
 }
 
 // Verdict has the processes of this node know that those of another one are lost. A launcher that
-// was declared dead, and goes on, is not obeyed any more.
+// was declared dead, and continues, is not obeyed any more.
 func (w *watcher) Verdict(member int) {
 	finished := w.solo.finish(member, w.nodes+1)
 	if member == membership.Launcher {
@@ -106,7 +107,7 @@ func (w *watcher) Verdict(member int) {
 		return
 	}
 	switch {
-	case !w.solo.is.Load(): // the launcher says so
+	case !w.solo.is.Load(): // the launcher reports that
 	case finished: // its daemon has left, which the roster knows as a death
 		w.note("node", "node %d has finished", member-1)
 	default:
@@ -115,7 +116,7 @@ func (w *watcher) Verdict(member int) {
 	w.roll.lose(member - 1)
 }
 
-// Learned has them know what ended elsewhere.
+// Learned reports to the processes the departures on other nodes.
 func (w *watcher) Learned(origin int, entries []membership.Entry) {
 	for _, e := range entries {
 		switch e.Kind {
@@ -140,7 +141,7 @@ func (w *watcher) Head(member int) {
 	}
 }
 
-// Suspect is told by the launcher.
+// Suspect does nothing: the launcher reports suspicions.
 func (w *watcher) Suspect(int, mono.Duration) {}
 
 // Over ends the node.
@@ -160,7 +161,7 @@ func (w *watcher) Anomaly(member int, text string) { w.note("anomaly", "member %
 
 func (w *watcher) note(event, format string, args ...any) { (*outpost)(w).note(event, format, args...) }
 
-// note tells people what they should know: the launcher, or a file where there is none.
+// note reports an event to the user: through the launcher, or in a file where there is none.
 func (o *outpost) note(event, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if o.solo.is.Load() {
