@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// advice is what a person can do about a daemon that has not started, by what was said about it.
-// The first line that fits counts.
+// advice is the remedy for a daemon that has not started, by the output about it. The first line
+// that fits counts.
 var advice = []struct{ said, remedy string }{
 	{"Could not resolve hostname", "is the name right, in --host or the host file?"},
 	{"Host key verification failed", "log in there once by hand, and compare its key"},
@@ -31,11 +31,11 @@ var advice = []struct{ said, remedy string }{
 	{"contact slurm controller", "is slurmctld up? scontrol ping says more"},
 }
 
-// linesMax is how many of the last lines that were said count.
+// linesMax is how many of the last lines of output count.
 const linesMax = 3
 
-// advise makes one line of what was said about a daemon that has not started, with a remedy if
-// there is one.
+// advise makes one line of the output about a daemon that has not started, with a remedy if there
+// is one.
 func advise(said string) error {
 	var lines []string
 	for line := range strings.Lines(said) {
@@ -52,7 +52,7 @@ func advise(said string) error {
 	return errors.New(text)
 }
 
-// has says whether line is among lines, but for the node that slurmstepd names first.
+// has reports whether line is among lines, except for the node that slurmstepd names first.
 func has(lines []string, line string) bool {
 	_, said, _ := strings.Cut(line, ": ")
 	for _, l := range lines {

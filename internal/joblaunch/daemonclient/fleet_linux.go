@@ -38,14 +38,15 @@ type Fleet struct {
 	unwritten func(error) // nil: no node writes output
 
 	late    late
-	telling sync.Mutex // what all nodes are told, and which ones these are
+	telling sync.Mutex // orders to all nodes, and the set of these nodes
 	history history
 
-	starting sync.Mutex // who starts processes: one after the other, as who has a seat is asked first
+	// for starting processes: one after the other, as the holder of a seat is checked first
+	starting sync.Mutex
 
 	mu        sync.Mutex
 	processes map[int]*process // by seat: the last one that was to be started there
-	printing  map[int]*process // by number: those whose output has not ended
+	printing  map[int]*process // by number: those with output that has not ended
 	used      []int            // by seat: how many processes had it before
 	unmet     unmet
 	live      int // not reaped yet
@@ -55,7 +56,7 @@ type Fleet struct {
 	ended     chan struct{}
 	halted    chan struct{}
 	halting   sync.Once
-	writers   sync.WaitGroup // of what processes have printed
+	writers   sync.WaitGroup // of the output of processes
 }
 
 // A process is one that was started on a node.
@@ -65,10 +66,11 @@ type process struct {
 	reaped    bool
 	heard     bool
 	started   chan daemonproto.Started // the answer to a Start after Begin
-	taken     chan daemonproto.Taken   // what it has read of the last input
-	outs      [2]*outlet               // standard output, standard error; nil of one that was adopted
-	isFound   bool
-	ends      int // of its streams that have ended
+	taken     chan daemonproto.Taken   // how much of the last input it has read
+	// standard output, standard error; nil for an adopted process
+	outs    [2]*outlet
+	isFound bool
+	ends    int // of its streams that have ended
 }
 
 // nodeOf returns the node of the process with a number.
@@ -112,7 +114,7 @@ func (f *Fleet) KillAll() {
 	f.halting.Do(func() { close(f.halted) })
 }
 
-// Say says something to a process.
+// Say sends a message to a process.
 func (f *Fleet) Say(proc int, m rankproto.Message) {
 	if line, err := rankproto.Encode(boot.NowNs(), m); err == nil {
 		f.nodeOf(proc).mouth.Say(daemonproto.Say{Proc: proc, Line: line})
@@ -134,7 +136,7 @@ func (f *Fleet) WatchLife(after time.Duration) {
 	f.tellAll(daemonproto.WatchLife{AfterNs: after.Nanoseconds()})
 }
 
-// Serves says whether a node takes part in the job.
+// Serves reports whether a node takes part in the job.
 func (f *Fleet) Serves(i int) bool {
 	n := f.nodes[i]
 	return n.is(isThere) && !n.isLost() && !n.isClosed()
@@ -147,11 +149,11 @@ func (f *Fleet) KillNode(i int) {
 	}
 }
 
-// StopNode has all of a node of this machine stand still, first the daemon: what it does not see
-// cannot end under a number that another process may get.
+// StopNode makes all of a node of this machine stand still, the daemon first: a process unseen by
+// the daemon cannot end under a number that another process may get.
 func (f *Fleet) StopNode(i int) { f.signalNode(i, syscall.SIGSTOP) }
 
-// ContinueNode has it go on, the processes first: they must not rest on their daemon.
+// ContinueNode has it continue, the processes first: they must not rest on their daemon.
 func (f *Fleet) ContinueNode(i int) { f.signalNode(i, syscall.SIGCONT) }
 
 func (f *Fleet) signalNode(i int, sig syscall.Signal) {
@@ -175,7 +177,7 @@ func (f *Fleet) signalNode(i int, sig syscall.Signal) {
 	}
 }
 
-// Expect says that n processes will be started; false: the job is over. Every node stays, for
+// Expect announces that n processes will be started; false: the job is over. Every node stays, for
 // any of them may get one.
 func (f *Fleet) Expect(n int) bool {
 	f.mu.Lock()
@@ -187,7 +189,7 @@ func (f *Fleet) Expect(n int) bool {
 	return true
 }
 
-// Unexpect says that n of them will not be, or are.
+// Unexpect records that n of them will not be, or are.
 func (f *Fleet) Unexpect(n int) {
 	f.mu.Lock()
 	f.expected -= n
@@ -203,7 +205,7 @@ func (f *Fleet) endIfOver() {
 	}
 }
 
-// Barred returns the seats of nodes that are lost, are wanted back, or are not there yet.
+// Barred returns the seats of nodes that are lost, are taken back, or are not there yet.
 func (f *Fleet) Barred() (seats []int) {
 	for _, n := range f.nodes {
 		if !n.is(isThere) || n.isNew.Load() || n.isLost() || n.isClosed() || n.leaving.Load() {
@@ -245,8 +247,8 @@ func (f *Fleet) Begin(start func() error) error {
 	return nil
 }
 
-// Start starts a process on the node of its seat. Before Begin has returned it only has it
-// started then.
+// Start starts a process on the node of its seat. Before Begin has returned the start is only
+// queued.
 func (f *Fleet) Start(p daemon.Placement) error {
 	n := f.nodeOf(p.Number)
 	info, err := json.Marshal(p.Info)
@@ -284,8 +286,8 @@ func (f *Fleet) Adopt() {
 	f.live += f.procs
 }
 
-// awaitStarted waits for the answer to a Start. What was started on a node that is lost now has
-// started, and died with it.
+// awaitStarted waits for the answer to a Start. A process that was started on a node that is lost
+// now counts as started, and as dead with its node.
 func (f *Fleet) awaitStarted(n *node, proc *process) error {
 	var why error
 	select {
@@ -311,8 +313,8 @@ func (f *Fleet) awaitStarted(n *node, proc *process) error {
 	return fmt.Errorf("%s: %w", n, why)
 }
 
-// everywhere returns a path by which other processes of this machine find what this one calls
-// path: a program that was built is a file without a name.
+// everywhere returns a path by which other processes of this machine find the file that this one
+// calls path: a program that was built is a file without a name.
 func everywhere(path string) string {
 	if rest, ok := strings.CutPrefix(path, "/proc/self/"); ok {
 		return fmt.Sprintf("/proc/%d/%s", os.Getpid(), rest)
@@ -320,7 +322,7 @@ func everywhere(path string) string {
 	return path
 }
 
-// dirOf returns the folder in which a process is started: that of the launcher if none is said.
+// dirOf returns the folder in which a process is started: by default that of the launcher.
 func dirOf(dir string) string {
 	if dir == "" {
 		dir, _ = os.Getwd()
@@ -344,14 +346,14 @@ func (f *Fleet) Ended() <-chan struct{} { return f.ended }
 // Halted is closed by KillAll.
 func (f *Fleet) Halted() <-chan struct{} { return f.halted }
 
-// Over says whether all processes have ended and none will be started.
+// Over reports whether all processes have ended and none will be started.
 func (f *Fleet) Over() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.isOver
 }
 
-// EndLeftovers ends what processes have left behind on all nodes.
+// EndLeftovers ends the children that processes have left behind on all nodes.
 func (f *Fleet) EndLeftovers() {
 	f.late.end()
 	f.tellAll(daemonproto.Settle{})
@@ -369,7 +371,7 @@ func (f *Fleet) Close() {
 	for _, n := range f.nodes {
 		n.noteOver()
 	}
-	_ = f.late.m.listener.Close() // daemons whose connections break from here on end
+	_ = f.late.m.listener.Close() // daemons with connections that break from here on end
 	if f.vigil != nil {
 		f.vigil.Close()
 	}

@@ -11,9 +11,9 @@ import (
 	"github.com/goulfm/goulfm/internal/joblaunch/daemonproto"
 )
 
-// feed passes on what a process reads, one piece at a time. A piece leaves the launcher's input
-// once the process has read it: what no process reads stays for whoever reads that input next, such
-// as the loop of a shell.
+// feed passes on the input of a process, one piece at a time. A piece leaves the launcher's input
+// once the process has read it: unread input stays for its next reader, such as the loop of a
+// shell.
 func (f *Fleet) feed(n *node, p *process, from *os.File) {
 	in, err := newInput(from)
 	if err != nil {
@@ -47,7 +47,7 @@ type input struct {
 	from   *os.File
 	buf    []byte
 	isFile bool
-	copies *os.File // of what is in the pipe; nil: it is none
+	copies *os.File // of the bytes in the pipe; nil: from is no pipe
 	copy   *os.File // the other end
 }
 
@@ -74,7 +74,7 @@ func (in *input) close() {
 	}
 }
 
-// peek waits for input, and returns what is there; io.EOF: there is no more.
+// peek waits for input, and returns it; io.EOF: there is no more.
 func (in *input) peek() ([]byte, error) {
 	var n int
 	var err error
@@ -92,7 +92,7 @@ func (in *input) peek() ([]byte, error) {
 	return in.buf[:n], err
 }
 
-// peekPipe has the kernel copy what is in the pipe.
+// peekPipe lets the kernel copy the bytes in the pipe.
 func (in *input) peekPipe() ([]byte, error) {
 	from, to := int(in.from.Fd()), int(in.copy.Fd())
 	for {
@@ -112,7 +112,7 @@ func (in *input) peekPipe() ([]byte, error) {
 	}
 }
 
-// skip takes away what a process has read.
+// skip removes the bytes that a process has read.
 func (in *input) skip(n int) {
 	switch {
 	case in.copies != nil:

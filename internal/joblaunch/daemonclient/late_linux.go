@@ -11,7 +11,7 @@ import (
 )
 
 // Nodes that come late. A job may have rows for more nodes than it begins with, each with its
-// seats; nobody is missed there, and nothing is started there, until a daemon comes. Each row is
+// seats; such a node is not missed, and nothing is started there, until a daemon comes. Each row is
 // taken once: a lost node's is not given to the next.
 //
 //	engine            launcher                          late daemon          daemons of other nodes
@@ -21,18 +21,18 @@ import (
 //	                  Plan                         ──▶
 //	                                               ◀──  Ready
 //	                  is a member for the launcher
-//	                  Table, what has departed, Go ──▶  begins its vigil
+//	                  Table, departures, Go        ──▶  begins its Vigil
 //	                                               ◀──  Begun
-//	                  Welcome                      ────────────────────▶     know where it is
+//	                  Welcome                      ────────────────────▶     know its address
 //	                                               ◀────────────────────     Welcomed
 //	                  its seats are free: repairs, spares and Spawn
 //
-// All from the Table on is done where processes are started, one thing after the other: so nobody
-// is started, and no seat is given away, between what the late node is told and what the others
-// are.
+// All steps from the Table on are done where processes are started, one after the other: no process
+// is started, and no seat is reassigned, between the notices to the late node and those to the
+// others.
 type late struct {
 	m    *muster
-	mu   sync.Mutex    // who has which row
+	mu   sync.Mutex    // for the owners of rows
 	over chan struct{} // closed: nobody comes any more
 	once sync.Once
 }
@@ -61,8 +61,8 @@ func (f *Fleet) there() (all []*node) {
 	return all
 }
 
-// Invite returns what a daemon has to be told that comes late, for the row of a node of that name;
-// ok is false where there is no room, or not yet, or the job is over. The row is kept for it for
+// Invite returns the bootstrap of a daemon that comes late, for the row of a node of that name; ok
+// is false where there is no room, or not yet, or the job is over. The row is kept for it for
 // Config.Within.
 func (f *Fleet) Invite(name string) (bootstrap []byte, ok bool) {
 	f.mu.Lock()
@@ -90,7 +90,7 @@ func (f *Fleet) Invite(name string) (bootstrap []byte, ok bool) {
 	return nil, false
 }
 
-// admit takes in who comes.
+// admit takes arriving daemons in.
 func (l *late) admit() {
 	for {
 		select {
@@ -102,8 +102,8 @@ func (l *late) admit() {
 	}
 }
 
-// receive takes one daemon in. One that was not invited, or whose row another one has by now, is
-// not answered.
+// receive takes one daemon in. A daemon that was not invited, or has lost its row to another one,
+// is not answered.
 func (l *late) receive(a arrival) {
 	f, i := l.m.f, a.hello.Node
 	if i < 0 || i >= len(f.nodes) || !f.nodes[i].become(isInvited, isComing) {
@@ -126,7 +126,7 @@ func (l *late) receive(a arrival) {
 	}
 }
 
-// prepare has a node ready, of which nobody else has heard.
+// prepare makes a node ready that no other node has learned of.
 func (l *late) prepare(n *node, a arrival) error {
 	_ = a.conn.SetReadDeadline(time.Now().Add(l.m.cfg.Within))
 	if err := l.m.meet(n, a); err != nil {
@@ -144,8 +144,8 @@ func (l *late) prepare(n *node, a arrival) error {
 	return a.conn.SetReadDeadline(time.Time{})
 }
 
-// take has a node take part. Its seats are barred until all others know it. It returns whether they
-// are free then.
+// take makes a node take part. Its seats are barred until all others know the node. The result is
+// whether they are free then.
 func (l *late) take(n *node) bool {
 	f := l.m.f
 	n.isNew.Store(true)
@@ -172,12 +172,12 @@ func (l *late) take(n *node) bool {
 	return true
 }
 
-// tell has a node know what all others know; false: the job is over.
+// tell sends a node all that the others know; false: the job is over.
 func (l *late) tell(n *node) bool {
 	f := l.m.f
 	f.telling.Lock()
 	defer f.telling.Unlock()
-	if l.isOver() { // all are told to settle, and this one would not be
+	if l.isOver() { // all are notified to settle, and this one would not be
 		return false
 	}
 	n.become(isComing, isThere)
@@ -213,14 +213,15 @@ func (l *late) introduce(n *node) error {
 	return why
 }
 
-// history is what a node that comes late has to be told of what all others were told before. It is
-// bounded by the seats. The holder of Fleet.telling has it.
+// history is the record of orders that a late node must receive because all others have received
+// them before. It is bounded by the seats. Its lock is Fleet.telling.
 type history struct {
 	announced daemonproto.Announce
-	departed  map[int]daemonproto.Declare // by number: processes whose seats no other one has yet
+	// by number: departed processes; the seat of each has no other one yet
+	departed map[int]daemonproto.Declare
 }
 
-// note notes what all are told.
+// note records an order to all nodes.
 func (h *history) note(m daemonproto.Message) {
 	switch m := m.(type) {
 	case daemonproto.Announce:
@@ -238,7 +239,7 @@ func (h *history) note(m daemonproto.Message) {
 // forget notes that the seat of a process is free for the next one.
 func (h *history) forget(proc int) { delete(h.departed, proc) }
 
-// all returns it in the order in which it is told.
+// all returns the history in the order of delivery.
 func (h *history) all() (all []daemonproto.Message) {
 	all = append(all, h.announced)
 	for _, m := range h.departed {

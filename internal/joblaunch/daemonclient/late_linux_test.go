@@ -24,7 +24,7 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/membership"
 )
 
-// A puppet is a daemon that has no processes: it answers what it is told, and keeps it.
+// A puppet is a daemon without processes: it answers its orders, and records them.
 type puppet struct {
 	t     *testing.T
 	build uint32 // of its Hello
@@ -119,7 +119,7 @@ func (p *puppet) speak() {
 	p.mouth.Say(daemonproto.Welcomed{Node: p.waits.Node})
 }
 
-// watch has the launcher hear of it.
+// watch has the launcher learn of it.
 func (p *puppet) watch(t daemonproto.Table, b daemonproto.Bootstrap, trust *socket.Trust, place *membershiphost.Place) (*membershiphost.Vigil, error) {
 	cfg := membershiphost.Config{Trust: trust, Place: place, Host: deaf{}, Now: func() mono.Time { return mono.Time(boot.LeaseNowNs()) }, Roster: t.Roster(b.Node + 1)}
 	for _, m := range t.Members {
@@ -128,7 +128,7 @@ func (p *puppet) watch(t daemonproto.Table, b daemonproto.Bootstrap, trust *sock
 	return membershiphost.Start(cfg)
 }
 
-// await waits until it was told something that is, and returns all that came before.
+// await waits until an order satisfies is, and returns all orders up to then.
 func (p *puppet) await(is func(daemonproto.Message) bool) []daemonproto.Message {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -181,8 +181,8 @@ func (h silentHost) NoLife(int, int64)                    {}
 func (h silentHost) Said(int, rankproto.Received) error   { return nil }
 func (h silentHost) Note(event, _ string, _ ...any)       { h.notes <- event }
 
-// TestLateNode: one that comes is told what all others were told before: who has departed, and how
-// many processes the seats had. Its seats are free when the others know where it is.
+// TestLateNode: a late node receives the orders that all others received before: the departures,
+// and how many processes the seats had. Its seats are free when the others know its address.
 func TestLateNode(t *testing.T) {
 	p := &puppets{all: []*puppet{newPuppet(t), newPuppet(t)}}
 	host := silentHost{make(chan string, 100)}
@@ -198,7 +198,7 @@ func TestLateNode(t *testing.T) {
 
 	f.Declare(0, false)
 	f.Declare(1, true)
-	f.Declare(1, false) // told twice
+	f.Declare(1, false) // a duplicate
 	require.NoError(t, f.Vacate(0))
 	p.all[1].mute = true
 	late := newPuppet(t)

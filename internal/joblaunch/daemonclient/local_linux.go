@@ -17,7 +17,8 @@ type Local struct {
 // Start implements Starter.
 func (s Local) Start(_ int, _ string, bootstrap []byte, failed func(error)) (end func(isLost bool), err error) {
 	cmd := exec.Command(s.Goulfm, "daemon")
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // the terminal's signals are the launcher's
+	// the terminal's signals are the launcher's
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	return startDaemon(cmd, bootstrap, failed)
 }
 
@@ -30,7 +31,8 @@ func startDaemon(cmd *exec.Cmd, bootstrap []byte, failed func(error)) (end func(
 	defer in.Close()
 	errs := &tail{}
 	cmd.Stdin, cmd.Stderr = in, errs
-	cmd.WaitDelay = time.Second // a daemon that cannot be reached may hold its standard error after the command that led to it
+	// a daemon that cannot be reached may hold its standard error after the command that led there
+	cmd.WaitDelay = time.Second
 	if err := cmd.Start(); err != nil {
 		out.Close()
 		return nil, err
@@ -51,7 +53,7 @@ func startDaemon(cmd *exec.Cmd, bootstrap []byte, failed func(error)) (end func(
 	}()
 	return func(isLost bool) {
 		out.Close()
-		if isLost { // it may be stopped, or not reachable: it does not hear that its connection has ended
+		if isLost { // a stopped or unreachable daemon does not learn that its connection has ended
 			_ = cmd.Process.Kill()
 		}
 		late := time.AfterFunc(endFor, func() { _ = cmd.Process.Kill() })
@@ -63,7 +65,7 @@ func startDaemon(cmd *exec.Cmd, bootstrap []byte, failed func(error)) (end func(
 // endFor is how long a daemon may take to end once its connection has. Tests change it.
 var endFor = 3 * time.Second
 
-// A tail keeps the last of what a daemon says on standard error.
+// A tail keeps the last part of a daemon's standard error.
 type tail struct{ buf bytes.Buffer }
 
 const tailMax = 4 << 10

@@ -22,7 +22,7 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/membership"
 )
 
-// Config says which nodes a job has.
+// Config describes the nodes of a job.
 type Config struct {
 	Names   []string // of the nodes, for people and for the Starter
 	Late    int      // so many more nodes may come when the job runs: see Invite
@@ -36,21 +36,22 @@ type Config struct {
 
 	// Homes is for how many ranks each node has memory that outlives processes: see daemon.New.
 	Homes int
-	// Program is what processes execute, a file of this machine; nodes that do not have it get it.
-	// Empty: all have it.
+	// Program is the file of this machine that processes execute; nodes that do not have the file
+	// receive it. Empty: all have it.
 	Program string
-	// Cuts says that Cut will be called: then all connections of a job on this machine go over
+	// Cuts announces that Cut will be called: then all connections of a job on this machine use
 	// relays.
 	Cuts bool
-	// OutputDir is where what processes print goes on their nodes; empty: to the launcher.
+	// OutputDir is the folder for the output of processes, on their nodes; empty: the output is
+	// sent to the launcher.
 	OutputDir string
-	// Came is told that a node has come late: its seats are free. It is called where nothing waits
-	// for processes to be started.
+	// Came is called when a node has come late: its seats are free. It is called where nothing
+	// waits for processes to be started.
 	Came func()
-	// Unwritten is told that output is lost which a node was to write to OutputDir.
+	// Unwritten is called when output is lost that a node was to write to OutputDir.
 	Unwritten func(error)
-	// Deserted is told that the job goes on without this launcher, which was declared dead. It is
-	// for Beats.Survive.
+	// Deserted is called when the job continues without this launcher, which was declared dead. It
+	// is for Beats.Survive.
 	Deserted func(why string)
 }
 
@@ -111,16 +112,17 @@ type muster struct {
 	birth    uint64
 	trust    *socket.Trust
 	listener *net.TCPListener
-	place    *membershiphost.Place // where daemons reach the launcher's vigil
+	place    *membershiphost.Place // where daemons reach the launcher's Vigil
 	arrived  chan arrival
 	failed   chan failure
 	cargo    *cargo // nil: all nodes have the program
 
 	streams socket.Lastings
-	ports   sync.Map // where the daemon at the other end of a stream listens: *socket.Lasting, string
+	// the address of the daemon at the other end of a stream: *socket.Lasting, string
+	ports sync.Map
 }
 
-// An arrival is a daemon that has said Hello.
+// An arrival is a daemon that has sent Hello.
 type arrival struct {
 	hello daemonproto.Hello
 	conn  *socket.Lasting
@@ -182,7 +184,7 @@ func (m *muster) gather(ctx context.Context) error {
 	return m.exchange()
 }
 
-// bootstrap is what the daemon of a node is told first.
+// bootstrap is the first message to the daemon of a node.
 func (m *muster) bootstrap(n *node, heads []string) ([]byte, error) {
 	return json.Marshal(daemonproto.Bootstrap{Job: m.f.job, Secret: m.secret, Node: n.index, Heads: heads, Birth: m.birth, Secure: m.cfg.Secure.String(), Late: n.is(isInvited), Build: buildid.Build})
 }
@@ -209,7 +211,7 @@ func (m *muster) headsFor(n *node, heads []string) ([]string, error) {
 	return []string{head}, err
 }
 
-// admit hears which daemon a connection comes from.
+// admit learns the daemon at the other end of a connection.
 func (m *muster) admit(conn *socket.Lasting) error {
 	in := daemonproto.NewReader(conn)
 	said, err := in.Next()
@@ -250,15 +252,15 @@ func (m *muster) awaitHellos(ctx context.Context, heads []string) error {
 	return nil
 }
 
-// broken finds out whether the daemon has ended whose stream has lost its connection: then its port
-// is refused. One that lives dials again, and loses nothing. Of one that does neither the rules of
-// the nodes find that it is silent.
+// broken determines whether the daemon of a stream without connection has ended: then its port
+// refuses connections. A live daemon dials again, and loses nothing. If neither happens, the
+// membership rules find the daemon silent.
 func (m *muster) broken(stream *socket.Lasting) {
 	for since := time.Now(); stream.IsBroken(); time.Sleep(probeEvery) {
 		addr, known := m.ports.Load(stream)
 		if !known {
 			if time.Since(since) > m.cfg.Within {
-				stream.Fail(errLost) // it has not said what it is
+				stream.Fail(errLost) // it has not identified itself
 			}
 			continue
 		}
@@ -272,8 +274,8 @@ func (m *muster) broken(stream *socket.Lasting) {
 	}
 }
 
-// How often the port of a daemon is probed whose stream has no connection, and for how long each
-// time.
+// The interval of probes of the port of a daemon with a stream without connection, and the limit of
+// each probe.
 const (
 	probeEvery = 10 * time.Millisecond
 	probeFor   = time.Second
@@ -291,7 +293,7 @@ func (m *muster) meet(n *node, a arrival) error {
 	return nil
 }
 
-// missing names the nodes whose daemons are not there.
+// missing names the nodes without a daemon.
 func (m *muster) missing() string {
 	var names []string
 	for _, n := range m.f.there() {
@@ -302,7 +304,7 @@ func (m *muster) missing() string {
 	return strings.Join(names, ", ")
 }
 
-// exchange tells each daemon what it serves, and all of them where everybody listens.
+// exchange sends each daemon its plan, and all of them the addresses of all.
 func (m *muster) exchange() error {
 	for _, n := range m.f.there() {
 		n.mouth.Say(m.plan(n))
@@ -330,12 +332,12 @@ func (m *muster) exchange() error {
 	return m.watch()
 }
 
-// plan says what a node is.
+// plan returns the plan for a node.
 func (m *muster) plan(n *node) daemonproto.Plan {
 	return daemonproto.Plan{Procs: m.f.procs, Seats: n.seats, OutputDir: m.cfg.OutputDir, Program: m.cargo.programFor(n), Homes: m.cfg.Homes}
 }
 
-// table says where the seats of all nodes are that are there, or were.
+// table returns the addresses of the seats of all nodes that are there, or were.
 func (m *muster) table() daemonproto.Table {
 	table := daemonproto.Table{Addrs: make([]string, m.f.procs), Births: make([]uint64, m.f.procs), Nodes: m.f.of, Beats: m.cfg.Beats, Crowd: m.crowd()}
 	for _, n := range m.f.nodes {

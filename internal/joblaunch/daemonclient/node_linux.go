@@ -30,7 +30,7 @@ type node struct {
 	conn  *socket.Lasting
 	in    *daemonproto.Reader
 	mouth *daemonproto.Mouth
-	end   func(isLost bool) // ends what was started for it on this machine
+	end   func(isLost bool) // ends its process on this machine
 
 	member   daemonproto.Member
 	pid      int // of its daemon, there
@@ -47,12 +47,12 @@ type node struct {
 	once     sync.Once
 	mu       sync.Mutex
 	state    atomic.Int32    // a presence
-	isNew    atomic.Bool     // not all others have been told yet that it is there
-	leaving  atomic.Bool     // its engine wants it back
+	isNew    atomic.Bool     // not all others have been notified yet that it is there
+	leaving  atomic.Bool     // its engine takes it back
 	buried   atomic.Bool     // it was declared dead while the job ran
 	isOver   bool            // the launcher closes the connection
 	why      error           // the connection has ended
-	orphans  []*pidfd.Handle // what ran here when it was lost, if it is on this machine
+	orphans  []*pidfd.Handle // processes here when the node was lost, if it is on this machine
 }
 
 func newNode(f *Fleet, index int, name string) *node {
@@ -65,14 +65,14 @@ type presence int32
 
 const (
 	isAbsent  presence = iota // a row without a node
-	isInvited                 // a daemon was told to come
+	isInvited                 // a daemon was invited
 	isComing                  // it has
 	isThere                   // it takes part, or has: it may be lost
 )
 
 func (n *node) is(p presence) bool { return presence(n.state.Load()) == p }
 
-// become moves it from one presence to another one; false: it was not there.
+// become moves a node from one presence to another one; false: its presence was not from.
 func (n *node) become(from, to presence) bool { return n.state.CompareAndSwap(int32(from), int32(to)) }
 
 // String names it for people.
@@ -80,7 +80,7 @@ func (n *node) String() string { return fmt.Sprintf("node %d (%s)", n.index, n.n
 
 func (n *node) isLost() bool { return isShut(n.lost) }
 
-// isShut says whether a channel is closed on which nothing is sent.
+// isShut reports whether a channel is closed on which nothing is sent.
 func isShut(c <-chan struct{}) bool {
 	select {
 	case <-c:
@@ -92,13 +92,13 @@ func isShut(c <-chan struct{}) bool {
 
 // awaitBegun waits until the first processes of the node run. A node that is lost when all of them
 // had been started has begun, and its processes are dead: others may have met them, although their
-// daemon has not come to say so.
+// daemon did not report it in time.
 //
 //	daemon of node 2     launcher                           processes
 //	Started, of all
-//	Begun                waits for node 0                   have their world; go on
-//	killed               hears Begun, and that 2 is lost
-//	                     looks at node 2: which came first?
+//	Begun                waits for node 0                   have their world; continue
+//	killed               receives Begun, and that 2 is lost
+//	                     checks node 2: which came first?
 func (n *node) awaitBegun() error {
 	select {
 	case b := <-n.begun:
@@ -116,7 +116,7 @@ func (n *node) awaitBegun() error {
 	return errLost
 }
 
-// fault says why processes could not be started, or nil.
+// fault gives the reason why processes could not be started, or nil.
 func fault(b daemonproto.Begun) error {
 	if b.Why == "" {
 		return nil
@@ -124,7 +124,7 @@ func fault(b daemonproto.Begun) error {
 	return adviseOfProgram(b.Why)
 }
 
-// hasStarted says whether all processes that were to be started on a node have been.
+// hasStarted reports whether all processes that were to be started on a node have been.
 func (f *Fleet) hasStarted(n *node) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -136,7 +136,7 @@ func (f *Fleet) hasStarted(n *node) bool {
 	return true
 }
 
-// ErrNodeLost is why a process could not be started whose node is lost.
+// ErrNodeLost is the error of starting a process on a lost node.
 var ErrNodeLost = errors.New("the node is lost")
 
 var (
@@ -151,7 +151,7 @@ func (n *node) awaitSettled() {
 	}
 }
 
-// listen passes on what the daemon tells, to the end of it.
+// listen passes on the reports of the daemon, until the stream ends.
 func (n *node) listen() {
 	for {
 		m, err := n.in.Next()
@@ -205,7 +205,7 @@ func (n *node) hear(m daemonproto.Message) {
 	}
 }
 
-// hearOfProcess passes on what is told of a process.
+// hearOfProcess passes on the reports about a process.
 func (n *node) hearOfProcess(m daemonproto.Message) {
 	f := n.f
 	switch m := m.(type) {
@@ -252,18 +252,18 @@ func (f *Fleet) process(n *node, number int) *process {
 	return nil
 }
 
-// noteStart notes the number of a process that was started, and lets who started it know.
+// noteStart records the number of a process that was started, and notifies the starter.
 func (f *Fleet) noteStart(p *process, m daemonproto.Started) {
 	f.mu.Lock()
 	p.pid = m.Pid
 	f.mu.Unlock()
 	select {
 	case p.started <- m:
-	default: // said twice
+	default: // a duplicate
 	}
 }
 
-// reap notes that a process has ended, and tells the host.
+// reap records that a process has ended, and notifies the host.
 func (f *Fleet) reap(p *process, status job.Status) {
 	f.mu.Lock()
 	again := p.reaped
@@ -297,7 +297,7 @@ func (f *Fleet) said(m daemonproto.Said) {
 	}
 }
 
-// print passes on what a process has printed. It gives the daemon credit once it is written.
+// print passes on output of a process. It gives the daemon credit once the output is written.
 func (n *node) print(m daemonproto.Output) {
 	p := n.f.printer(n, m.Proc)
 	if p == nil {
@@ -328,7 +328,7 @@ func (f *Fleet) printer(n *node, number int) *process {
 	return p
 }
 
-// forgetPrinter forgets a process both of whose streams have ended.
+// forgetPrinter forgets a process after both of its streams have ended.
 func (f *Fleet) forgetPrinter(p *process) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -359,14 +359,14 @@ func (n *node) disconnect(err error) {
 	n.f.vigil.Condemn(n.index + 1)
 }
 
-// isClosed says whether the connection has ended.
+// isClosed reports whether the connection has ended.
 func (n *node) isClosed() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.isOver || n.why != nil
 }
 
-// bury ends a node that was declared dead: what ran there is gone, or will never run again.
+// bury ends a node that was declared dead: its processes have ended, or will never run again.
 func (n *node) bury() {
 	n.mu.Lock()
 	over, why := n.isOver, n.why
@@ -416,8 +416,8 @@ func (f *Fleet) endOutputOf(n *node) {
 	}
 }
 
-// processesOf returns those that were started on a node: who waits for the start of others learns
-// that they were not.
+// processesOf returns the processes that were started on a node. Waiters for the start of others
+// learn that these were not started.
 func (f *Fleet) processesOf(n *node) (all []*process) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -429,7 +429,7 @@ func (f *Fleet) processesOf(n *node) (all []*process) {
 	return all
 }
 
-// endOutput notes that nothing comes any more of what a process has printed.
+// endOutput records that no more output of a process comes.
 func (p *process) endOutput() {
 	for _, o := range p.outs {
 		if o != nil {
@@ -438,15 +438,16 @@ func (p *process) endOutput() {
 	}
 }
 
-// noteOver notes that what ends now is meant to.
+// noteOver records that ends from now on are intended.
 func (n *node) noteOver() {
 	n.mu.Lock()
 	n.isOver = true
 	n.mu.Unlock()
 }
 
-// close ends the daemon of the node. What ran on a lost one of this machine has ended then, too: it
-// ends by its daemon's death, but not in the same moment, and the launcher is the last to leave.
+// close ends the daemon of the node. The processes of a lost node of this machine have ended when
+// close returns: they end by their daemon's death, but not in the same moment, and the launcher is
+// the last to leave.
 func (n *node) close() {
 	n.noteOver()
 	if n.conn != nil {

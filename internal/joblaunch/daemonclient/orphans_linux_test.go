@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestCloseWaitsForOrphans: what ran on a lost node of this machine may still be ending when its
-// daemon has ended. A launcher that left before it would leave it behind.
+// TestCloseWaitsForOrphans: the processes of a lost node of this machine may still be ending when
+// its daemon has ended. A launcher that left before it would leave it behind.
 func TestCloseWaitsForOrphans(t *testing.T) {
 	orphan := exec.Command("cat")
 	in, err := orphan.StdinPipe()

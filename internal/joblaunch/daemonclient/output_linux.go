@@ -8,8 +8,8 @@ import (
 	"github.com/goulfm/goulfm/internal/joblaunch/daemon"
 )
 
-// An outlet passes on what one stream of a process brings. A writer that nobody reads waits here,
-// and not where orders are read.
+// An outlet passes on one output stream of a process. A writer without a reader waits here, and not
+// where messages of daemons are read.
 type outlet struct {
 	to      daemon.Sink
 	writers *sync.WaitGroup // those of all streams that are not at their end
@@ -17,7 +17,7 @@ type outlet struct {
 	once    sync.Once
 }
 
-// A piece is what a process has printed; written is called once it is passed on.
+// A piece is some output of a process; written is called once it is passed on.
 type piece struct {
 	data    []byte
 	written func()
@@ -30,7 +30,7 @@ func newOutlet(to daemon.Sink, writers *sync.WaitGroup) *outlet {
 		for _, p := range pieces {
 			if p.end {
 				o.close()
-				return io.EOF // what comes now is nobody's
+				return io.EOF // later output is dropped
 			}
 			o.to.Write(p.data)
 			p.written()
@@ -44,7 +44,7 @@ func newOutlet(to daemon.Sink, writers *sync.WaitGroup) *outlet {
 // add takes a piece.
 func (o *outlet) add(data []byte, written func()) { o.pieces.Post(piece{data: data, written: written}) }
 
-// end says that there is no more.
+// end marks the end of the output.
 func (o *outlet) end() { o.once.Do(func() { o.pieces.Post(piece{end: true}) }) }
 
 func (o *outlet) close() {

@@ -9,14 +9,14 @@ import (
 	"syscall"
 )
 
-// Remote starts daemons on other hosts, with ssh or what does the same.
+// Remote starts daemons on other hosts, with ssh or an equivalent command.
 type Remote struct {
 	Goulfm string   // there
 	Rsh    []string // the command and its options; empty: ssh
 	Users  []string // by node, to log in as; "": ssh's choice
 }
 
-// ssh asks for nothing, makes no terminal, and notices a host that has gone.
+// ssh is called without questions and without a terminal, and notices a lost host.
 var ssh = []string{"ssh", "-x", "-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3"}
 
 // Start implements Starter.
@@ -27,7 +27,7 @@ func (s Remote) Start(node int, host string, bootstrap []byte, failed func(error
 	return startDaemon(cmd, bootstrap, failed)
 }
 
-// command is what runs a command of goulfm on a host.
+// command returns the command line that runs a command of goulfm on a host.
 func (s Remote) command(user, host, what string) []string {
 	rsh := s.Rsh
 	if len(rsh) == 0 {

@@ -10,23 +10,23 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/job"
 )
 
-// A seat of a job on several nodes is used again as one of a single node is: when its process is
-// reaped, and all others have let go of it. Each daemon knows what those of its node refer to; the
-// launcher asks all of them.
+// A seat of a job on several nodes is reused as on a single node: when its process is reaped, and
+// all others have let go of that process. Each daemon knows the references of the processes of its
+// node; the launcher queries all daemons.
 //
 //	launcher            node 0              node 1
 //	Census      ──▶     Census      ──▶
-//	            ◀──     Holdings    ◀──     Holdings        nobody refers to the process that was in seat 5
+//	            ◀──     Holdings    ◀──     Holdings  nobody refers to the earlier process of seat 5
 //	Vacate{5}   ──▶     Vacate{5}   ──▶
-//	            ◀──     Vacated     ◀──     Vacated         seat 5 is the next generation's, on all nodes
-//	Start{5}                        ──▶                     its first frame finds nobody who takes it for another
+//	            ◀──     Vacated     ◀──     Vacated   seat 5 is the next generation's everywhere
+//	Start{5}                        ──▶               no receiver takes its first frame for another's
 //
-// Nobody refers to a process again of which it has let go, so an answer does not become wrong while
-// others are awaited. A node that does not answer is waited for: it comes back, or is declared
-// dead, and what runs there will not speak again. Seats of dead nodes are barred.
+// A process never refers again to a process that it has let go of, so an answer stays valid while
+// others are awaited. The launcher waits for a node that does not answer: the node returns, or is
+// declared dead, and its processes will not communicate again. Seats of dead nodes are barred.
 
-// Holdings returns the seats, ascending, of processes that are gone, as all nodes know, and which
-// processes may still refer to them.
+// Holdings returns the seats, ascending, of processes that have departed according to all nodes,
+// and the processes that may still refer to them.
 func (f *Fleet) Holdings() (all []job.Holding) {
 	asked := f.askAll(daemonproto.Census{})
 	knows := map[int]int{} // by seat: nodes

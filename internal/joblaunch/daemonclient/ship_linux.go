@@ -18,11 +18,11 @@ type cargo struct {
 	program daemonproto.Program
 }
 
-// partBytes are how much of it goes in one message.
+// partBytes is the size of a part of the program in one message.
 const partBytes = 1 << 20
 
-// load opens a program of this machine. Only what the kernel executes by itself is sent: a script
-// needs its interpreter, which may be another one there.
+// load opens a program of this machine. Only a file that the kernel executes by itself is sent: a
+// script needs its interpreter, which may differ there.
 func load(path string) (*cargo, error) {
 	if path == "" {
 		return nil, nil
@@ -43,8 +43,8 @@ func load(path string) (*cargo, error) {
 	return &cargo{f, daemonproto.Program{Path: everywhere(path), Bytes: n, Sum: sum.Sum(nil)}}, nil
 }
 
-// programFor returns the program as a node is told of it; nil: the node uses what it has. One of
-// another architecture has its own.
+// programFor returns the description of the program for a node; nil: the node uses its own file. A
+// node of another architecture always does.
 func (c *cargo) programFor(n *node) *daemonproto.Program {
 	if c == nil || n.arch != runtime.GOOS+"/"+runtime.GOARCH {
 		return nil

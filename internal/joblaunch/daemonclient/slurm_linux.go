@@ -34,7 +34,8 @@ func (s *Slurm) Start(node int, _ string, bootstrap []byte, failed func(error)) 
 	}
 	cmd := exec.Command("srun", s.args(srunHelp())...)
 	cmd.Env = srunEnviron(os.Environ())
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // the terminal's signals are the launcher's
+	// the terminal's signals are the launcher's
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	return s.run(cmd, bootstrap)
 }
 
@@ -46,13 +47,14 @@ func (s *Slurm) args(help string) []string {
 	list := hostlist.Format(s.Nodes)
 	args := []string{"-N", n, "-n", n, "--ntasks-per-node=1", "-w", list, "--mpi=none", "--cpu-bind=none",
 		"--kill-on-bad-exit=0", "--wait=0", "--no-kill", "--overlap", "--unbuffered"}
-	if strings.Contains(help, "--oom-kill-step") { // Slurm 23.11: a rank out of memory is one death, not that of its node
+	// Slurm 23.11: a rank out of memory is one death, not that of its node
+	if strings.Contains(help, "--oom-kill-step") {
 		args = append(args, "--oom-kill-step=0")
 	}
 	return append(args, s.Goulfm, "daemon", "--nodes", list)
 }
 
-// srunHelp is what srun says about itself; empty if there is none.
+// srunHelp is the help text of srun; empty if there is none.
 func srunHelp() string {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -60,8 +62,8 @@ func srunHelp() string {
 	return string(out)
 }
 
-// srunEnviron is env without what would change the step as options do: what the allocation was
-// asked for per task is not meant for the daemons.
+// srunEnviron is env without the variables that would change the step as options do: the requests
+// of the allocation per task are not meant for the daemons.
 func srunEnviron(env []string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
@@ -80,7 +82,7 @@ var srunInputs = []string{"SLURM_CPUS_PER_TASK", "SRUN_CPUS_PER_TASK", "SLURM_EX
 // endPatience is how long srun may take to end by itself once the launcher has left the daemons.
 const endPatience = 2 * time.Second
 
-// run starts srun, and passes on of which node it says that its task has ended.
+// run starts srun, and passes on the node of each task that srun reports as ended.
 func (s *Slurm) run(cmd *exec.Cmd, bootstrap []byte) (end func(isLost bool), err error) {
 	in, out, err := os.Pipe()
 	if err != nil {
@@ -103,7 +105,8 @@ func (s *Slurm) run(cmd *exec.Cmd, bootstrap []byte) (end func(isLost bool), err
 	}()
 	return func(bool) { // of all nodes, one of which may be lost
 		out.Close()
-		term := time.AfterFunc(endPatience, func() { _ = cmd.Process.Signal(syscall.SIGTERM) }) // srun ends the step
+		// srun ends the step
+		term := time.AfterFunc(endPatience, func() { _ = cmd.Process.Signal(syscall.SIGTERM) })
 		kill := time.AfterFunc(endPatience+endFor, func() { _ = cmd.Process.Kill() })
 		<-ended
 		term.Stop()
@@ -111,8 +114,8 @@ func (s *Slurm) run(cmd *exec.Cmd, bootstrap []byte) (end func(isLost bool), err
 	}, err
 }
 
-// A srunErrors reads what srun and the daemons say on standard error. srun's line that a task has
-// ended names the node; what the task said may come before it or shortly after.
+// A srunErrors reads the standard error of srun and the daemons. srun's line that a task has ended
+// names the node; the task's own output may come before that line or shortly after.
 type srunErrors struct {
 	s       *Slurm
 	mu      sync.Mutex
@@ -120,7 +123,7 @@ type srunErrors struct {
 	said    []string // by tasks, and by srun of no task
 }
 
-// lastWords is how long after srun's line what a task said may come.
+// lastWords is how long after srun's line the task's output may come.
 const lastWords = 500 * time.Millisecond
 
 // taskEnded is srun's line about a task: its node, and how.
@@ -164,7 +167,7 @@ func (e *srunErrors) line(line string) {
 
 const saidMax = 8
 
-// report says that a node's daemon has ended.
+// report reports that a node's daemon has ended.
 func (e *srunErrors) report(node int, how string) {
 	node = max(node, 0)
 	text := how
@@ -177,7 +180,7 @@ func (e *srunErrors) report(node int, how string) {
 	}
 }
 
-// end is told of the end of srun.
+// end is notified of the end of srun.
 func (e *srunErrors) end(err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -19,16 +19,16 @@ func TestSrun(t *testing.T) {
 	assert.NotContains(t, s.args(""), "--oom-kill-step=0", "Slurm 22.05 refuses it")
 }
 
-// TestSrunEnviron: what the allocation has for each task does not reach srun, and what names the
-// job does.
+// TestSrunEnviron: the variables of the allocation for each task do not reach srun, and those that
+// name the job do.
 func TestSrunEnviron(t *testing.T) {
 	env := []string{"PATH=/bin", "SLURM_JOB_ID=7", "SLURM_CPUS_PER_TASK=4", "SRUN_CPUS_PER_TASK=4", "SLURM_NTASKS=9", "SLURM_JOB_NODELIST=n1", "SLURM_LABELIO=1"}
 	assert.Equal(t, []string{"PATH=/bin", "SLURM_JOB_ID=7", "SLURM_JOB_NODELIST=n1"}, srunEnviron(env))
 	assert.Len(t, env, 7)
 }
 
-// TestWhatSrunSays: the line in which srun says that a task has ended names the node, in whatever
-// pieces it comes; what was said before is why. Each node fails once.
+// TestWhatSrunSays: the line in which srun reports that a task has ended names the node, in pieces
+// of any size; the text before gives the reason. Each node fails once.
 func TestWhatSrunSays(t *testing.T) {
 	synctest.Test(t, whatSrunSays)
 }
@@ -71,7 +71,7 @@ func whatSrunSays(t *testing.T) {
 			}
 			time.Sleep(2 * lastWords) // virtual
 			e.end(c.end)
-			if c.name == "a line without an end" { // what is kept of it is bounded
+			if c.name == "a line without an end" { // the kept part is bounded
 				assert.Less(t, len(got[0]), 2*tailMax)
 				continue
 			}
@@ -80,7 +80,7 @@ func whatSrunSays(t *testing.T) {
 	}
 }
 
-// TestAdvice: one line, the last of what was said, and what to do.
+// TestAdvice: one line, the last of the output, and the remedy.
 func TestAdvice(t *testing.T) {
 	for said, want := range map[string]string{
 		"Warning: Permanently added 'a' (ED25519) to the list of known hosts.\r\nsh: 1: /no/goulfm: not found\n": "; sh: 1: /no/goulfm: not found: install goulfm there",

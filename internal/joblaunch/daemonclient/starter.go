@@ -1,16 +1,16 @@
 package daemonclient
 
-// A Doorkeeper is a Starter whom daemons reach also when the job runs.
+// A Doorkeeper is a Starter that daemons can also reach while the job runs.
 type Doorkeeper interface {
-	// Opens is told how one of them is invited: see Fleet.Invite.
+	// Opens receives the function that invites one of them: see Fleet.Invite.
 	Opens(invite func(name string) (bootstrap []byte, ok bool))
 }
 
 // A Starter starts the daemon of a node.
 type Starter interface {
-	// Start starts it, and has it read bootstrap, a line: by its standard input, or where a job
-	// engine has started it before, by the connection on which it waits. End ends what it has
-	// started on this machine; a daemon that is lost gets no time to end by itself. Failed is told
-	// why the daemon has ended, should it.
+	// Start starts the daemon, which reads bootstrap, a line: from its standard input, or where a
+	// job engine has started the daemon before, from the connection on which it waits. The result
+	// end ends the processes that Start has started on this machine; a lost daemon gets no time to
+	// end by itself. Start calls failed with the reason if the daemon ends.
 	Start(node int, name string, bootstrap []byte, failed func(error)) (end func(isLost bool), err error)
 }

@@ -5,7 +5,7 @@ package daemonclient
 type Subject interface {
 	// Node returns its number, and whether it was declared dead.
 	Node() (number int, isLost bool)
-	// Name returns what it is called.
+	// Name returns its name.
 	Name() string
 }
 

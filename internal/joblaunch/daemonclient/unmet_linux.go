@@ -5,14 +5,14 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/job"
 )
 
-// A pair of processes of two nodes of which only one can dial meets all the same: the other one
-// says that it cannot, and the launcher asks the one to dial. If that cannot, either, it says so,
-// too, and people are told.
+// A pair of processes of two nodes meets even if only one of them can dial: the other one reports
+// that it cannot, and the launcher asks the first to dial. If neither can, both report that, and
+// the user is notified.
 //
 //	rank 0: cannot dial 3          launcher                  rank 3
 //	Unmet{3}                       Meet{0} to 3
 //	                                                         dials 0, in vain
-//	                               both have said so         Unmet{0}
+//	                               both have reported        Unmet{0}
 //	                               asks 0, prints the line
 
 // A road is a direction of one lane between two seats.
@@ -20,13 +20,14 @@ type road struct{ from, to, lane int }
 
 func (r road) back() road { return road{r.to, r.from, r.lane} }
 
-// An unmet is what processes have said that they cannot dial. The zero value is ready.
+// An unmet is the set of directions that processes have reported as impossible to dial. The zero
+// value is ready.
 type unmet struct {
 	roads map[road]rankproto.Unmet
-	told  map[[2]int]bool // pairs of nodes of which people were told
+	told  map[[2]int]bool // pairs of nodes of which people were notified
 }
 
-// hear notes what the process of a seat has said, and returns the directions, none, or both, that
+// hear records the report of the process of a seat, and returns the directions, none, or both, that
 // nobody can dial.
 func (u *unmet) hear(from int, m rankproto.Unmet) (closed []road) {
 	if u.roads == nil {
@@ -44,7 +45,7 @@ func (u *unmet) hear(from int, m rankproto.Unmet) (closed []road) {
 	return nil
 }
 
-// forget forgets what concerns the process of a seat, which has ended.
+// forget forgets the reports that concern the process of a seat, which has ended.
 func (u *unmet) forget(seat int) {
 	for r := range u.roads {
 		if r.from == seat || r.to == seat {

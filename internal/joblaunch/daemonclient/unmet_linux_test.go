@@ -8,7 +8,7 @@ import (
 	"github.com/goulfm/goulfm/internal/joblaunch/rankproto"
 )
 
-// TestUnmet: a direction is closed for good only while both ends say so, of the same lane.
+// TestUnmet: a direction is closed for good only while both ends report that, for the same lane.
 func TestUnmet(t *testing.T) {
 	var u unmet
 	cannot := func(to, lane int) rankproto.Unmet {

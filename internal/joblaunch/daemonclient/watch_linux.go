@@ -12,10 +12,10 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/membership"
 )
 
-// The launcher is the head of those who watch each other: it grants the nodes their leases, and it
-// alone declares a node dead. Member 0 is the launcher, member i+1 the daemon of node i.
+// The launcher is the head of the members that watch each other: it grants the nodes their leases,
+// and alone declares a node dead. Member 0 is the launcher, member i+1 the daemon of node i.
 
-// watch begins the vigil.
+// watch starts the membershiphost.Vigil.
 func (m *muster) watch() (err error) {
 	cfg := membershiphost.Config{Trust: m.trust, Place: m.place, Host: watcher{m.f}, Roster: m.roster(),
 		Now: func() mono.Time { return mono.Time(boot.LeaseNowNs()) }, Hurry: daemon.Hurry}
@@ -62,7 +62,7 @@ func at(ip, addr string) string {
 	return net.JoinHostPort(ip, port)
 }
 
-// A watcher is a Fleet as the host of the vigil.
+// A watcher is a Fleet as the host of its Vigil.
 type watcher struct{ f *Fleet }
 
 // Lease implements membershiphost.Host, as do the other methods: the launcher needs none.
@@ -71,10 +71,10 @@ func (w watcher) Lease(mono.Time) {}
 // Freeze does nothing: no process runs here.
 func (w watcher) Freeze() {}
 
-// Thaw goes with it.
+// Thaw does nothing either.
 func (w watcher) Thaw() {}
 
-// Learned tells nothing new: the daemons tell the launcher more of their processes, and sooner.
+// Learned does nothing: the daemons report more about their processes to the launcher, and sooner.
 func (w watcher) Learned(int, []membership.Entry) {}
 
 // Head is for people.
@@ -95,8 +95,8 @@ func (w watcher) Suspect(member int, silent mono.Duration) {
 	}
 }
 
-// Over ends the job: another member says that the launcher is dead. A job that outlives it is not
-// the launcher's any more: it gives no order, and leaves.
+// Over ends the job: according to another member the launcher is dead. A job that outlives the
+// launcher is not the launcher's any more: the launcher gives no order, and leaves.
 func (w watcher) Over(why string) {
 	if w.f.survive {
 		go w.f.leave(why)
@@ -111,7 +111,7 @@ func (w watcher) Anomaly(member int, text string) {
 	w.f.host.Note("anomaly", "%s: %s", w.f.nodes[member-1], text)
 }
 
-// leave ends the launcher's part in a job that goes on.
+// leave ends the launcher's part in a job that continues.
 func (f *Fleet) leave(why string) {
 	f.deserted(why)
 	for _, n := range f.there() {
@@ -127,9 +127,9 @@ func (f *Fleet) leave(why string) {
 	}
 }
 
-// Hold has all nodes stand still, or go on: the launcher is about to be stopped, or was continued.
-// Who stops waits a little for the order to be on its way; a node that does not get it stands
-// still when its lease is over, and ends if that lasts.
+// Hold has all nodes stand still, or continue: the launcher is about to be stopped, or was
+// continued. A launcher that stops waits a little for the order to be on its way; a node that does
+// not receive the order stands still when its lease is over, and ends if that lasts.
 func (f *Fleet) Hold(on bool) {
 	f.tellAll(daemonproto.Hold{On: on})
 	sent := make(chan struct{})

@@ -13,16 +13,17 @@ import (
 // member 0 is the launcher, member i+1 the daemon of node i with its processes.
 type Way struct{ From, To int }
 
-// wires are the network between the nodes of one machine, where it is to be cut: what a member
-// reaches another one at is a relay. Each member has relays of its own to each other one, for
-// whatever listens there.
+// wires are the network between the nodes of one machine, where it is to be cut: a member reaches
+// another one through a relay. Each member has relays of its own to each other one, for all
+// listeners there.
 //
-//	node 0: vigil, ranks ──▶ relays of 0 ▶ 2 ──▶ node 2: vigil, listeners of its ranks
+//	node 0: Vigil, ranks ──▶ relays of 0 ▶ 2 ──▶ node 2: Vigil, listeners of its ranks
 //	                     ◀──                 ◀──  answers, on the same connections
-//	node 2: vigil, ranks ──▶ relays of 2 ▶ 0 ──▶ node 0
-//	launcher ◀── relay of 0 ▶ launcher ◀── node 0: what it tells, what it is ordered
+//	node 2: Vigil, ranks ──▶ relays of 2 ▶ 0 ──▶ node 0
+//	launcher ◀── relay of 0 ▶ launcher ◀── node 0: its reports, its orders
 //
-// So the way from 0 to 2 is one direction of the first and the other direction of the second.
+// The path from 0 to 2 is therefore one direction of the first and the other direction of the
+// second.
 type wires struct {
 	mu      sync.Mutex
 	streams map[Way][]*faultproxy.Relay // dialed by From
@@ -34,7 +35,7 @@ func newWires() *wires {
 	return &wires{streams: map[Way][]*faultproxy.Relay{}, packets: map[Way][]*faultproxy.Packets{}, cuts: map[Way]int{}}
 }
 
-// stream returns where a member reaches what listens at addr at another one.
+// stream returns the address at which a member reaches the listener addr of another one.
 func (w *wires) stream(way Way, addr string) (string, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -75,7 +76,7 @@ func (w *wires) set(ways []Way, on bool) {
 	}
 }
 
-// switchWay has a way carry nothing, or go on. The caller holds mu.
+// switchWay has a way carry nothing, or continue. The caller holds mu.
 func (w *wires) switchWay(way Way, off bool) {
 	for _, p := range w.packets[way] {
 		p.Drop(off)
@@ -141,6 +142,6 @@ func (w *wires) reach(m *daemonproto.Member, way Way) (err error) {
 	return err
 }
 
-// Cut has nothing pass on some ways between members from now on, or ends that: see Config.Cuts.
-// What was said goes on then.
+// Cut stops all traffic on some paths between members from now on, or ends that: see Config.Cuts.
+// Held bytes of streams are delivered then.
 func (f *Fleet) Cut(ways []Way, on bool) { f.wires.set(ways, on) }
