@@ -104,8 +104,8 @@ func TestQualitySavesHeartbeats(t *testing.T) {
 }
 
 // TestBoundOfAShortTimeout: with T = 2P and C = 1 ms all know within [P, T + C + P/10], and two
-// messages, at whatever moment of a Period a node falls silent. bench/detect -figure D3 is the same
-// of daemons.
+// messages, at any moment of a Period at which a node falls silent. bench/detect -figure D3 is the
+// same of daemons.
 func TestBoundOfAShortTimeout(t *testing.T) {
 	const period, moments = 200 * ms, 40
 	for victim := 1; victim < 5; victim++ {
@@ -141,7 +141,7 @@ func TestBoundOfNeighbours(t *testing.T) {
 	}
 }
 
-// TestBoundOfARank: what a daemon publishes is known everywhere after one message for each
+// TestBoundOfARank: an entry that a daemon publishes is known everywhere after one message for each
 // hop of the graph.
 func TestBoundOfARank(t *testing.T) {
 	for _, members := range []int{2, 3, 9, 33, 65} {
@@ -158,8 +158,8 @@ func TestBoundOfARank(t *testing.T) {
 	}
 }
 
-// TestF11LeaseOverIsFrozen: a node that the head does not hear, or that does not hear the
-// head, stands still a Timeout after the last beat that was granted, whatever the ring says.
+// TestF11LeaseOverIsFrozen: a node that is cut off from the head, in either direction, stands still
+// a Timeout after the last beat that was granted, independently of the ring.
 func TestF11LeaseOverIsFrozen(t *testing.T) {
 	for _, toHead := range []bool{true, false} {
 		w := quietWorld(t, Config{Members: 4})
@@ -183,8 +183,8 @@ func TestF11LeaseOverIsFrozen(t *testing.T) {
 	}
 }
 
-// TestB22TheRingSuspectsTheHeadDeclares cuts {6,7} off, as a losing side of 8 nodes: nobody
-// there declares anybody, all of them stand still, and the launcher's side goes on.
+// TestB22TheRingSuspectsTheHeadDeclares cuts {6,7} off, as a losing side of 8 nodes: nobody there
+// declares anybody, all of them stand still, and the launcher's side continues.
 func TestB22TheRingSuspectsTheHeadDeclares(t *testing.T) {
 	for _, survive := range []bool{false, true} {
 		w := quietWorld(t, Config{Members: 9, Survive: survive})
@@ -210,8 +210,8 @@ func TestB22TheRingSuspectsTheHeadDeclares(t *testing.T) {
 	}
 }
 
-// TestF9OrphansEnd: the losing side of a partition that lasts stands still, and is gone at
-// the orphan time.
+// TestF9OrphansEnd: the losing side of a partition that lasts stands still, and ends at the orphan
+// time.
 func TestF9OrphansEnd(t *testing.T) {
 	w := quietWorld(t, Config{Members: 4})
 	since := w.now
@@ -262,8 +262,8 @@ func TestLauncherGone(t *testing.T) {
 	}
 }
 
-// TestF12HeadsFollowHeads: surviving, the launcher ends, then the node that is head after
-// it; each time a majority chooses the next one, and all that live go on.
+// TestF12HeadsFollowHeads: surviving, the launcher ends, then the node that is head after it; each
+// time a majority chooses the next one, and all that live continue.
 func TestF12HeadsFollowHeads(t *testing.T) {
 	for _, silent := range []bool{false, true} {
 		w := quietWorld(t, Config{Members: 6, Survive: true})
@@ -283,9 +283,9 @@ func TestF12HeadsFollowHeads(t *testing.T) {
 	}
 }
 
-// TestHalfAtOnceCannotBeSurvived: of six members three die at one moment, the launcher with
-// them. What is left cannot know that it is not the losing side: it stands still and ends.
-// Attached, with the launcher alive, the other half goes on.
+// TestHalfAtOnceCannotBeSurvived: of six members three die at one moment, the launcher with them.
+// The rest cannot know that it is not the losing side: it stands still and ends. Attached, with the
+// launcher alive, the other half continues.
 func TestHalfAtOnceCannotBeSurvived(t *testing.T) {
 	w := quietWorld(t, Config{Members: 6, Survive: true})
 	for _, m := range []int{0, 2, 4} {
@@ -316,11 +316,11 @@ func TestTwoNodesSurviveAnyOneLoss(t *testing.T) {
 	}
 }
 
-// TestLinkTrouble: two living nodes that cannot reach each other for Config.Link: the head
-// declares the one of which more complain, of equals the higher number. It freezes first.
+// TestLinkTrouble: two living nodes that cannot reach each other for Config.Link: the head declares
+// the one with more complaints, of equals the higher number. That node freezes first.
 func TestLinkTrouble(t *testing.T) {
 	for _, c := range []struct {
-		complaints [][2]int // who, of whom
+		complaints [][2]int // complainer, accused
 		victim     int
 	}{{[][2]int{{1, 2}}, 2}, {[][2]int{{2, 1}}, 1}, {[][2]int{{1, 2}, {2, 1}}, 2}, {[][2]int{{2, 1}, {1, 2}, {3, 1}}, 1}} {
 		w := quietWorld(t, Config{Members: 4})

@@ -7,21 +7,21 @@ import (
 	"github.com/goulfm/goulfm/internal/base/rankset"
 )
 
-// A complaint is that processes of one living node cannot reach those of another one. It
-// is kept by the head from the first report that has it to the first that has not.
+// A complaint records that processes of one living node cannot reach those of another one. The head
+// keeps it from the first report that includes it to the first that does not.
 type complaint struct {
 	by, of int
 	since  mono.Time
 }
 
-// tellHead reports what is held against others when it changes.
+// tellHead reports this member's evidence against others when it changes.
 func (r *Roster) tellHead() {
 	held := r.heldNow()
 	if held.equal(r.sent) {
 		return
 	}
 	if held.isEmpty() && r.sent.isEmpty() {
-		r.sent = held // another epoch, nothing to say
+		r.sent = held // another epoch, nothing to report
 		return
 	}
 	r.sendReport(held)
@@ -53,7 +53,7 @@ func (r *Roster) hearReport(from int, m report) {
 	}
 }
 
-// hear replaces what a member has reported.
+// hear replaces the report of a member.
 func (h *head) hear(r *Roster, from int, m report) {
 	moot := r.ring.Dead()
 	moot.Add(from)
@@ -80,9 +80,9 @@ func (h *head) dropComplaints(member int) {
 }
 
 // condemnLinks ends a pair of living nodes that has not met for Config.Link: one of the two
-// is granted nothing any more, and declared when its lease is over. It is the one of which
-// more nodes complain, of equals the one with the higher number; if a condemned one is
-// among them it is that.
+// receives no more grants, and is declared when its lease is over. The head chooses the node with
+// more complaints against it, of equals the one with the higher number; if one of them is condemned
+// already, that one.
 func (h *head) condemnLinks(r *Roster) {
 	for _, c := range h.links {
 		fresh := c.by == r.cfg.Me || r.now.Sub(h.peers[c.by].reports) <= r.cfg.Timeout

@@ -33,12 +33,12 @@ type Config struct {
 	Members int // the launcher and the nodes, at least 1
 	Me      int // this member; Launcher, or the number of the node plus 1
 
-	// Absent are members that are not there yet: rows for nodes that may come. All that are there
-	// have the same, but for those of which they are told by Came. It takes a launcher that is
-	// head for ever: of members that come later nobody can say what a majority is.
+	// Absent are members that are not there yet: rows for nodes that may come. All present members
+	// have the same set, except for members announced to them by Came. Absent requires a launcher
+	// that is head for ever: with members that come later a majority is not defined.
 	Absent rankset.Set
-	// Late says that this member was Absent for the others: its lease does not begin with its
-	// start, but with what the head grants it.
+	// Late is true if this member was Absent for the others: its lease does not begin with its
+	// start, but with the head's first grant.
 	Late bool
 
 	// Survive lets a job outlive its launcher: a majority of the members may choose
@@ -54,8 +54,8 @@ type Config struct {
 	// Confirm is the time a suspect has to answer the second check (C). Default half a
 	// Timeout.
 	Confirm mono.Duration
-	// Adaptive, if not nil, says how good the ring's detection of silence has to be, in place of
-	// the three times above, which remain those of the lease (fd.Config.Adaptive). The ring's
+	// Adaptive, if not nil, sets the required quality of the ring's detection of silence, in place
+	// of the three times above, which remain those of the lease (fd.Config.Adaptive). The ring's
 	// timeout, nine tenths of Adaptive.Detection, is at least Timeout: nobody is suspected by the
 	// ring before its lease is over, and the lease is over before anybody is declared.
 	Adaptive *adaptive.QoS
@@ -94,7 +94,7 @@ func (c Config) WithDefaults() Config {
 	return c
 }
 
-// Check returns what is wrong with c, after its defaults, or nil.
+// Check returns the fault of c, after its defaults, or nil.
 func (c Config) Check() error {
 	c = c.WithDefaults()
 	if c.Members > MembersMax {
@@ -131,8 +131,8 @@ func (c Config) checkAbsent() error {
 	return nil
 }
 
-// ring returns the configuration of the failure detector: it suspects, and declares only
-// what the head has (B22), so it does not fence.
+// ring returns the configuration of the failure detector: it suspects, and declares only the
+// members that the head has declared (B22), so it does not fence.
 func (c Config) ring() fd.Config {
 	ring := fd.Config{
 		N: c.Members, Me: c.Me, Mode: fd.Ring, Adaptive: c.Adaptive,
@@ -152,15 +152,16 @@ func (c Config) fenceAfter() mono.Duration {
 	return c.Timeout + c.Timeout/1000 + max(c.Period/10, 2*mono.Millisecond)
 }
 
-// supportFor is how old the answer may be, which a voter has named last, for its support of a
-// head to count. With daemons that are late by L it is up to 2·(Period + L) old: so much
-// longer than a Timeout, and a head that everybody hears would freeze everybody now and then.
+// supportFor is the maximum age of the answer named last by a voter for the voter's support of a
+// head to count. With daemons that are late by L the age is up to 2·(Period + L). The limit
+// therefore exceeds a Timeout; otherwise a head with good links to all would freeze all of them now
+// and then.
 func (c Config) supportFor() mono.Duration { return c.Timeout + c.Confirm }
 
 // actAfter is how long a new head waits before it acts. The head before it may act that long, by
-// its own clock, after the last answer that a voter of its majority has named; and that voter
-// named it before it promised to the new head.
+// its own clock, after the last answer that a voter of its majority has named; and that voter named
+// the answer before promising to the new head.
 func (c Config) actAfter() mono.Duration { return c.supportFor() + c.supportFor()/500 }
 
-// headOf returns who is head in an epoch, if anybody is.
+// headOf returns the possible head of an epoch.
 func (c Config) headOf(epoch uint32) int { return int(epoch % uint32(c.Members)) }

@@ -1,43 +1,43 @@
 // Package membership decides which nodes of a job live. Its members are the launcher and the
-// daemons of the nodes; each hosts one Roster. Ranks are not members: their ends are seen
-// exactly by the daemon of their node, and only told here.
+// daemons of the nodes; each hosts one Roster. Ranks are not members: the daemon of their node
+// observes their ends exactly, and this package only spreads the news.
 //
 // # The problem
 //
-// Between machines silence may mean a dead node, a slow one, or a broken link, and a node
-// that was taken for dead may go on computing and write its checkpoint. So a death is a
-// decision (B22), and who is decided about stands still before (F11).
+// Between machines silence may mean a dead node, a slow one, or a broken link, and a node that was
+// taken for dead may continue computing and write its checkpoint. A death is therefore a decision
+// (B22), and a node stands still before it is declared (F11).
 //
-//	layer       file           what it does
+//	layer       file           function
 //	ring        ring.go        heartbeats to a neighbour, suspicion, a second check (package fd);
-//	                           as few as will do where Config.Adaptive asks for a quality
+//	                           as few as suffice where Config.Adaptive asks for a quality
 //	lease       lease.go       each node's right to run, renewed by the head with every beat
 //	head        head.go        the only one that declares; complaint.go: links between living nodes
-//	succession  succession.go  who is head, and what a majority has written down
+//	succession  succession.go  the choice of the head, records of a majority
 //	late        late.go        nodes that come when the job runs
-//	news        news.go        deaths, leavings and more of each node, told to all others
+//	news        news.go        deaths, leavings and more of each node, sent to all others
 //
 // # Why the ring does not declare
 //
-// Of 8 nodes 6 and 7 are cut off. If the observers of the ring declared, 6 would declare 5,
-// then 4, then 3, and only with the fourth notice that it belongs to the smaller side; a
-// communicator over 5 and 6 has shrunk there meanwhile and writes to disk. So the ring
-// suspects, the head declares, and who has no head declares nobody.
+// Of 8 nodes 6 and 7 are cut off. If the observers of the ring declared, 6 would declare 5, then 4,
+// then 3, and only with the fourth notice that it belongs to the smaller side; a communicator over
+// 5 and 6 has shrunk there meanwhile and writes to disk. Therefore the ring suspects, the head
+// declares, and a member without a head declares nobody.
 //
 // # Two modes
 //
-// Attached, the launcher is head for ever: its side of a partition lives, any number of nodes
-// may die, and with it all ends. Surviving, the launcher and the nodes vote: whatever a head
-// declares counts once more than half of them has written it down (F12), and when the head
-// is silent a majority follows another one. More than a minority lost at once cannot be
-// survived: what is left cannot be told from the losing side of a partition.
+// Attached, the launcher is head for ever: its side of a partition lives, any number of nodes may
+// die, and the job ends with the launcher. Surviving, the launcher and the nodes vote: a
+// declaration of a head counts once more than half of them have written it down (F12), and when the
+// head is silent a majority follows another one. The loss of more than a minority at once cannot be
+// survived: the remaining nodes cannot be distinguished from the losing side of a partition.
 //
 // # Invariants
 //
 //   - A verdict is known nowhere before the ranks of its node stand still or have ended (I18),
 //     so of two sides of a partition at most one computes (I7, F9). It rests on clocks whose
 //     rates differ by less than a thousandth, and on a host that ticks within a tenth of a
-//     Period of the Deadline and stops its ranks at Freeze. Whoever was paused gets a Tick
+//     Period of the Deadline and stops its ranks at Freeze. A member that was paused gets a Tick
 //     before anything else and freezes with that.
 //   - Nothing of a head takes effect after something of a later one (I20).
 //   - Versions of the roster are one sequence: a version that counts is the same everywhere.
@@ -45,7 +45,7 @@
 //     own lateness (B17).
 //   - Every entry of news is learned once and in the order of its node's list (B23); all living
 //     members that can reach each other know the same in the end.
-//   - No message goes to a declared member, but that it is dead.
+//   - A declared member receives no message except that it is dead.
 //
 // # Bounds
 //
@@ -57,11 +57,11 @@
 //
 // # Not promised
 //
-// A firewall that refuses connections of a living node makes its daemon look ended: one wrongful
-// death. It freezes within a Timeout, for it has no head, and hears that it is dead from whomever
-// it reaches. A pair of ranks that cannot meet although both nodes live costs one of the nodes
-// after Config.Link. Where the head may change nodes are fixed at the start. Messages may be lost,
-// doubled or late: everything is repeated each Period for as long as it matters.
+// A firewall that refuses connections of a living node makes its daemon appear to have ended: one
+// wrongful death. The node freezes within a Timeout, for lack of a head, and learns that it is dead
+// from any member in reach. A pair of ranks that cannot meet although both nodes live costs one of
+// the nodes after Config.Link. Where the head may change nodes are fixed at the start. Messages may
+// be lost, doubled or late: everything is repeated each Period for as long as it matters.
 //
 // Reading order: event.go, config.go, lease.go, head.go, record.go, succession.go, ring.go,
 // complaint.go, news.go, late.go; then the scripts in testdata.

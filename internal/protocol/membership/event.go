@@ -15,24 +15,24 @@ type Receive struct {
 	Msg  []byte
 }
 
-// Broken says that the connection to a member failed: a suspicion, no more.
+// Broken reports that the connection to a member failed: a suspicion, no more.
 type Broken struct {
 	Member int
 }
 
-// Refused says that the connection to a member ended and a new one was refused: its daemon
-// does not run any more, as far as this member can see.
+// Refused reports that the connection to a member ended and a new one was refused: its daemon does
+// not run any more, as far as this member can see.
 type Refused struct {
 	Member int
 }
 
-// Connected says that there is a connection to a member again.
+// Connected reports that there is a connection to a member again.
 type Connected struct {
 	Member int
 }
 
-// Unreachable says that a process of this node could not reach one of that node for some
-// time. It holds until Reachable.
+// Unreachable reports that a process of this node could not reach one of that node for some time.
+// The complaint holds until Reachable.
 type Unreachable struct {
 	Member int
 }
@@ -42,26 +42,26 @@ type Reachable struct {
 	Member int
 }
 
-// Condemned says that this member, the head, cannot give orders to another one any more: that
-// one is granted nothing from now on, and declared once its lease is over.
+// Condemned reports that this member, the head, cannot give orders to another one any more: from
+// now on that member receives no grants, and it is declared once its lease is over.
 type Condemned struct {
 	Member int
 }
 
-// Came says that a member of Config.Absent is there. The head has it first, before the member
-// begins; the others when that has begun, in any order. It has no effect a second time.
+// Came reports that a member of Config.Absent is there. The head receives the event first, before
+// the member begins; the others after that, in any order. A second Came has no effect.
 type Came struct {
 	Member int
 }
 
 // Publish adds entries to the list of this node: its processes' ends, which are exact, and
-// revocations said here. The caller has put them on its own list before (B23).
+// revocations made here. The caller has put them on its own list before (B23).
 type Publish struct {
 	Entries []Entry
 }
 
-// Tick says what time it is. Only a Tick moves time. After a pause a Tick must come before
-// any other event: the lease is looked at first (F8).
+// Tick sets the time. Only a Tick moves time. After a pause a Tick must come before any other
+// event: the lease is checked first (F8).
 type Tick struct {
 	Now mono.Time // a Now before an earlier one counts as the earlier one
 }
@@ -80,16 +80,16 @@ func (Tick) event()        {}
 // An Action is something that the host must do, in the order given.
 type Action interface{ action() }
 
-// Send hands Msg to member To. The bytes belong to whoever takes the action. Datagram says
-// that it may be lost without harm and is better lost than late.
+// Send hands Msg to member To. The bytes belong to the host. Datagram is true if the message may be
+// lost without harm and is better lost than late.
 type Send struct {
 	To       int
 	Msg      []byte
 	Datagram bool
 }
 
-// Lease says until when this node may run, by its own clock: the host writes it where
-// the ranks look. It only grows.
+// Lease sets the time until which this node may run, by its own clock. The host writes that time
+// where the ranks read it. Until only grows.
 type Lease struct {
 	Until mono.Time
 }
@@ -100,14 +100,14 @@ type Freeze struct{}
 // Thaw continues those that Freeze has stopped.
 type Thaw struct{}
 
-// Suspect tells of a suspicion, for the story. It is no death.
+// Suspect reports a suspicion, for the event log. A suspicion is no death.
 type Suspect struct {
 	Member int
-	Silent mono.Duration // how long it was listened to in vain; 0 if nobody listened
+	Silent mono.Duration // how long no heartbeat came; 0 without an observer
 }
 
-// Verdict says that a member was declared dead. It cannot be taken back, and comes once per
-// member: links to it are closed, its ranks are lost.
+// Verdict reports that a member was declared dead. A Verdict is final, and comes once per member:
+// links to it are closed, its ranks are lost.
 type Verdict struct {
 	Member int
 }
@@ -118,25 +118,25 @@ type Learned struct {
 	Entries []Entry
 }
 
-// Head says that a member is head now, as far as this one knows. For the story.
+// Head reports that a member is head now, as far as this one knows. For the event log.
 type Head struct {
 	Member int
 	Epoch  uint32
 }
 
-// Fenced says that this member was declared dead and must end its ranks and itself. No
-// action follows any later event.
+// Fenced reports that this member was declared dead and must end its ranks and itself. No action
+// follows any later event.
 type Fenced struct {
-	By int // who told
+	By int // the reporter
 }
 
-// End says that there is no head for this node any more, and it must end its ranks and
-// itself. No action follows any later event.
+// End reports that there is no head for this node any more, and it must end its ranks and itself.
+// No action follows any later event.
 type End struct {
-	Frozen mono.Duration // how long it has been frozen; 0 if its launcher is known to be gone
+	Frozen mono.Duration // how long it has been frozen; 0 if its launcher is known to have ended
 }
 
-// Anomaly reports a message that is not one of this package's. It changed nothing.
+// Anomaly reports a message that is not one of this package's. The state is unchanged.
 type Anomaly struct {
 	From int
 	Text string

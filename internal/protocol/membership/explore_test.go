@@ -13,14 +13,14 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/longtest"
 )
 
-// A ballot is what is left of a job if time means nothing: voters may promise at any moment, a
-// head may declare whomever it likes as soon as its last version counts, and each message
-// arrives at any time, once or never. It visits all that can come of it. What holds here rests
-// on no lease, clock or delay: versions that count are a chain.
+// A ballot is a job without time: voters may promise at any moment, a head may declare any victim
+// as soon as its last version counts, and each message arrives at any time, once or never. The
+// search visits all reachable states. The property rests on no lease, clock or delay: versions that
+// count are a chain.
 type ballot struct {
 	members int
 	epochs  uint32  // up to this one voters may promise
-	victims [][]int // by epoch: whom its head may declare
+	victims [][]int // by epoch: the members that its head may declare
 	heads   int     // how many declarations there are at most
 
 	states int
@@ -30,7 +30,7 @@ type ballot struct {
 // A move is one step of a ballot: a promise, a declaration, or the arrival of a message.
 type move struct {
 	kind   byte // 'p', 'd', 'm', or 'k': a member comes to know a version that counts
-	member int  // who moves
+	member int  // the acting member
 	what   int  // the epoch, the victim, the number of the message or of the version
 }
 
@@ -87,8 +87,8 @@ func (s *scene) do(m move) {
 	s.count(m.member)
 }
 
-// post keeps what a member sends to vote, each message once. The ring's are left out: who is
-// told of a version that counts is a move of its own.
+// post keeps the messages of a member about votes, each once. The ring's are left out: learning of
+// a version that counts is a move of its own.
 func (s *scene) post(me int) {
 	for _, a := range s.all[me].out {
 		send, ok := a.(Send)
@@ -105,7 +105,7 @@ func (s *scene) post(me int) {
 	}
 }
 
-// matters says whether a message can still change anything.
+// matters reports whether a message can still change anything.
 func (s *scene) matters(l letter) bool {
 	r := s.all[l.to]
 	if l.read || r.ended || r.isDead(l.from) {
@@ -138,7 +138,7 @@ func (s *scene) count(me int) {
 	}
 }
 
-// moves returns what can happen next.
+// moves returns the possible next moves.
 func (b *ballot) moves(s *scene) []move {
 	var all []move
 	for me, r := range s.all {

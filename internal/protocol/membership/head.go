@@ -8,22 +8,22 @@ import (
 	"github.com/goulfm/goulfm/internal/base/rankset"
 )
 
-// head is what the head of an epoch knows of each member. Only a head declares (B22), and
-// never one whose lease may still run (F5):
+// head is the knowledge of an epoch's head about each member. Only a head declares (B22), and never
+// a member with a lease that may still run (F5):
 //
 //	suspected by another member, and its lease is over          declared
-//	not suspected, and not heard here for Config.Link           declared
-//	ended, as this member and another one see it                declared at once
-//	granted                                                     not declared, whoever suspects it
+//	not suspected, and silent here for Config.Link              declared
+//	ended, according to this member and another one             declared at once
+//	granted                                                     not declared, even if suspected
 //	condemned over a link                                       not granted any more, then declared
 type head struct {
 	record    Record // the last version; the one before is written down by a majority
 	committed bool   // and so is this one
 	wrote     rankset.Set
-	acts      mono.Time // when the heads before this one have stopped to act
+	acts      mono.Time // when the heads before this one have stopped acting
 
 	peers     []peer      // by member
-	reporters rankset.Set // whose last report was not empty
+	reporters rankset.Set // members with a last report that was not empty
 	condemned rankset.Set
 	links     []complaint
 }
@@ -32,17 +32,18 @@ type head struct {
 type peer struct {
 	granted mono.Time // the last answer with a lease; no earlier one can be later
 	counted mono.Time // the last beat that named a fresh answer
-	backed  mono.Time // when the answer was sent that its beats name: it had promised no later head then
-	number  uint64    // of the last answer
+	// the sending time of the answer that its beats name: it had promised no later head then
+	backed  mono.Time
+	number  uint64 // of the last answer
 	sent    [beatsKept]mono.Time
 	report  report
 	reports mono.Time // when it came
 }
 
-// newHead begins an epoch. Whom an earlier head has granted something is not known, but no
-// grant of it is later than acts. For the first head, acts is the start, which counts as a
-// grant to all and as the support of all; the first lease of a member may begin a little
-// later, but nobody is suspected before another Timeout.
+// newHead begins an epoch. The grants of an earlier head are not known, but none is later than
+// acts. For the first head, acts is the start, which counts as a grant to all and as the support of
+// all; the first lease of a member may begin a little later, but nobody is suspected before another
+// Timeout.
 func newHead(cfg Config, record Record, acts mono.Time) *head {
 	h := &head{record: record, acts: acts, wrote: rankset.Of(cfg.Me), peers: make([]peer, cfg.Members)}
 	for m := range h.peers {
@@ -66,7 +67,7 @@ func (h *head) forgive(late mono.Duration) {
 	}
 }
 
-// forget drops what a dead member has said.
+// forget drops the reports of a dead member.
 func (h *head) forget(member int) {
 	h.peers[member].report = report{}
 	h.reporters.Remove(member)
@@ -109,23 +110,24 @@ func (r *Roster) answerBeat(to int, seq uint64) {
 	r.sendDatagram(to, grant{epoch: h.record.Epoch, seq: seq, number: p.number, lease: leased})
 }
 
-// mayGrant: not to whom a version that is being written down declares, and not to whom a
-// link has condemned.
+// mayGrant reports whether a member may receive a grant: not if a version that is being written
+// down declares the member, nor if a link has condemned it.
 func (h *head) mayGrant(r *Roster, to int) bool {
 	return r.mayAct() && !h.record.Dead.Has(to) && !h.condemned.Has(to)
 }
 
-// mayAct says whether this head may grant and declare. One that can be replaced acts only
-// on what a majority has written down (F12), and while a majority has spoken to it lately:
+// mayAct reports whether this head may grant and declare. A head that can be replaced acts only on
+// records that a majority has written down (F12), and only while it has recent beats of a majority:
 // another head begins only after a majority has been silent towards this one.
 func (r *Roster) mayAct() bool {
 	h := r.head
 	return h != nil && h.committed && r.now >= h.acts && (!r.cfg.Survive || h.isSupported(r))
 }
 
-// isSupported says whether a majority of the voters counts on this head. What counts is when
-// the answer was sent that a voter named, not when its beat came: the beat may have been under
-// way for long, and its sender have promised to another head meanwhile.
+// isSupported reports whether a majority of the voters supports this head. The age of a support
+// counts from the sending of the answer that the voter named, not from the arrival of its beat: the
+// beat may have been under way for long, and its sender may have promised to another head
+// meanwhile.
 func (h *head) isSupported(r *Roster) bool {
 	near := rankset.Of(r.cfg.Me)
 	for m := range h.peers {
@@ -155,9 +157,9 @@ func (r *Roster) lead() {
 	}
 }
 
-// announce makes it known that those are dead whom the version that counts declares, once
-// their leases are over. It says whether nobody is left to be announced. A head that goes on
-// from what an earlier one began has to wait: a head between the two may have granted.
+// announce publishes the deaths that the version that counts declares, once the leases of the dead
+// are over. It reports whether no death is left to be announced. A head that continues from the
+// record of an earlier one has to wait: a head between the two may have granted.
 func (r *Roster) announce() bool {
 	h := r.head
 	fresh := h.record.Dead.Clone()
@@ -178,14 +180,14 @@ func (r *Roster) announce() bool {
 	return true
 }
 
-// evidence is what others hold against members now: reports that were repeated lately.
+// evidence is the evidence against members now: from reports that were repeated lately.
 type evidence struct {
-	silent rankset.Set // somebody who lives finds them silent, or ended
+	silent rankset.Set // a living member finds them silent, or ended
 	ended  rankset.Set // this member and another one find that their daemons have ended
 }
 
-// gather looks at all reports once. That a daemon has ended is the word of two; where the head
-// observes it, or nobody else is left, the head's own word is enough.
+// gather evaluates all reports once. The end of a daemon needs two witnesses; where the head
+// observes the daemon, or nobody else is left, the head's own evidence is enough.
 func (h *head) gather(r *Roster) evidence {
 	e := evidence{silent: r.held.silent.Clone()}
 	if emitter := r.ring.Emitter(); emitter >= 0 {
@@ -202,7 +204,7 @@ func (h *head) gather(r *Roster) evidence {
 	return e
 }
 
-// findDead returns whom this head can declare now.
+// findDead returns the members that this head can declare now.
 func (h *head) findDead(r *Roster) rankset.Set {
 	var dead rankset.Set
 	gone, e := r.ring.Dead(), h.gather(r)
@@ -234,9 +236,9 @@ func (h *head) fencedAt(r *Roster, m int, e evidence) mono.Time {
 	return h.peers[m].granted.Add(r.cfg.fenceAfter())
 }
 
-// adopt asks all to write a version down, as the first this member does. It counts once a
-// majority of those that the version before lets vote has written it down (F12); a head that
-// cannot be replaced needs nobody.
+// adopt requests all voters to write a version down, after this member has. The version counts once
+// a majority of the voters of the version before has written it down (F12); a head that cannot be
+// replaced needs no votes.
 func (r *Roster) adopt(record Record) {
 	h := r.head
 	h.record, h.committed = record, false
@@ -250,8 +252,8 @@ func (r *Roster) adopt(record Record) {
 	h.countWritten(r)
 }
 
-// propose asks those who have not written the version down. A member that it declares is
-// asked, too, for it may live, and its vote be needed:
+// propose requests the voters that have not written the version down to do so. That includes
+// members that the version declares, since they may live, and their votes may be needed:
 //
 //	Of the voters 0 1 2 4 the head 0 has died, and 4 was about to declare 1, which 2 has
 //	written down. 1 comes back. Without it 2 and 4 are half of the voters, without the

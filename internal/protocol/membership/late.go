@@ -5,9 +5,9 @@ import (
 	"github.com/goulfm/goulfm/internal/base/rankset"
 )
 
-// Nodes that come late. A job may have rows for more nodes than it begins with. Who is not there
-// takes no part in anything. The launcher, which is head for ever, decides that one comes, as it
-// decides that one is dead; each row is taken once, so a dead member stays dead.
+// Nodes that come late. A job may have rows for more nodes than it begins with. An absent node
+// takes no part in anything. The launcher, which is head for ever, decides that a node comes, as it
+// decides that a node is dead; each row is taken once, so a dead member stays dead.
 //
 //	launcher                 late member               others
 //	Came: grants begin
@@ -17,19 +17,19 @@ import (
 //	                         heartbeats           ──▶  drop them: not known yet
 //	it is there         ──▶                       ──▶  Came: the ring runs through it
 //
-// The launcher has it first, for what it does not know it does not grant; and the member begins
-// before the others have it, for they expect heartbeats from then on. Without a lease, for the
-// first lease of those with which the job begins counts from a start at which the head has begun to
-// count, too:
+// The launcher learns of the member first, because a head grants nothing to unknown members. The
+// member begins before the others learn of it, because they expect heartbeats from then on. It
+// begins without a lease: the first lease of the initial members counts from a start at which the
+// head has begun to count, too:
 //
-//	launcher: Came at 0, counts a grant at 0     late member: begins at 400, runs until 900 without a grant
-//	          hears nothing of it, declares it at 510
+//	launcher: Came at 0, counts a grant at 0     late member: begins at 400, may run until 900
+//	          receives nothing from it, declares it at 510
 
 // absentees are the members that are not there yet.
 type absentees struct{ rankset.Set }
 
-// leaveOut has a new roster leave them out. What the ring would say needs not be said: all leave
-// out the same, or are told.
+// leaveOut makes a new roster leave the absent members out. The ring's messages about that are
+// dropped: all leave out the same members, or are notified.
 func (a absentees) leaveOut(r *Roster) {
 	if a.IsEmpty() {
 		return
@@ -54,7 +54,7 @@ func (a *absentees) takeIn(r *Roster, member int) {
 	r.stepRing(fd.Came{Rank: member})
 }
 
-// meet counts from now on what a member is granted, and how long it is silent.
+// meet counts a member's grants and its silence from now on.
 func (h *head) meet(member int, r *Roster) {
 	h.peers[member].granted, h.peers[member].counted = r.now, r.now
 }

@@ -17,10 +17,10 @@ const beatsKept = 16
 //	  │◀──────────── answer 4 to beat 7 ──│
 //	  │  may run until s + Timeout        │  declares it not before granted + fenceAfter
 //
-// Each uses its own clock alone, and s is before granted, so the lease is over before its
-// holder can be declared. A beat that names no fresh answer is answered, too, but not with
-// a lease: who sends and does not hear must not live, and who was paused and hears again is
-// granted the next one.
+// Each uses its own clock alone, and s is before granted, so the lease is over before its holder
+// can be declared. A beat that names no fresh answer is answered, too, but not with a lease: a
+// member that sends and does not receive must not live, and a member that was paused and receives
+// again is granted the next lease.
 type lease struct {
 	until  mono.Time // by this member's clock
 	frozen bool
@@ -30,7 +30,7 @@ type lease struct {
 	named  uint64 // the last answer's number; 0 if none in this epoch
 }
 
-// begin: the start of the job is the first grant. Who comes late has none.
+// begin: the start of the job is the first grant. A late member has none.
 func (l *lease) begin(cfg Config) {
 	l.until = cfg.Start
 	if !cfg.Late {
@@ -38,7 +38,7 @@ func (l *lease) begin(cfg Config) {
 	}
 }
 
-// deadline returns when the lease wants to be looked at.
+// deadline returns the time of the next check of the lease.
 func (l *lease) deadline(r *Roster) mono.Time {
 	switch {
 	case r.cfg.needsNoLease():
@@ -66,7 +66,7 @@ func (r *Roster) checkLease() {
 	}
 }
 
-// renew prolongs the lease, and thaws what only the lease has stopped.
+// renew prolongs the lease, and thaws ranks that only the lease has stopped.
 func (r *Roster) renew(until mono.Time) {
 	l := &r.lease
 	if until <= l.until || until <= r.now {

@@ -51,7 +51,7 @@ type grant struct {
 	lease  bool   // it may run for a Timeout from the sending of that beat
 }
 
-// report is what a member holds against others, for the head. It replaces the one before.
+// report is a member's evidence against others, for the head. It replaces the previous one.
 type report struct {
 	epoch       uint32
 	silent      rankset.Set // they did not answer the second check
@@ -79,20 +79,20 @@ type written struct {
 // canvass asks whether the receiver, too, has no head, and would support that of epoch.
 type canvass struct{ epoch uint32 }
 
-// canvassed answers canvass. From a member that has a head it says which.
+// canvassed answers canvass. A member that has a head names that head.
 type canvassed struct {
 	epoch    uint32
 	yes      bool
 	promised uint32 // that of the sender's head; if it has none, the one that it has promised
 }
 
-// support tells the head of an epoch that the sender obeys it, and nobody before it.
+// support reports to the head of an epoch that the sender obeys that head, and none before it.
 type support struct {
 	epoch  uint32
-	record Record // what the sender has written down
+	record Record // the newest record that the sender has written down
 }
 
-// dead tells the receiver that it was declared.
+// dead notifies the receiver that it was declared.
 type dead struct{}
 
 func appendUint(dst []byte, values ...uint64) []byte {
@@ -148,8 +148,8 @@ func appendRecord(dst []byte, r Record) []byte {
 	return wire.AppendSet(wire.AppendSet(dst, r.Dead), r.Last)
 }
 
-// parseMessage decodes b, in a job of so many members. It takes no more memory than b has
-// bytes, but for a set whose members are far apart: a bit for each member.
+// parseMessage decodes b, in a job with the given number of members. It takes no more memory than b
+// has bytes, except for a set with members that are far apart: a bit for each member.
 func parseMessage(b []byte, members int) (message, error) {
 	r := wire.NewReader(b)
 	m := parseKind(r, members)

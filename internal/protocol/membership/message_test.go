@@ -40,7 +40,7 @@ func TestMessagesComeBack(t *testing.T) {
 	}
 }
 
-// TestDatagramsAreShort: with 16 bytes that prove who wrote them they have to fit into 64.
+// TestDatagramsAreShort: with 16 bytes that prove their origin they have to fit into 64.
 func TestDatagramsAreShort(t *testing.T) {
 	const most = ^uint64(0)
 	long := []message{
@@ -72,7 +72,7 @@ func TestMalformedMessages(t *testing.T) {
 	}
 }
 
-// FuzzMessage: what can be read is written as it was understood, and takes no more memory
+// FuzzMessage: a message that can be read is written as it was understood, and takes no more memory
 // than its length allows.
 func FuzzMessage(f *testing.F) {
 	for _, m := range someMessages() {
@@ -96,8 +96,8 @@ func FuzzMessage(f *testing.F) {
 	})
 }
 
-// FuzzReceive gives a member messages that a mad member may write: it does not panic, and
-// what it sends can be read.
+// FuzzReceive gives a member messages that a mad member may write: it does not panic, and its own
+// messages can be read.
 func FuzzReceive(f *testing.F) {
 	for i, m := range someMessages() {
 		f.Add(byte(i), m.append(nil), m.append(nil))

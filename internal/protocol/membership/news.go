@@ -10,7 +10,7 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/flood"
 )
 
-// A Kind is what an Entry tells.
+// A Kind is the kind of event in an Entry.
 type Kind uint8
 
 // The kinds of Entry.
@@ -67,21 +67,20 @@ func (e Entry) Number() uint32 { return binary.LittleEndian.Uint32(e.Name[:]) }
 // entrySize is the length of an encoded Entry.
 const entrySize = 17
 
-// news is what this member knows of every node's list. A list is written by its node alone
-// and only grows at its end, so how much one knows of all of them is a row of lengths, and
-// two members that know the same lengths know the same.
+// news is this member's copy of every node's list. A list is written by its node alone and only
+// grows at its end. A row of lengths therefore describes the knowledge of a member, and two members
+// with the same lengths know the same.
 //
-// It spreads as a flood does (package flood), on the same graph: what is new here is sent
-// on once to all neighbours (B3, B7, B14), and who finds by a digest that another one knows
-// something else asks by saying what is known here. The set of
-// package flood does not do: its items are small numbers, sent whole each time, and these
-// have 16 bytes of their own.
+// News spread as a flood does (package flood), on the same graph: new entries are sent on once to
+// all neighbours (B3, B7, B14). A member that finds by a digest that another one has different
+// knowledge requests the rest by sending its own lengths. The set of package flood does not fit:
+// its items are small numbers, sent whole each time, and entries have 16 bytes of their own.
 type news struct {
 	me      int
 	lists   [][]Entry   // by member
 	closed  rankset.Set // declared dead, or not there yet: nothing is sent to them
 	targets []int       // neighbours on the graph, and the nearest living ones; ascending
-	out     []Action    // what the roster has still to pass on
+	out     []Action    // actions that the roster has still to pass on
 }
 
 // A run is a part of one list.
@@ -91,7 +90,7 @@ type run struct {
 	entries []Entry
 }
 
-// newsMessage is what is new: count, then for each run origin, first, count, entries.
+// newsMessage carries new entries: count, then for each run origin, first, count, entries.
 type newsMessage struct{ runs []run }
 
 // have is how long each list is at the sender.
@@ -116,7 +115,7 @@ func (n *news) digest() uint64 {
 	return h
 }
 
-// merge takes what is new of a run. gap says that something before it is missing here.
+// merge takes the new part of a run. gap reports that entries before it are missing here.
 func (n *news) merge(r run) (fresh run, gap bool) {
 	known := len(n.lists[r.origin])
 	if r.first > known {
@@ -131,7 +130,7 @@ func (n *news) merge(r run) (fresh run, gap bool) {
 	return fresh, false
 }
 
-// missing returns what a member lacks whose lists have these lengths.
+// missing returns the entries that a member with lists of these lengths lacks.
 func (n *news) missing(lengths []int) []run {
 	var runs []run
 	for m, list := range n.lists {
@@ -151,15 +150,15 @@ func (n *news) lengths() []int {
 	return all
 }
 
-// close takes a member out. What it did not pass on any more the digests repair, which ride
-// on the heartbeats between its neighbours.
+// close takes a member out. Entries that it no longer passed on are repaired through the digests,
+// which ride on the heartbeats between its neighbours.
 func (n *news) close(member int) {
 	n.closed.Add(member)
 	n.targets = n.findTargets()
 }
 
-// open takes a member in that was closed since it was not there yet. It asks for what it does not
-// know when the first digest reaches it.
+// open takes a member in that was closed since it was not there yet. The member requests the
+// entries that it lacks when the first digest arrives.
 func (n *news) open(member int) {
 	n.closed.Remove(member)
 	n.targets = n.findTargets()
@@ -181,8 +180,8 @@ func (n *news) findTargets() []int {
 	return slices.DeleteFunc(slices.Compact(targets), n.closed.Has)
 }
 
-// publish appends to this member's own list and tells the neighbours. The host's own list
-// is written before (B23).
+// publish appends to this member's own list and notifies the neighbours. The host's own list is
+// written before (B23).
 func (n *news) publish(entries []Entry) {
 	for _, e := range entries {
 		must.That(Died <= e.Kind && e.Kind < kindsEnd, "entry of kind %d", e.Kind)
@@ -196,7 +195,7 @@ func (n *news) publish(entries []Entry) {
 	n.spread([]run{fresh}, n.me)
 }
 
-// spread sends what is new to all neighbours but the one that it came from.
+// spread sends new entries to all neighbours except the sender.
 func (n *news) spread(runs []run, from int) {
 	for _, to := range n.targets {
 		if to != from {
@@ -209,10 +208,10 @@ func (n *news) send(to int, m message) {
 	n.out = append(n.out, Send{To: to, Msg: m.append(nil)})
 }
 
-// ask says to another member what is known here: it answers with the rest.
+// ask sends the lengths here to another member, which answers with the rest.
 func (n *news) ask(member int) { n.send(member, have{lengths: n.lengths()}) }
 
-// hear takes the entries that are new, and passes on those alone.
+// hear takes the new entries, and passes on those alone.
 func (n *news) hear(from int, m newsMessage) {
 	var fresh []run
 	missing := false
@@ -232,7 +231,8 @@ func (n *news) hear(from int, m newsMessage) {
 	}
 }
 
-// hearHave gives the sender what it lacks. If it has more than this member, it is asked.
+// hearHave sends the sender the entries that it lacks, and requests its additional ones if there
+// are any.
 func (n *news) hearHave(from int, m have) {
 	if runs := n.missing(m.lengths); len(runs) > 0 {
 		n.send(from, newsMessage{runs: runs})
@@ -245,7 +245,7 @@ func (n *news) hearHave(from int, m have) {
 	}
 }
 
-// compare repairs what a flood missed: a digest came along on a heartbeat (B3).
+// compare repairs the gaps of a flood: a digest came along on a heartbeat (B3).
 func (n *news) compare(with int, digest uint64) {
 	if digest != n.digest() {
 		n.ask(with)

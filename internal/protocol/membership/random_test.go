@@ -100,8 +100,8 @@ func (c *chaos) someGroup() rankset.Set {
 	return group
 }
 
-// TestI18I7Attached: whatever happens, no member holds another one for dead whose ranks run.
-// When the faults are over all that live run, under the launcher, and know the same dead.
+// TestI18I7Attached: no member ever considers another one dead while the ranks of that one run.
+// When the faults are over all live members run, under the launcher, and know the same dead.
 func TestI18I7Attached(t *testing.T) {
 	deaths, declared, freezes, messages, late := 0, 0, 0, 0, 0
 	for seed := range uint64(*seeds) {
@@ -124,9 +124,9 @@ func TestI18I7Attached(t *testing.T) {
 	t.Logf("%d runs, %d deaths, %d declared, %d came late, %d freezes, %d messages", *seeds, deaths, declared, late, freezes, messages)
 }
 
-// TestI20I18Surviving is the same where the head may change. Nobody acts as head after a
-// later one has acted, and a version is the same whoever makes it count. A majority may be
-// declared, in the wake of long pauses and cuts; then what is left stands still, and ends.
+// TestI20I18Surviving is the same where the head may change. Nobody acts as head after a later one
+// has acted, and a version is the same at each head that makes it count. A majority may be
+// declared, in the wake of long pauses and cuts; then the rest stands still, and ends.
 func TestI20I18Surviving(t *testing.T) {
 	settled, heads, freezes := 0, 0, 0
 	for seed := range uint64(*seeds) {
@@ -149,7 +149,7 @@ func TestI20I18Surviving(t *testing.T) {
 	t.Logf("%d runs, %d settled, %d epochs, %d freezes", *seeds, settled, heads, freezes)
 }
 
-// majorityLives says whether those who live could choose a head by what all have written.
+// majorityLives reports whether the live members could choose a head according to all records.
 func (c *chaos) majorityLives() bool {
 	var live, declared rankset.Set
 	newest := Record{}
@@ -167,9 +167,9 @@ func (c *chaos) majorityLives() bool {
 	return isMajority(live, newest.voters(len(c.members))) && isMajority(live, before)
 }
 
-// TestSafetyNeedsNoDelays: the promises about safety do not rest on how long a message takes.
-// Some take seconds here and overtake others, links are cut all the time, and machines are
-// paused, so that heads follow heads and each finds half of what the one before began.
+// TestSafetyNeedsNoDelays: the promises about safety do not rest on how long a message takes. Some
+// take seconds here and overtake others, links are cut all the time, and machines are paused, so
+// that heads follow heads and each finds the half-finished work of the one before.
 func TestSafetyNeedsNoDelays(t *testing.T) {
 	heads, declared := 0, 0
 	for seed := range uint64(*seeds * longtest.N(1, 5)) {

@@ -6,8 +6,8 @@ import (
 	"github.com/goulfm/goulfm/internal/base/rankset"
 )
 
-// A Record is one version of the roster: who was declared dead. Versions that count are a
-// chain, each with more dead than the one before, so the number of the dead is their number.
+// A Record is one version of the roster: the members that were declared dead. Versions that count
+// are a chain, each with more dead than the one before, so the number of the dead is their number.
 type Record struct {
 	Epoch uint32      // of the head that asked for it to be written down
 	Dead  rankset.Set // all that were ever declared
@@ -17,20 +17,20 @@ type Record struct {
 // version numbers r among those of one head.
 func (r Record) version() uint64 { return uint64(r.Dead.Len()) }
 
-// newer says whether r goes before s: a later head's record does, and a later version of
+// newer reports whether r precedes s: a later head's record does, and so does a later version of
 // the same head.
 func (r Record) newer(s Record) bool {
 	return r.Epoch > s.Epoch || r.Epoch == s.Epoch && r.version() > s.version()
 }
 
-// voters returns who decides about the version after r.
+// voters returns the members that decide about the version after r.
 func (r Record) voters(members int) rankset.Set {
 	all := rankset.Range(0, members)
 	all.Subtract(r.Dead)
 	return all
 }
 
-// votersBefore returns who decides about r itself.
+// votersBefore returns the members that decide about r itself.
 func (r Record) votersBefore(members int) rankset.Set {
 	all := r.voters(members)
 	all.Union(r.Last)
@@ -44,8 +44,8 @@ func (r Record) next(dead rankset.Set) Record {
 	return Record{Epoch: r.Epoch, Dead: all, Last: dead.Clone()}
 }
 
-// under returns r as a later head goes on from it, which knows that the declared are dead:
-// what is not among them may or may not count already, and is asked for again.
+// under returns r as a later head continues from it, which knows that the declared are dead: other
+// deaths in r may or may not count already, and are proposed again.
 func (r Record) under(epoch uint32, declared rankset.Set) Record {
 	all := declared.Clone()
 	all.Union(r.Dead)
@@ -58,8 +58,8 @@ func (r Record) String() string {
 	return fmt.Sprintf("dead %v in epoch %d", r.Dead, r.Epoch)
 }
 
-// isMajority says whether yes is more than half of the voters, or half of them with the
-// least of all. Two majorities of the same voters always have a member in common.
+// isMajority reports whether yes is more than half of the voters, or half of them with the least of
+// all. Two majorities of the same voters always have a member in common.
 func isMajority(yes, voters rankset.Set) bool {
 	have := yes.Clone()
 	have.Intersect(voters)

@@ -5,9 +5,9 @@ import (
 	"github.com/goulfm/goulfm/internal/base/rankset"
 )
 
-// stepRing gives an event to the failure detector and does what it wants. It has no right
-// to declare (B22): what it finds silent is held for the head, and what the head decided
-// comes in as Agreed, which the detector floods to all.
+// stepRing gives an event to the failure detector and carries out its actions. The detector has no
+// right to declare (B22): silent members are reported to the head, and the head's decisions come in
+// as Agreed, which the detector floods to all.
 func (r *Roster) stepRing(ev fd.Event) {
 	_, answering := ev.(fd.Receive)
 	for _, a := range r.ring.Step(ev) {
@@ -27,9 +27,9 @@ func (r *Roster) stepRing(ev fd.Event) {
 	}
 }
 
-// sendRing wraps a message of the detector. Heartbeats are datagrams, for a lost one is
-// made up for by the next, and behind a lost packet of a stream all later ones would wait.
-// A probe and its answer go the other way: a suspicion is confirmed on a second path.
+// sendRing wraps a message of the detector. Heartbeats are datagrams, because the next one makes up
+// for a lost one, and behind a lost packet of a stream all later ones would wait. A probe and its
+// answer take the other path: a suspicion is confirmed on a second path.
 func (r *Roster) sendRing(s fd.Send, answering bool) {
 	m := ringMessage{digest: r.news.digest(), inner: s.Msg}
 	if fd.IsHeartbeat(s.Msg) && !answering {
@@ -39,7 +39,8 @@ func (r *Roster) sendRing(s fd.Send, answering bool) {
 	r.send(s.To, m)
 }
 
-// hearRing is a sign of life for whatever the ring holds against the sender.
+// hearRing handles a message of the ring, a sign of life that refutes the ring's evidence against
+// the sender.
 func (r *Roster) hearRing(from int, m ringMessage) {
 	r.held.silent.Remove(from)
 	r.stepRing(fd.Receive{From: from, Msg: m.inner})
@@ -68,7 +69,7 @@ func (r *Roster) declared(member int) {
 	}
 }
 
-// agreed lets the detector know, and flood, what a head has decided.
+// agreed passes the decision of a head to the detector, which floods it.
 func (r *Roster) agreed(dead rankset.Set) { r.stepRing(fd.Agreed{Dead: dead}) }
 
 func (r *Roster) broken(member int) {
@@ -76,9 +77,9 @@ func (r *Roster) broken(member int) {
 	r.stepRing(fd.Broken{Rank: member})
 }
 
-// refused is the evidence that a daemon has ended: its connection did, and nobody listens
-// where it did. One member alone may be wrong about that, so the head wants two. A launcher
-// that cannot be replaced has nobody above it: who finds it gone has no head any more.
+// refused is the evidence that a daemon has ended: its connection did, and nobody listens where it
+// did. One member alone may be wrong about that, so the head requires two. A launcher that cannot
+// be replaced has nobody above it: a member that finds it ended has no head any more.
 func (r *Roster) refused(member int) {
 	r.checkPeer(member)
 	if r.isDead(member) {

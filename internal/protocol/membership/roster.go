@@ -17,16 +17,16 @@ type Roster struct {
 
 	ring     *fd.Detector
 	absent   absentees
-	told     []mono.Time // by member: when a dead one was told so last
+	told     []mono.Time // by member: when a dead one was last notified of its death
 	dropped  uint64      // messages of dead members
-	ended    bool        // Fenced or End was said: nothing happens any more
+	ended    bool        // Fenced or End was returned: nothing happens any more
 	nextBeat mono.Time   // when all that is repeated each Period is due
 
 	lease lease
 	voter voter
 	head  *head // while this member leads an epoch; nil otherwise
 	held  report
-	sent  report // the last one that went to the head
+	sent  report // the last report that was sent to the head
 	news  news
 
 	out []Action
@@ -57,8 +57,8 @@ func New(cfg Config) *Roster {
 	return r
 }
 
-// Step applies one event and returns, in order, what the host must do. It never blocks and
-// reads no clock. The slice is valid until the next Step.
+// Step applies one event and returns, in order, the actions of the host. It never blocks and reads
+// no clock. The slice is valid until the next Step.
 func (r *Roster) Step(ev Event) []Action {
 	r.out = r.out[:0]
 	if r.ended {
@@ -96,8 +96,8 @@ func (r *Roster) Step(ev Event) []Action {
 	return r.out
 }
 
-// settle does what an event made possible: tell the head what is held against others,
-// judge, if this member is head, and pass the news on.
+// settle carries out the consequences of an event: it reports evidence to the head, judges, if this
+// member is head, and passes the news on.
 func (r *Roster) settle() {
 	r.tellHead()
 	if r.head != nil {
@@ -106,7 +106,7 @@ func (r *Roster) settle() {
 	r.passNewsOn()
 }
 
-// passNewsOn sends what is new, but not to those whom this very Step has declared.
+// passNewsOn sends new entries, but not to members that this very Step has declared.
 func (r *Roster) passNewsOn() {
 	for _, a := range r.news.out {
 		if s, ok := a.(Send); ok && r.news.closed.Has(s.To) {
@@ -118,8 +118,8 @@ func (r *Roster) passNewsOn() {
 	r.news.out = r.news.out[:0]
 }
 
-// tick looks at the lease before anything else: after a pause nothing may be sent by a node
-// that others may have declared (F8).
+// tick checks the lease before anything else: after a pause nothing may be sent by a node that
+// others may have declared (F8).
 func (r *Roster) tick(now mono.Time) {
 	now = max(now, r.now)
 	late := r.lateness(now)
@@ -150,8 +150,8 @@ func (r *Roster) lateness(now mono.Time) mono.Duration {
 	return max(0, now.Sub(wanted))
 }
 
-// forgive takes time out of all waits in which this member was late itself: what others
-// sent meanwhile lies unread in its queues (B17). A lease is never prolonged.
+// forgive takes time out of all waits in which this member was late itself: messages that others
+// sent meanwhile are unread in its queues (B17). A lease is never prolonged.
 func (r *Roster) forgive(late mono.Duration) {
 	r.voter.quiet = r.voter.quiet.Add(late)
 	if r.head != nil {
@@ -159,7 +159,7 @@ func (r *Roster) forgive(late mono.Duration) {
 	}
 }
 
-// beat is all that goes out each Period.
+// beat sends all periodic messages.
 func (r *Roster) beat() {
 	if head := r.headMember(); head != r.cfg.Me {
 		r.sendBeat(head)
@@ -175,12 +175,12 @@ func (r *Roster) beat() {
 	}
 }
 
-// receive gives a message to those that it concerns. What a dead member says is dropped
-// and counted, and it is told (F6); again after a Timeout, for it may still be cut off.
+// receive dispatches a message. Messages of a dead member are dropped and counted, and the member
+// is notified (F6); again after a Timeout, since it may still be cut off.
 func (r *Roster) receive(from int, msg []byte) {
 	r.checkPeer(from)
 	if r.absent.Has(from) {
-		return // it has begun, and this member has not been told yet
+		return // it has begun, and this member has not been notified yet
 	}
 	if r.isDead(from) {
 		r.dropped++
@@ -227,7 +227,7 @@ func (r *Roster) receive(from int, msg []byte) {
 	}
 }
 
-// isVote says whether a message is about who is head, or what counts by a majority.
+// isVote reports whether a message is about the choice of the head, or about counting a majority.
 func isVote(m message) bool {
 	switch m.(type) {
 	case propose, written, canvass, canvassed, support:
@@ -248,7 +248,7 @@ func (r *Roster) end(frozen mono.Duration) {
 	r.out = append(r.out, End{Frozen: frozen})
 }
 
-// Deadline returns when the roster next wants a Tick, if ever.
+// Deadline returns when the roster next needs a Tick, if ever.
 func (r *Roster) Deadline() (mono.Time, bool) {
 	if r.ended {
 		return 0, false
@@ -267,14 +267,14 @@ func (r *Roster) Deadline() (mono.Time, bool) {
 // Dead returns a copy of the set of members declared dead.
 func (r *Roster) Dead() rankset.Set { return r.ring.Dead() }
 
-// Frozen says whether the ranks of this node have to stand still.
+// Frozen reports whether the ranks of this node have to stand still.
 func (r *Roster) Frozen() bool { return r.lease.frozen }
 
-// Watches returns whom this member obeys, itself if it is the head, and whose heartbeats it
-// listens for, -1 if nobody's: those whose end it has to notice.
+// Watches returns the member that this one obeys, itself if it is the head, and the member with the
+// heartbeats that it observes, -1 if none: this member has to notice their ends.
 func (r *Roster) Watches() (head, emitter int) { return r.headMember(), r.ring.Emitter() }
 
-// Leads says whether this member is head and may act, and in which epoch.
+// Leads reports whether this member is head and may act, and in which epoch.
 func (r *Roster) Leads() (epoch uint32, acts bool) {
 	if r.head == nil {
 		return 0, false
@@ -285,7 +285,7 @@ func (r *Roster) Leads() (epoch uint32, acts bool) {
 // Written returns the newest version of the roster that this member has written down.
 func (r *Roster) Written() Record { return r.voter.record }
 
-// Dropped returns how many messages of dead members were not heard.
+// Dropped returns how many messages of dead members were dropped.
 func (r *Roster) Dropped() uint64 { return r.dropped }
 
 // Describe returns the state in one line, for a person.
@@ -315,7 +315,7 @@ func (r *Roster) Describe() string {
 
 func (r *Roster) isDead(member int) bool { return r.ring.Dead().Has(member) }
 
-// headMember returns whom this member obeys.
+// headMember returns the member that this one obeys.
 func (r *Roster) headMember() int { return r.cfg.headOf(r.voter.follows) }
 
 func (r *Roster) act(a Action) { r.out = append(r.out, a) }

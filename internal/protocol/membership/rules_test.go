@@ -62,7 +62,7 @@ func TestConfigCheck(t *testing.T) {
 	require.NoError(t, Config{Members: 3, Period: 10 * ms, Adaptive: &adaptive.QoS{Detection: 200 * adaptive.Millisecond}}.Check())
 }
 
-// TestF8LeaseIsLookedAtFirst: what comes back from a pause freezes before it says anything.
+// TestF8LeaseIsLookedAtFirst: a member that returns from a pause freezes before it sends anything.
 func TestF8LeaseIsLookedAtFirst(t *testing.T) {
 	r := New(Config{Members: 3, Me: 1})
 	r.Step(Tick{Now: 0})
@@ -81,7 +81,7 @@ func TestF7NothingFollowsTheEnd(t *testing.T) {
 	assert.False(t, more)
 }
 
-// TestF6TheDeadAreToldAndNotHeard: what a declared member says is dropped and counted, and
+// TestF6TheDeadAreToldAndNotHeard: messages of a declared member are dropped and counted, and
 // answered, but not each time.
 func TestF6TheDeadAreToldAndNotHeard(t *testing.T) {
 	w := quietWorld(t, Config{Members: 3})
@@ -130,8 +130,8 @@ func TestAlone(t *testing.T) {
 	}
 }
 
-// TestB23NewsInOrder: entries of one list are learned once, and in its order, whatever
-// messages are lost, doubled or overtake each other.
+// TestB23NewsInOrder: entries of one list are learned once, and in its order, even if messages are
+// lost, doubled or overtake each other.
 func TestB23NewsInOrder(t *testing.T) {
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 23))
@@ -172,8 +172,8 @@ func TestB23NewsInOrder(t *testing.T) {
 }
 
 // TestF5DeclaredAfterTheLease: clocks differ by two thousandths, and leases are long. The ring
-// suspects 2, whom the head hears; so the lease alone decides how soon 2 can be declared when
-// the head does not hear it any more either. It is frozen before.
+// suspects 2, and the head still receives its beats; the lease alone therefore decides how soon 2
+// can be declared when the head receives nothing any more either. 2 is frozen before.
 func TestF5DeclaredAfterTheLease(t *testing.T) {
 	w := newWorld(nil, Config{Members: 4, Timeout: 5 * mono.Second, Period: 100 * ms})
 	w.members[0].rate, w.members[2].rate = 1.001, 0.999
@@ -205,8 +205,8 @@ func TestF11CountedFromTheBeat(t *testing.T) {
 	assert.True(t, r.Frozen())
 }
 
-// TestF11LatenessProlongsNoLease: whoever was late himself waits longer for others, and runs
-// no longer himself.
+// TestF11LatenessProlongsNoLease: a member that was late itself waits longer for others, and runs
+// no longer itself.
 func TestF11LatenessProlongsNoLease(t *testing.T) {
 	r := New(Config{Members: 3, Me: 1})
 	r.Step(Tick{Now: 0})
@@ -218,8 +218,8 @@ func TestF11LatenessProlongsNoLease(t *testing.T) {
 	assert.True(t, r.Frozen())
 }
 
-// TestF4SuspectedButGranted: the observer of a node hears nothing of it, and the head hears
-// it: that is the trouble of one link, and nobody dies.
+// TestF4SuspectedButGranted: the observer of a node receives nothing from it, and the head does:
+// that is a fault of one link, and nobody dies.
 func TestF4SuspectedButGranted(t *testing.T) {
 	for _, survive := range []bool{false, true} {
 		w := quietWorld(t, Config{Members: 4, Survive: survive})
@@ -233,8 +233,8 @@ func TestF4SuspectedButGranted(t *testing.T) {
 	}
 }
 
-// TestB10SecondPath: heartbeats of the ring are lost, all of them. The second check goes by the
-// other path, so the suspicion is refuted each time.
+// TestB10SecondPath: heartbeats of the ring are lost, all of them. The second check takes the other
+// path, so the suspicion is refuted each time.
 func TestB10SecondPath(t *testing.T) {
 	w := quietWorld(t, Config{Members: 4})
 	w.deaf = [2]int{2, 3}
@@ -244,8 +244,8 @@ func TestB10SecondPath(t *testing.T) {
 	require.NoError(t, w.settled())
 }
 
-// TestReportsGoStale: 3 finds 2 silent, then hears it again, but the head never hears that.
-// Later the head does not hear 2 for a while: nobody suspects it, so it lives.
+// TestReportsGoStale: 3 finds 2 silent, then receives from it again, but the head never learns
+// that. Later 2 is silent towards the head for a while: nobody suspects 2, so it lives.
 func TestReportsGoStale(t *testing.T) {
 	w := quietWorld(t, Config{Members: 5})
 	w.sever(rankset.Of(2), rankset.Of(3), true)
@@ -261,8 +261,8 @@ func TestReportsGoStale(t *testing.T) {
 	assert.Empty(t, w.members[0].verdicts.Slice())
 }
 
-// TestB17OwnLatenessIsForgiven: the launcher stands still for longer than Config.Link, and
-// then a whole job on one machine does: what lies unread in queues is no silence.
+// TestB17OwnLatenessIsForgiven: the launcher stands still for longer than Config.Link, and then a
+// whole job on one machine does: unread messages in queues are no silence.
 func TestB17OwnLatenessIsForgiven(t *testing.T) {
 	w := quietWorld(t, Config{Members: 4})
 	w.pause(0, 12*mono.Second)
@@ -281,7 +281,7 @@ func TestB17OwnLatenessIsForgiven(t *testing.T) {
 	assert.Zero(t, w.acted, "the launcher is head still")
 }
 
-// told gives a member a message at a time, and returns what it does.
+// told gives a member a message at a time, and returns its actions.
 func told(r *Roster, at mono.Duration, from int, m message) []Action {
 	r.Step(Tick{Now: mono.Time(at)})
 	return r.Step(Receive{From: from, Msg: m.append(nil)})
@@ -297,7 +297,8 @@ func has(actions []Action, to int, m message) bool {
 	return false
 }
 
-// TestF12APromiseIsKept: who has promised an epoch writes nothing down for an earlier head.
+// TestF12APromiseIsKept: a member that has promised an epoch writes nothing down for an earlier
+// head.
 func TestF12APromiseIsKept(t *testing.T) {
 	r := New(Config{Members: 4, Me: 3, Survive: true})
 	first, second := Record{Epoch: 1, Dead: rankset.Of(0), Last: rankset.Of(0)}, Record{Epoch: 2}
@@ -307,7 +308,8 @@ func TestF12APromiseIsKept(t *testing.T) {
 	assert.False(t, has(told(r, 30*ms, 3-2, propose{record: second}), 1, written{epoch: 2}), "only the head of an epoch speaks for it")
 }
 
-// TestF12SupportsOfOneEpoch: a support of epoch 1 is none of epoch 5, whose head is the same.
+// TestF12SupportsOfOneEpoch: a support of epoch 1 does not count for epoch 5, which has the same
+// head.
 func TestF12SupportsOfOneEpoch(t *testing.T) {
 	r := New(Config{Members: 4, Me: 1, Survive: true})
 	r.voter.quiet = mono.Time(-mono.Second) // it has no head
@@ -319,8 +321,9 @@ func TestF12SupportsOfOneEpoch(t *testing.T) {
 	assert.Equal(t, uint32(5), r.head.record.Epoch)
 }
 
-// TestF12GoesOnFromTheNewest: a new head asks again for what the head before had begun. It is
-// announced when nothing of the declared can run, for a head in between may have granted.
+// TestF12GoesOnFromTheNewest: a new head proposes the unfinished record of the head before again.
+// The deaths are announced when no rank of the declared can run, for a head in between may have
+// granted.
 func TestF12GoesOnFromTheNewest(t *testing.T) {
 	begun := Record{Epoch: 0, Dead: rankset.Of(3), Last: rankset.Of(3)}
 	r := New(Config{Members: 4, Me: 1, Survive: true})
@@ -354,8 +357,8 @@ func TestNoVotesAttached(t *testing.T) {
 	}
 }
 
-// TestSupportIsRepeated: what tells the next head that a member obeys it may be lost, so it is
-// said again each Period until that head grants something.
+// TestSupportIsRepeated: the support for the next head may be lost, so the member repeats it each
+// Period until that head grants something.
 func TestSupportIsRepeated(t *testing.T) {
 	r := New(Config{Members: 3, Me: 2, Survive: true})
 	for at := range mono.Duration(10) {
@@ -369,7 +372,7 @@ func TestSupportIsRepeated(t *testing.T) {
 	assert.False(t, has(r.Step(Tick{Now: mono.Time(1100 * ms)}), 1, said))
 }
 
-// TestProposalIsRepeated: what asks a voter to write a version down may be lost, too.
+// TestProposalIsRepeated: the request to a voter to write a version down may be lost, too.
 func TestProposalIsRepeated(t *testing.T) {
 	r := New(Config{Members: 3, Me: 1, Survive: true})
 	r.voter.quiet = mono.Time(-mono.Second) // it has no head
@@ -381,7 +384,7 @@ func TestProposalIsRepeated(t *testing.T) {
 	assert.False(t, has(r.Step(Tick{Now: mono.Time(200 * ms)}), 2, asked), "it counts")
 }
 
-// TestF12RecordsOfLaterHeads: a later head's record goes before one with more dead.
+// TestF12RecordsOfLaterHeads: a later head's record precedes one with more dead.
 func TestF12RecordsOfLaterHeads(t *testing.T) {
 	small, large := Record{Epoch: 2, Dead: rankset.Of(1)}, Record{Epoch: 1, Dead: rankset.Of(1, 2)}
 	assert.True(t, small.newer(large))
@@ -390,8 +393,8 @@ func TestF12RecordsOfLaterHeads(t *testing.T) {
 	assert.True(t, Record{Epoch: 2, Dead: rankset.Of(1, 2)}.newer(small))
 }
 
-// TestF12WrittenForAnotherHead: what was written down for this member's epoch before last does
-// not count for this one.
+// TestF12WrittenForAnotherHead: a record written down for this member's epoch before last does not
+// count for this one.
 func TestF12WrittenForAnotherHead(t *testing.T) {
 	r := New(Config{Members: 4, Me: 1, Survive: true})
 	r.voter.quiet = mono.Time(-mono.Second) // it has no head
@@ -406,8 +409,9 @@ func TestF12WrittenForAnotherHead(t *testing.T) {
 	assert.True(t, r.head.committed)
 }
 
-// TestF12SupportIsAsOldAsTheAnswer: a beat was under way for half a second. Its sender was this
-// head's when the answer was sent that it names; since then it may have promised another one.
+// TestF12SupportIsAsOldAsTheAnswer: a beat was under way for half a second. Its sender supported
+// this head when the answer that the beat names was sent; since then the sender may have promised
+// another one.
 func TestF12SupportIsAsOldAsTheAnswer(t *testing.T) {
 	r := New(Config{Members: 3, Me: 0, Survive: true})
 	told(r, 100*ms, 1, beat{seq: 1})

@@ -14,19 +14,18 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/golden"
 )
 
-// TestScripts plays testdata/*.txt: a job in virtual time. A line that starts in the first
-// column is a command or a comment; the indented lines below it are what came of it, with
-// the time in milliseconds. Member 0 is the launcher, m the daemon of node m-1. A message
-// takes a millisecond.
+// TestScripts plays testdata/*.txt: a job in virtual time. A line that starts in the first column
+// is a command or a comment; the indented lines below it are its effects, with the time in
+// milliseconds. Member 0 is the launcher, m the daemon of node m-1. A message takes a millisecond.
 //
 //	job members=4 [survive]   all durations are the defaults; absent={3}: 3 is not there yet
 //	come 3                    it comes
 //	run 2000                  until two seconds
 //	kill 2; off 2             the daemon ends; the machine loses its power, and is silent
-//	pause 2 300               the machine stands still so long
+//	pause 2 300               the machine stands still for that long
 //	refuse 1 2                1 finds its connection to 2 ended, and new ones refused
 //	cut {0,1} {2,3}; cut {2} > {0}; heal     nothing passes, in both directions or one
-//	unreachable 1 2; reachable 1 2           what processes of 1 say of those of 2
+//	unreachable 1 2; reachable 1 2           reports of processes of 1 about those of 2
 //	condemn 0 2               0, the head, cannot give orders to 2 any more
 //	publish 2 died 77         also left, revoked
 //	replay grant 0>2          the last message of that kind comes again; also beat

@@ -5,38 +5,39 @@ import (
 	"github.com/goulfm/goulfm/internal/base/rankset"
 )
 
-// voter is what a member holds as one of those who choose heads and write versions down.
+// voter is the state of a member in the choice of heads and the writing of versions.
 //
-// Epoch e has one possible head, Config.headOf(e); the launcher's is 0. A member that has
-// promised e writes nothing down for a head of an earlier epoch and supports none, for ever.
-// Two majorities have a member in common, and that member has promised before the later head
-// began; so what the earlier head had written down by a majority the later one learns, and
-// what it had not it never will (I20):
+// Epoch e has one possible head, Config.headOf(e); the launcher's is 0. A member that has promised
+// e writes nothing down for a head of an earlier epoch and supports none, for ever. Two majorities
+// have a member in common, and that member has promised before the later head began; the later head
+// therefore learns all that a majority has written down for the earlier one, and the earlier head
+// can have nothing more written down by a majority (I20):
 //
 //	old head            common voter           new head
 //	  │── v ───────────────▶│ writes v             │
-//	  │                     │── support e, with v ▶│  goes on from v
+//	  │                     │── support e, with v ▶│  continues from v
 //	  │── v+1 ─────────────▶│ silence              │
 //
-// Before it promises, a member asks the others whether they, too, have no head. A member
-// whose own link is the trouble gets no majority of yes, promises nothing, and is heard
-// again when its link is mended.
+// Before it promises, a member asks the others whether they, too, have no head. A member with a
+// faulty link of its own gets no majority of yes, promises nothing, and takes part again when its
+// link is repaired.
 type voter struct {
 	promised uint32
-	follows  uint32    // whose head this member beats to: promised, or an earlier one that acts
+	// this member beats to the head of that epoch: promised, or an earlier one that acts
+	follows  uint32
 	record   Record    // the newest that was written down here
 	quiet    mono.Time // when this member last had a head
 	supports bool      // promised, and not granted anything by that head yet
 	known    uint32    // the latest epoch that is known to have a head
 	target   uint32    // the epoch that is asked for
 	yes      rankset.Set
-	// What supports of epoch candidate carried, by member. It is only ever read by index.
+	// The records in supports of epoch candidate, by member. The map is only ever read by index.
 	candidate uint32
 	heads     map[int]Record
 }
 
-// isQuiet says whether this member has no head: nothing was granted for Timeout + Confirm,
-// or its daemon is known to have ended.
+// isQuiet reports whether this member has no head: nothing was granted for Timeout + Confirm, or
+// its daemon is known to have ended.
 func (r *Roster) isQuiet() bool {
 	head := r.headMember()
 	if head != r.cfg.Me && (r.isDead(head) || r.held.ended.Has(head)) {
@@ -45,8 +46,8 @@ func (r *Roster) isQuiet() bool {
 	return r.now >= r.voter.quiet.Add(r.cfg.Timeout+r.cfg.Confirm)
 }
 
-// seekHead is done each Period: ask the others for the next epoch, or tell the head of the
-// promised one again.
+// seekHead runs each Period: it canvasses the others for the next epoch, or repeats the support for
+// the head of the promised one.
 func (r *Roster) seekHead() {
 	v := &r.voter
 	if v.supports {
@@ -66,8 +67,8 @@ func (r *Roster) seekHead() {
 	r.countYes()
 }
 
-// voters returns who can be asked: those who are neither declared nor, as far as is written
-// down here, about to be.
+// voters returns the members that can be canvassed: neither declared nor, according to the record
+// here, about to be.
 func (r *Roster) voters() rankset.Set {
 	all := r.voter.record.voters(r.cfg.Members)
 	all.Subtract(r.ring.Dead())
@@ -79,7 +80,7 @@ func (r *Roster) isEligible(epoch uint32) bool {
 	return r.voters().Has(head) && !r.held.ended.Has(head)
 }
 
-// nextEpoch returns the first one after epoch whose head is not known to be dead.
+// nextEpoch returns the first epoch after the given one with a head that is not known to be dead.
 func (r *Roster) nextEpoch(epoch uint32) uint32 {
 	for range r.cfg.Members {
 		if epoch++; r.isEligible(epoch) {
@@ -94,8 +95,8 @@ func (r *Roster) ask(epoch uint32) {
 	r.voter.yes = rankset.Of(r.cfg.Me)
 }
 
-// hearCanvass says yes if this member has no head either, and asks for the later of the two
-// epochs itself. Else it says whose head it follows.
+// hearCanvass answers yes if this member has no head either, and asks for the later of the two
+// epochs itself. Otherwise it answers with the epoch that it follows.
 func (r *Roster) hearCanvass(from int, m canvass) {
 	v := &r.voter
 	yes := r.isQuiet() && m.epoch >= v.promised
@@ -109,7 +110,7 @@ func (r *Roster) hearCanvass(from int, m canvass) {
 	r.send(from, canvassed{epoch: m.epoch, yes: yes, promised: whom})
 }
 
-// referTo tells a member that sends beats here which epoch there is.
+// referTo reports the current epoch to a member that sends beats here.
 func (r *Roster) referTo(from int, epoch uint32) {
 	if r.voter.follows > epoch {
 		r.send(from, canvassed{epoch: epoch, promised: r.voter.follows})
@@ -132,13 +133,13 @@ func (r *Roster) hearCanvassed(from int, m canvassed) {
 	}
 }
 
-// follow asks the head of an earlier epoch than the promised one for its lease, and no more:
-// it gets no support and nothing written down by this member. A head that acts has the
-// support of others, and the lease of this node rests on that.
+// follow asks the head of an earlier epoch than the promised one for its lease, and no more: that
+// head gets no support and no written record from this member. A head that acts has the support of
+// others, and the lease of this node rests on that.
 //
-//	All have no head for a moment. 0 asks who would support epoch 2, all say yes, and most of
-//	them promise 1 meanwhile. 0 has promised 2, alone: without this it would stand still
-//	until it is declared.
+//	All have no head for a moment. 0 canvasses for epoch 2, all answer yes, and most of them
+//	promise 1 meanwhile. 0 has promised 2, alone: without follow it would stand still until
+//	it is declared.
 func (r *Roster) follow(epoch uint32) {
 	v := &r.voter
 	v.follows, v.quiet, v.supports = epoch, r.now, false
@@ -182,9 +183,9 @@ func (r *Roster) hearSupport(from int, m support) {
 	}
 }
 
-// countSupport gathers the supports of one epoch, the latest. With those of a majority this
-// member is head, and goes on from the newest record that any of them has. As long as it has a
-// head itself it is not one of them: a stray support must not unseat a head that others have.
+// countSupport gathers the supports of one epoch, the latest. With those of a majority this member
+// is head, and continues from the newest record that any of them has. As long as this member has a
+// head itself it is not counted: a stray support must not unseat a head that others have.
 func (r *Roster) countSupport(from int, epoch uint32, record Record) {
 	v := &r.voter
 	if epoch < v.promised || r.head != nil && r.head.record.Epoch >= epoch {
@@ -214,7 +215,7 @@ func (r *Roster) countSupport(from int, epoch uint32, record Record) {
 	}
 }
 
-// noteHead tells of a head, once.
+// noteHead reports a head, once.
 func (r *Roster) noteHead(member int, epoch uint32) {
 	if epoch > r.voter.known {
 		r.voter.known = epoch
@@ -222,9 +223,9 @@ func (r *Roster) noteHead(member int, epoch uint32) {
 	}
 }
 
-// takeOver makes this member head. The head before may still grant for as long as the last
-// answers count there that its voters named before they promised; so this one waits that long
-// before it acts.
+// takeOver makes this member head. The head before may still grant as long as the last answers
+// count that its voters named before they promised. The new head therefore waits that long before
+// it acts.
 func (r *Roster) takeOver(epoch uint32, newest Record) {
 	v := &r.voter
 	v.promised, v.follows, v.quiet, v.supports, v.heads = epoch, epoch, r.now, false, nil

@@ -14,9 +14,9 @@ import (
 
 const ms = mono.Millisecond
 
-// A world is a job on several nodes in virtual time: daemons with clocks of their own, the
-// ranks that they freeze, links that lose, delay and are cut in one direction, pauses and
-// deaths. After every step it looks whether the promises of this package hold.
+// A world is a job on several nodes in virtual time: daemons with clocks of their own, the ranks
+// that they freeze, links that lose, delay and are cut in one direction, pauses and deaths. After
+// every step it checks whether the promises of this package hold.
 type world struct {
 	rng     *rand.Rand
 	cfg     Config
@@ -24,18 +24,19 @@ type world struct {
 	members []*member
 	plans   eventqueue.Agenda[mono.Time]
 
-	delay      mono.Duration // the longest of a message
-	loss       float64       // of a datagram
-	cut        [][]bool      // cut[from][to]: nothing arrives
-	jitter     mono.Duration // the most by which a daemon is late
-	deaf       [2]int        // heartbeats of the ring from the one to the other are lost, if not both 0
-	storm      bool          // some messages take up to a thousand times as long
-	wronged    rankset.Set   // members that others were told have ended, and had not: I18 is not theirs
+	delay  mono.Duration // the longest of a message
+	loss   float64       // of a datagram
+	cut    [][]bool      // cut[from][to]: nothing arrives
+	jitter mono.Duration // the most by which a daemon is late
+	deaf   [2]int        // heartbeats of the ring from the one to the other are lost, if not both 0
+	storm  bool          // some messages take up to a thousand times as long
+	// members that others were wrongly notified have ended: I18 does not hold for them
+	wronged    rankset.Set
 	messages   int
 	heartbeats int                          // of the ring
 	last       map[[2]int]map[string][]byte // the last message of a kind, by its ends; for scripts
 
-	acted     uint32        // the latest epoch whose head has granted or declared anything
+	acted     uint32        // the latest epoch with a head that has granted or declared anything
 	versions  []rankset.Set // that have come to count
 	violation error
 	log       func(format string, args ...any)
@@ -56,12 +57,12 @@ type member struct {
 	thaws    int
 	verdicts rankset.Set
 	told     map[int]mono.Time // when it learned each verdict
-	list     []Entry           // what it has learned, of all
+	list     []Entry           // all entries that it has learned
 	fenced   bool
 	ended    bool // by End
 }
 
-// runs says whether the ranks of a node may do anything.
+// runs reports whether the ranks of a node may do anything.
 func (m *member) runs() bool {
 	return !m.gone && !m.absent && !m.paused && !m.frozen && !m.fenced && !m.ended
 }
@@ -149,7 +150,7 @@ func (w *world) schedule(me int) {
 	})
 }
 
-// step tells a member the time, then gives it an event, unless ev is nil.
+// step gives a member the time, then an event, unless ev is nil.
 func (w *world) step(me int, ev Event) {
 	m := w.members[me]
 	if m.gone || m.absent {
@@ -164,7 +165,7 @@ func (w *world) step(me int, ev Event) {
 	w.apply(me, slices.Clone(m.r.Step(Tick{Now: m.local(w.now)})))
 	if ev != nil {
 		w.apply(me, slices.Clone(m.r.Step(ev)))
-		if w.cfg.Adaptive != nil { // what has come is of the next Tick
+		if w.cfg.Adaptive != nil { // an arrival takes effect at the next Tick
 			w.apply(me, slices.Clone(m.r.Step(Tick{Now: m.local(w.now)})))
 		}
 	}
@@ -298,7 +299,7 @@ func (w *world) checkDeclarer(me, victim int) {
 	w.act(me, h.record.Epoch, "declares")
 }
 
-// checkVersions: versions that count are a chain, whoever makes them count.
+// checkVersions: versions that count are a chain, for all heads that make them count.
 func (w *world) checkVersions(me int) {
 	h := w.members[me].r.head
 	if h == nil || !h.committed || h.record.Dead.IsEmpty() {
@@ -327,9 +328,9 @@ func (w *world) checkNotDeclared(me int) {
 	}
 }
 
-// come has a member begin that is not there yet: the launcher knows first, then it begins, then all
-// others that the launcher reaches are told, at times of their own. Whoever is paused is told
-// later.
+// come makes an absent member begin: the launcher learns of it first, then the member begins, then
+// all others in the launcher's reach are notified, at times of their own. A paused member is
+// notified later.
 func (w *world) come(me int) {
 	if !w.members[me].absent || w.members[Launcher].gone {
 		return
@@ -392,7 +393,7 @@ func (w *world) kill(me int) {
 // powerOff ends a machine: it is only silent.
 func (w *world) powerOff(me int) { w.members[me].gone = true }
 
-// pause stops a machine: what comes meanwhile waits in its queues.
+// pause stops a machine: messages to it meanwhile wait in its queues.
 func (w *world) pause(me int, d mono.Duration) {
 	m := w.members[me]
 	if m.paused || m.gone {
@@ -417,7 +418,7 @@ func (w *world) resume(me int) {
 	}
 }
 
-// sever cuts all that goes from one group to another, in that direction.
+// sever cuts all traffic from one group to another, in that direction.
 func (w *world) sever(from, to rankset.Set, broken bool) {
 	for a := range from.All() {
 		for b := range to.All() {
@@ -434,8 +435,8 @@ func (w *world) heal() {
 	}
 }
 
-// settled returns what is not as it has to be once all faults are over: everybody who lives
-// runs, obeys one head, and holds exactly those for dead who are.
+// settled returns the first violation of the final state, once all faults are over: all live
+// members run, obey one head, and consider exactly the dead ones dead.
 func (w *world) settled() error {
 	acting := 0
 	var dead rankset.Set
