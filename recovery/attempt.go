@@ -13,13 +13,13 @@ import (
 	"github.com/goulfm/goulfm/ulfm"
 )
 
-// attempt calls the body once, and goes on until the next call or the end is decided.
+// attempt calls the body once and returns when the next call or the end of the program is decided.
 func (r *runner) attempt(run repair.Run) {
 	r.next = nil
 	before := r.w
 	w := r.begin(run)
 	if before != nil {
-		before.free() // by now nobody is in a call on what it had
+		before.free() // no rank is in a call on its communicators any more
 	}
 	r.leaveWorld()
 	r.freeOld()
@@ -41,7 +41,7 @@ func (r *runner) attempt(run repair.Run) {
 		r.fatal, quiet.Text = err, textOf(err)
 	}
 	if r.files != nil {
-		r.closeOpen() // what an attempt has begun ends with it
+		r.closeOpen() // a file that an attempt has begun ends with the attempt
 	}
 	r.handle(quiet)
 	if r.outcome != nil || r.failure != nil {
@@ -54,7 +54,7 @@ func (r *runner) attempt(run repair.Run) {
 }
 
 // begin makes the World of an attempt on the newest communicator. The program gets a duplicate of
-// it: what the program and the library do there must not meet.
+// that communicator, so that messages of the program and of the library never match.
 func (r *runner) begin(run repair.Run) *World {
 	w := &World{r: r, run: run, base: r.c}
 	w.ctx, w.cancel = context.WithCancelCause(context.WithoutCancel(r.ctx))
@@ -66,16 +66,16 @@ func (r *runner) begin(run repair.Run) *World {
 	return w
 }
 
-// leaveWorld has the communicator of the attempt take the place of the world, which refers to the
-// dead. What has begun with the world is over: a death has revoked it.
+// leaveWorld replaces the world, which still contains the dead, by the communicator of the attempt.
+// Calls that began on the world are over: a death has revoked the world.
 func (r *runner) leaveWorld() {
-	if r.c != r.world && engine.SucceedWorld(door.Engine(r.c)) == nil { // an error is that of a process which is fenced
+	if r.c != r.world && engine.SucceedWorld(door.Engine(r.c)) == nil { // an error means that this process is fenced
 		r.world = r.c
 	}
 }
 
-// watch tells the rules when the communicator of the attempt is revoked, by a death or by a
-// member that has left. stop ends that.
+// watch passes an event to the rules when the communicator of the attempt is revoked, by a death or
+// by a member that has left. stop ends the watch.
 func (w *World) watch() (stop func()) {
 	broken, over, ended := engine.Broken(door.Engine(w.base)), make(chan struct{}), make(chan struct{})
 	go func() {
@@ -92,15 +92,15 @@ func (w *World) watch() (stop func()) {
 	})
 }
 
-// hearRevocation is handle for the one event that may come at any moment: all that follows from
-// it is that the context ends.
+// hearRevocation is handle for the one event that may arrive at any moment. Its only consequence is
+// that the context ends.
 func (r *runner) hearRevocation() {
 	for _, a := range r.step(repair.Revoked{}) {
 		r.perform(a)
 	}
 }
 
-// end ends the context of the attempt, and what the program waits for without one.
+// end ends the context of the attempt, and the program's calls that wait without a context.
 func (w *World) end() {
 	w.cancel(fmt.Errorf("%w: of the ranks %v is known that they have died", errOver, w.base.FailedRanks()))
 	if w.revokeAll != nil && w.base.IsRevoked() {
@@ -127,7 +127,7 @@ func (w *World) free() {
 	w.r.old = unique(w.r.old, w.r.c)
 }
 
-// callBody calls the body; a panic is an error.
+// callBody calls the body and turns a panic into an error.
 func (w *World) callBody() (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -138,15 +138,16 @@ func (w *World) callBody() (err error) {
 	return w.r.body(w.ctx, w)
 }
 
-// textOf is what a rank tells the others of its error: nothing, where another rank knows better.
+// textOf returns the text that a rank sends to the others for its error. The text is empty if
+// another rank has the reason.
 func textOf(err error) string {
-	if err == ErrFiles { //nolint:errorlint // with a reason it is wrapped
+	if err == ErrFiles { //nolint:errorlint // an error with a reason wraps ErrFiles
 		return ""
 	}
 	return err.Error()
 }
 
-// resultOf says what an error of the body means.
+// resultOf classifies an error of the body.
 func (w *World) resultOf(err error) repair.Result {
 	again := []error{errOver, errRollback, ErrStopped, ErrReplica}
 	switch {

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestOneFormulaForBlocks: World.Block, comm.Block and the moves of rows to fewer ranks deal out
+// TestOneFormulaForBlocks: World.Block, comm.Block and the moves of rows to fewer ranks divide rows
 // alike.
 func TestOneFormulaForBlocks(t *testing.T) {
 	type span [2]int

@@ -12,7 +12,8 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/commstate"
 )
 
-// agree ends a boundary: an agreement that raises nothing, and tells the dead.
+// agree ends a boundary with an agreement that returns no error for failed ranks and reports the
+// dead.
 func (r *runner) agree(word uint64) repair.Event {
 	r.w.base.Mark("repair.agree", r.clock.count("agree"))
 	defer r.clock.lap(&r.clock.agree)()
@@ -23,9 +24,9 @@ func (r *runner) agree(word uint64) repair.Event {
 	return repair.Decided{Word: out.Flag, Dead: rankset.Of(out.Dead...)}
 }
 
-// survivors returns the ranks of c whose processes are in s. orphaned says that somebody is
-// missing there who has not died: the others have left this process behind, with newcomers of
-// a replacement that only those had who are dead by now.
+// survivors returns the ranks of c whose processes are in s. orphaned is true if a process that has
+// not died is missing in s: the other ranks have left this process behind, with the newcomers of a
+// replacement that only processes dead by now took part in.
 func survivors(c, s *comm.Comm) (left rankset.Set, orphaned bool) {
 	dead := rankset.Of(c.FailedRanks()...)
 	for rank, process := range c.Group().Processes() {
@@ -39,7 +40,7 @@ func survivors(c, s *comm.Comm) (left rankset.Set, orphaned bool) {
 	return left, orphaned
 }
 
-// tell finds the text of the lowest rank that has one.
+// tell returns the text of the lowest rank that has one.
 func (r *runner) tell(text string) repair.Event {
 	all, err := collectives.AllgatherValue(uniform, r.c, wireText{text, classOf(r.fatal)})
 	if err != nil {
@@ -54,13 +55,13 @@ func (r *runner) tell(text string) repair.Event {
 	return repair.Told{Rank: -1}
 }
 
-// A wireText is the text of a fatal error, and which of this package it is.
+// A wireText is the text of a fatal error, and its index in classes.
 type wireText struct {
 	Text  string
 	Class int
 }
 
-// classes are the errors of this package that end a program; the first one is any other.
+// classes are the errors of this package that end a program. The first stands for any other error.
 var classes = []error{ErrPeer, ErrLost, ErrMember, ErrPlace, ErrFiles, ErrReplay, ErrMemory, ErrInUse, ErrArguments}
 
 func classOf(err error) int {
@@ -72,7 +73,7 @@ func classOf(err error) int {
 	return 0
 }
 
-// gather exchanges reports; nil: it failed here.
+// gather exchanges reports. Its result is nil if the exchange failed at this rank.
 func (r *runner) gather(a repair.Gather) []repair.Report {
 	r.w.base.Mark("restore.plan", r.clock.count("plan"))
 	r.takeOver()
@@ -118,7 +119,7 @@ func (r *runner) gather(a repair.Gather) []repair.Report {
 	return reports
 }
 
-// onOneNode says whether all ranks are on one node and have a home in its memory.
+// onOneNode reports whether all ranks are on one node and have a home in its memory.
 func onOneNode(all []report) bool {
 	return !slices.ContainsFunc(all, func(t report) bool { return !t.Kept || t.Node != all[0].Node })
 }

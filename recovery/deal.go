@@ -8,8 +8,8 @@ import (
 	"github.com/goulfm/goulfm/internal/ckpt/relayout"
 )
 
-// dealOut gives the members the values of a version that a world of another size has made. The
-// parts are at who serves them (repair.Plan.Servers), and stand until the next commit.
+// dealOut gives the members the values of a version that a world of another size has made. Each
+// part is at its server (repair.Plan.Servers) and is kept until the next commit.
 func (w *World) dealOut(v *version) error {
 	for i, m := range w.members {
 		b, err := w.common(v, i)
@@ -26,7 +26,7 @@ func (w *World) dealOut(v *version) error {
 	return nil
 }
 
-// common returns the value of a member that is the same at all ranks; nil of another one.
+// common returns the value of a member that is the same at all ranks, and nil for other members.
 func (w *World) common(v *version, i int) ([]byte, error) {
 	if !w.members[i].option.Same {
 		return nil, nil
@@ -40,8 +40,8 @@ func (w *World) common(v *version, i int) ([]byte, error) {
 	return b, err
 }
 
-// rows moves the rows of a member from the old distribution to the present one, all ranks in one
-// order, so that nobody waits in a circle.
+// rows moves the rows of a member from the old distribution to the present one. All ranks make the
+// moves in one order, which excludes a cycle of waiting ranks.
 func (w *World) rows(v *version, i int) ([]byte, error) {
 	m := w.members[i]
 	if checkShrinkable([]Member{m}) != nil {

@@ -20,10 +20,10 @@ func tryField(t *testing.T, cfg recovery.Config) func(j commtest.Job) string {
 	}
 }
 
-// TestAllPairsOfPoints: of three ranks one dies at each point, and then another one, or its
-// successor, at each point that comes then. The result is always that of a run without a death.
-// RECOVERY_PAIRS=all goes through all 3,444 jobs, which takes minutes; else it is one first point
-// of 25.
+// TestAllPairsOfPoints: one of three ranks dies at each point, and then another one, or its
+// successor, at each later point. The result is always that of a run without a death.
+// RECOVERY_PAIRS=all runs all 3,444 jobs, which takes minutes; the default is one first point of
+// 25.
 func TestAllPairsOfPoints(t *testing.T) {
 	longtest.Skip(t, "some hundred jobs")
 	if testing.Short() {
@@ -53,7 +53,7 @@ func TestAllPairsOfPoints(t *testing.T) {
 	}
 }
 
-// TestEachPointOfABag: so it is where each rank saves when it likes.
+// TestEachPointOfABag: the same for a program in which each rank saves at its own times.
 func TestEachPointOfABag(t *testing.T) {
 	commtest.EachKill(t, commtest.Job{N: 3}, func(j commtest.Job) string {
 		b := &bag{}

@@ -13,14 +13,14 @@ import (
 	"github.com/goulfm/goulfm/recovery"
 )
 
-// shown makes a test of an example: what goes wrong is printed.
+// shown makes a test of an example: errors are printed.
 type shown struct{ testing.TB }
 
 func (shown) Helper()                           {}
 func (shown) Errorf(format string, args ...any) { fmt.Printf(format+"\n", args...) }
 
-// job runs body as n ranks, of which one dies at the point "step" of step at, and is replaced; at
-// 0: none dies. A program has recovery.Main in its place.
+// job runs body as n ranks. One rank dies at the point "step" of step at, and is replaced; at 0: no
+// rank dies. A program calls recovery.Main instead.
 func job(n, victim, at int, cfg recovery.Config, body recovery.Body) {
 	cfg.Every, cfg.Log = 1, io.Discard
 	var kills []commtest.Killed
@@ -30,7 +30,7 @@ func job(n, victim, at int, cfg recovery.Config, body recovery.Body) {
 	commtest.Job{N: n, Kills: kills}.Run(shown{}, func(ctx context.Context, w *comm.Comm) error { return recovery.Run(ctx, w, cfg, body) })
 }
 
-// printOnce prints at rank 0, once all are here.
+// printOnce prints at rank 0, once all ranks are here.
 func printOnce(ctx context.Context, w *recovery.World, a ...any) error {
 	if err := collectives.Barrier(ctx, w.Comm()); err != nil || w.Rank() > 0 {
 		return err
@@ -39,7 +39,7 @@ func printOnce(ctx context.Context, w *recovery.World, a ...any) error {
 	return nil
 }
 
-// A program that sums up, and that goulfm run -n 4 would run as four ranks.
+// A program that sums up. Under goulfm run -n 4 the program would run as four ranks.
 func ExampleMain() {
 	recovery.Main(recovery.Config{}, func(ctx context.Context, w *recovery.World) error {
 		sum := 0
@@ -77,14 +77,14 @@ func ExampleRun() {
 		}
 		return printOnce(ctx, w, "sum of all", all)
 	}
-	cfg := recovery.Config{Every: 1, Log: io.Discard} // commits each step, and tells nobody of repairs
+	cfg := recovery.Config{Every: 1, Log: io.Discard} // commits each step, and reports no repairs
 	commtest.Job{N: 3, Kills: []commtest.Killed{{Rank: 1, Mark: "step", At: 3}}}.Run(shown{}, func(ctx context.Context, w *comm.Comm) error {
 		return recovery.Run(ctx, w, cfg, body)
 	})
 	// Output: sum of all 30
 }
 
-// A result turns out to be wrong: all ranks go back to the last commit, and nobody is replaced.
+// A result turns out to be wrong: all ranks return to the last commit, and no rank is replaced.
 func ExampleRollback() {
 	wrong := true // once
 	job(2, 0, 0, recovery.Config{}, func(ctx context.Context, w *recovery.World) error {
@@ -109,7 +109,7 @@ func ExampleRollback() {
 	// Output: attempt 2 x 16
 }
 
-// The vector of the rank that dies comes back with its length.
+// The vector of the rank that dies is restored with its length.
 func ExampleSlice() {
 	job(3, 2, 4, recovery.Config{}, func(ctx context.Context, w *recovery.World) error {
 		var v []float64
@@ -131,7 +131,7 @@ func ExampleSlice() {
 	// Output: [[0 1 2 3 4] [10 11 12 13 14] [20 21 22 23 24]]
 }
 
-// Anything that gob knows, or that marshals itself, as a generator of random numbers does.
+// Any type that gob can encode, or that marshals itself, such as a generator of random numbers.
 func ExampleValue() {
 	type tally struct {
 		Seen map[string]int
@@ -158,8 +158,8 @@ func ExampleValue() {
 	// Output: [{map[even:2 odd:2] odd} {map[even:2 odd:2] odd}]
 }
 
-// What is equal at all ranks is compared at each commit: one that differs is found before it is a
-// version.
+// Data that are equal at all ranks are compared at each commit: a difference is found before the
+// data become a version.
 func ExampleSame() {
 	differs := true // once
 	job(2, 0, 0, recovery.Config{}, func(ctx context.Context, w *recovery.World) error {
@@ -190,7 +190,7 @@ func ExampleSame() {
 func ExampleStatic() {
 	job(2, 1, 3, recovery.Config{}, func(ctx context.Context, w *recovery.World) error {
 		matrix, x := []int(nil), w.Rank()
-		if w.Role() != recovery.Recovered { // who is new does not assemble
+		if w.Role() != recovery.Recovered { // a new process does not assemble
 			matrix = []int{2, 3}
 		}
 		if _, err := w.Protect(ctx, recovery.Slice("matrix", &matrix, recovery.Static()), recovery.Value("x", &x)); err != nil {
@@ -211,8 +211,8 @@ func ExampleStatic() {
 	// Output: [45 61]
 }
 
-// Who lives keeps what it has counted, and a new process goes on from the last commit. What is kept
-// lies outside of the body.
+// Survivors keep their counts, and a new process continues from the last commit. The data that
+// survivors keep are outside the body.
 func ExampleForward() {
 	program := func(ctx context.Context, w *comm.Comm) error {
 		begun := 0 // steps, by this process
@@ -225,7 +225,7 @@ func ExampleForward() {
 				if err := collectives.Barrier(ctx, w.Comm()); err != nil {
 					return err
 				}
-				w.Comm().Mark("work", step+1) // here rank 1 dies, in the third step
+				w.Comm().Mark("work", step+1) // rank 1 dies here, in the third step
 			}
 			if w.Err() != nil {
 				return w.Err()
@@ -241,7 +241,7 @@ func ExampleForward() {
 	// Output: [4 3]
 }
 
-// Nobody can replace the dead: the rows that it had are dealt out anew among those who are left.
+// No process can replace the dead rank: its rows are distributed among the remaining ranks.
 func ExampleRows() {
 	cfg := recovery.Config{Every: 1, Log: io.Discard, Short: recovery.Shrink}
 	body := func(ctx context.Context, w *recovery.World) error {
@@ -255,7 +255,7 @@ func ExampleRows() {
 			return err
 		}
 		for range w.Steps(ctx, 3) {
-			for i := range u { // as many as w.Block says now
+			for i := range u { // as many rows as w.Block now returns
 				u[i] += 100
 			}
 		}
@@ -274,7 +274,7 @@ func ExampleRows() {
 	// Output: [[300 301 302 303 304 305] [306 307 308 309 310 311]]
 }
 
-// Each rank has tasks of its own and saves what it has done; who replaces rank 1 does the last one
+// Each rank has its own tasks and saves its results. The replacement of rank 1 does the last task
 // again, and no other.
 func ExampleOwn() {
 	body := func(ctx context.Context, w *recovery.World) error {
@@ -301,7 +301,7 @@ func ExampleOwn() {
 	// Output: [[0 1 2] [10 11 12]]
 }
 
-// Before anything is committed there is no version, and initial values stand.
+// Before the first commit there is no version, and initial values stand.
 func ExampleVersion_IsZero() {
 	job(2, 1, 2, recovery.Config{}, func(ctx context.Context, w *recovery.World) error {
 		x := 1

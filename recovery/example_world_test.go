@@ -13,7 +13,7 @@ import (
 	"github.com/goulfm/goulfm/recovery"
 )
 
-// two protects a number, makes two steps, of which the second one loses rank 1, and calls f in each
+// two protects a number, makes two steps, loses rank 1 in the second one, and calls f in each
 // attempt.
 func two(f func(ctx context.Context, w *recovery.World) error) {
 	job(2, 1, 2, recovery.Config{}, func(ctx context.Context, w *recovery.World) error {
@@ -64,7 +64,7 @@ func ExampleWorld_BlockOf() {
 	// Output: 2
 }
 
-// All messages of an attempt go over its communicator, and what is made from it.
+// All messages of an attempt use its communicator, and communicators made from it.
 func ExampleWorld_Comm() {
 	two(func(ctx context.Context, w *recovery.World) error {
 		half, err := w.Comm().Split(ctx, w.Rank()%2, 0) // ends with the attempt, as w.Comm() does
@@ -78,7 +78,7 @@ func ExampleWorld_Comm() {
 	// of 2 ranks 1 are even
 }
 
-// A loop of one's own: what tells how far it is grows before Commit.
+// A program with its own loop: the loop counter grows before Commit.
 func ExampleWorld_Commit() {
 	body := func(ctx context.Context, w *recovery.World) error {
 		step, sum := 0, 0
@@ -101,7 +101,7 @@ func ExampleWorld_Commit() {
 	// Output: 7 steps, sum 21
 }
 
-// Every is so large that no step commits; after the costly part one is wanted all the same.
+// Every is so large that no step commits; CommitNow commits after the costly part.
 func ExampleWorld_CommitNow() {
 	costly := new(atomic.Int32)
 	body := func(ctx context.Context, w *recovery.World) error {
@@ -130,7 +130,7 @@ func ExampleWorld_CommitNow() {
 	// Output: x 21 at attempt 2 - the costly part was done by 2 ranks
 }
 
-// Steps stops early when the attempt is over; a body returns why, and is called again.
+// Steps stops early when the attempt is over; a body returns the reason, and is called again.
 func ExampleWorld_Err() {
 	told := new(atomic.Bool)
 	job(2, 1, 2, recovery.Config{}, func(ctx context.Context, w *recovery.World) error {
@@ -149,8 +149,8 @@ func ExampleWorld_Err() {
 	// Output: stopped early in attempt 1
 }
 
-// A goroutine of the attempt sums while the body does something else. Its context ends when the
-// body returns, so that waits for what it needs of it.
+// A goroutine of the attempt sums while the body does other work. Its context ends when the body
+// returns, so the body waits for the result.
 func ExampleWorld_Go() {
 	job(2, 0, 0, recovery.Config{}, func(ctx context.Context, w *recovery.World) error {
 		c, err := w.Comm().Dup(ctx) // of the goroutine alone
@@ -175,7 +175,7 @@ func ExampleWorld_Go() {
 	// Output: sum 3
 }
 
-// Which ranks have a new process since the attempt before.
+// The ranks that have a new process since the previous attempt.
 func ExampleWorld_Lost() {
 	two(func(ctx context.Context, w *recovery.World) error { return printOnce(ctx, w, "lost", w.Lost()) })
 	// Output:
@@ -183,7 +183,7 @@ func ExampleWorld_Lost() {
 	// lost [1]
 }
 
-// It gives back what was committed last: at all ranks the version of the first step.
+// Protect restores the last commit: at all ranks the version of the first step.
 func ExampleWorld_Protect() {
 	job(2, 1, 2, recovery.Config{}, func(ctx context.Context, w *recovery.World) error {
 		name, x := "initial", 0.5
@@ -204,7 +204,7 @@ func ExampleWorld_Protect() {
 	// version 1 after step 1 1
 }
 
-// Ranks stay what they are, whoever serves them.
+// Ranks stay the same when other processes serve them.
 func ExampleWorld_Rank() {
 	two(func(ctx context.Context, w *recovery.World) error {
 		all, err := collectives.GatherValue(ctx, w.Comm(), 0, w.Rank())
@@ -215,7 +215,7 @@ func ExampleWorld_Rank() {
 	// ranks [0 1]
 }
 
-// What a process is in an attempt: 0 initial, 1 a survivor, 2 one that has replaced another.
+// The role of a process in an attempt: 0 initial, 1 survivor, 2 replacement of another process.
 func ExampleWorld_Role() {
 	two(func(ctx context.Context, w *recovery.World) error {
 		all, err := collectives.GatherValue(ctx, w.Comm(), 0, w.Role())
@@ -226,7 +226,7 @@ func ExampleWorld_Role() {
 	// roles [1 2]
 }
 
-// What was saved never goes back, though nothing was committed.
+// Saved data are never rolled back, even without a commit.
 func ExampleWorld_Save() {
 	body := func(ctx context.Context, w *recovery.World) error {
 		found := 0
@@ -238,7 +238,7 @@ func ExampleWorld_Save() {
 			if err := w.Save(ctx, "found"); err != nil {
 				return err
 			}
-			w.Comm().Mark("saved", 1) // here it dies
+			w.Comm().Mark("saved", 1) // rank 1 dies here
 		}
 		all, err := collectives.GatherValue(ctx, w.Comm(), 0, found)
 		if err != nil {
@@ -252,7 +252,7 @@ func ExampleWorld_Save() {
 	// Output: found [0 42] in attempt 2
 }
 
-// Without replacements the world may go on smaller.
+// Without replacements the world may continue with fewer ranks.
 func ExampleWorld_Size() {
 	cfg := recovery.Config{Every: 1, Log: io.Discard, Short: recovery.Shrink}
 	body := func(ctx context.Context, w *recovery.World) error {
@@ -276,7 +276,7 @@ func ExampleWorld_Size() {
 	// 2 ranks
 }
 
-// After a repair it goes on behind the step that was committed last.
+// After a repair Steps continues behind the step that was committed last.
 func ExampleWorld_Steps() {
 	job(2, 1, 3, recovery.Config{}, func(ctx context.Context, w *recovery.World) error {
 		done := []int{}

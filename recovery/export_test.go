@@ -1,9 +1,9 @@
 package recovery
 
-// AwaitFiles returns once the file that this rank writes is written, or could not be; and, if the
-// rank is the one that publishes and manifests is true, once what it publishes is there. A test
-// whose ranks all call it before each step has versions written and published at the same commits
-// however fast the disk is: the first commit begins a version, the second one publishes it.
+// AwaitFiles returns once the file of this rank is written or has failed. If manifests is true and
+// this rank is the publisher, AwaitFiles also waits for the version to be published. In a test
+// whose ranks all call AwaitFiles before each step, versions are written and published at the same
+// commits however fast the disk is: the first commit begins a version, the second one publishes it.
 func (w *World) AwaitFiles(manifests bool) {
 	f := w.r.files
 	if f == nil {

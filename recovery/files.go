@@ -18,55 +18,55 @@ import (
 	"github.com/goulfm/goulfm/recovery/checkpoint"
 )
 
-// Files says where versions are written that outlive the job. Its zero value is nowhere.
+// Files is the place for versions that outlive the job. The zero value writes no files.
 //
-// Each rank writes its part of a version in the background; when all have, the lowest rank
-// publishes it: only then it exists. A job that is started again, with any number of ranks, goes on
-// from the newest version of its name that is whole. The variable GOULFM_RESTART says otherwise:
-// none, or a version as goulfm checkpoint ls names it. Members that are neither Same nor a Slice of
-// Rows need the number of ranks that wrote them.
+// Each rank writes its part of a version in the background. When all parts are written, the lowest
+// rank publishes the version; before that the version does not exist. A job that is started again,
+// with any number of ranks, continues from the newest complete version of its name. The variable
+// GOULFM_RESTART overrides this choice: none, latest, or a version as goulfm checkpoint ls names
+// it. Members that are neither Same nor a Slice of Rows need the number of ranks that wrote them.
 type Files struct {
-	// Dir is a folder that all nodes see, and that nobody else may write to.
+	// Dir is a folder that all nodes see, and that only the owner of the job may write to.
 	Dir string
-	// Store is instead of Dir.
+	// Store replaces Dir.
 	Store checkpoint.Store
-	// Job is the name under which versions are kept. Default: that of the program's file.
+	// Job is the name of the versions. Default: the name of the program's file.
 	Job string
-	// Arguments are those of the problem that the job computes. A version of others is not
-	// restored, unless GOULFM_RESTART names it or is latest: the job ends with ErrArguments.
-	// Default: those of the program.
+	// Arguments are the arguments of the problem that the job computes. A version with other
+	// arguments is not restored, and the job ends with ErrArguments, unless GOULFM_RESTART names
+	// this version or is latest. Default: the arguments of the program.
 	Arguments []string
-	// Every says that files are written of each Every-th version, if those before are by then.
-	// Default 0: as often as their costs, and losses of the job, advise.
+	// Every writes files of each Every-th version, provided that the files of earlier versions are
+	// complete. Default 0: the interval follows from the costs of files and the losses of the job.
 	Every int
-	// MTBF is the mean time between losses of the job, for that advice. Default one day.
+	// MTBF is the mean time between losses of the job, for that computation. Default one day.
 	MTBF time.Duration
-	// Keep is how many versions stay. Default 2.
+	// Keep is the number of versions that stay. Default 2.
 	Keep int
-	// Must says that files that cannot be written end the program, with ErrFiles. Without it
-	// they are only told of on stderr, and the next version is tried.
+	// Must ends the program with ErrFiles if files cannot be written. Without Must the failure is
+	// only reported on stderr, and the next version is tried.
 	Must bool
 }
 
-// files is one process's view of them. The body's goroutine has it, but for what background work
-// has of its own.
+// files is one process's state of the files. Only the body's goroutine uses it, except for the
+// fields of background work.
 type files struct {
 	cfg   Files
 	store checkpoint.Store
-	where string // for people
+	where string // for messages
 
-	archive repair.Archive // what is known of versions, and what follows from it
+	archive repair.Archive // the known versions, and the rules about them
 	claim   claim          // the lock of the name
 
 	open  *writing  // the version that is being written
 	made  time.Time // when this process began to observe
-	begun time.Time // when the last one was
+	begun time.Time // when the last version was begun
 	since int       // commits since then
 	pacer *commitinterval.Pacer
-	told  string // what was told last of an error
+	told  string // the last error that was reported
 
 	background sync.WaitGroup
-	publishing chan struct{} // closed when the version before is published, or is not; nil: there was none
+	publishing chan struct{} // closed when publishing the previous version has ended, in success or failure; nil: there was none
 	mu         sync.Mutex
 	lost       error // a version that could not be published
 }
@@ -75,14 +75,14 @@ type files struct {
 type writing struct {
 	label  repair.Label
 	cancel context.CancelFunc
-	done   chan struct{} // then these are there:
+	done   chan struct{} // when closed, the fields below are set:
 	file   ckptfile.File
 	err    error
 	took   time.Duration
-	all    []ckptfile.File // at rank 0, before a stop: of all ranks
+	all    []ckptfile.File // at rank 0, before a stop: the files of all ranks
 }
 
-// newFiles returns nil if there are none to write.
+// newFiles returns nil if the job writes no files.
 func newFiles(cfg Files) *files {
 	store, where := cfg.Store, "the store"
 	if cfg.Dir != "" {
@@ -106,7 +106,7 @@ func newFiles(cfg Files) *files {
 	return &files{cfg: cfg, store: store, where: where, pacer: commitinterval.New(mono.Duration(cfg.MTBF), 0), made: time.Now()}
 }
 
-// jobName makes a name that a key may have of that of a program.
+// jobName turns the name of a program into a name that a key may contain.
 func jobName(program string) string {
 	name := strings.Map(func(c rune) rune {
 		if checkpoint.CheckKey("x"+string(c)) == nil {
@@ -119,7 +119,8 @@ func jobName(program string) string {
 
 func (f *files) name(l repair.Label) string { return ckptfile.FolderName(f.cfg.Job, l.Epoch, l.Number) }
 
-// says is what this rank contributes to the boundary of a commit; last: all is written by then.
+// says returns this rank's contribution to the boundary of a commit. With last, all files are
+// written by then.
 func (f *files) says(last bool) repair.Files {
 	if f == nil {
 		return repair.FilesDone
@@ -128,7 +129,7 @@ func (f *files) says(last bool) repair.Files {
 	return f.archive.Says(own, own == repair.WritingNothing && !last && f.due(), last)
 }
 
-// state says how far a file is; of none, that there is none.
+// state returns the progress of a file; of a nil writing, that there is none.
 func (o *writing) state() repair.Writing {
 	if o == nil {
 		return repair.WritingNothing
@@ -155,7 +156,7 @@ func (f *files) due() bool {
 	return time.Since(f.begun) >= time.Duration(f.pacer.Interval(mono.Time(time.Since(f.made))))
 }
 
-// obey does what a boundary has said about files.
+// obey carries out the decision of a boundary about files.
 func (r *runner) obey(a repair.Return) {
 	f := r.files
 	if f == nil {
@@ -173,7 +174,7 @@ func (r *runner) obey(a repair.Return) {
 	}
 }
 
-// beginFiles writes this rank's part of a version, beside the program.
+// beginFiles writes this rank's part of a version in the background.
 func (r *runner) beginFiles(l repair.Label) {
 	f := r.files
 	p := r.mem.find(l).parts[r.w.run.Rank]
@@ -190,9 +191,9 @@ func (r *runner) beginFiles(l repair.Label) {
 	})
 }
 
-// writeNow is beginFiles for the last version before a stop. What was open is not finished. Rank 0
-// hears before the boundary what all have written: after it ranks leave, and end what others wait
-// for.
+// writeNow is beginFiles for the last version before a stop. A file that is still open is not
+// finished. Rank 0 collects the result of all ranks before the boundary: after the boundary ranks
+// leave, and calls that wait for them would fail.
 func (r *runner) writeNow(l repair.Label) {
 	if r.files == nil {
 		return
@@ -207,7 +208,7 @@ func (r *runner) writeNow(l repair.Label) {
 	}
 }
 
-// closeOpen ends what is open, and frees what it reads.
+// closeOpen ends the open file, and unpins the part that it reads.
 func (r *runner) closeOpen() {
 	if o := r.files.open; o != nil {
 		o.cancel()
@@ -216,7 +217,7 @@ func (r *runner) closeOpen() {
 	}
 }
 
-// abandon gives up a version of which some rank has no file.
+// abandon discards a version of which some rank has no file.
 func (r *runner) abandon() {
 	f := r.files
 	if o := f.open; o != nil {
@@ -231,7 +232,7 @@ func (r *runner) abandon() {
 	r.closeOpen()
 }
 
-// tellOnce tells of an error that comes again and again only once in a row.
+// tellOnce reports a repeated error only once in a row.
 func (r *runner) tellOnce(text string) {
 	if text != r.files.told {
 		r.files.told = text
@@ -239,8 +240,8 @@ func (r *runner) tellOnce(text string) {
 	}
 }
 
-// publish makes the open version one that exists, once rank 0 knows what all have written. It has
-// to be over before the job ends.
+// publish makes the open version exist, once rank 0 knows the files of all ranks. Publishing must
+// end before the job ends.
 func (r *runner) publish(last bool) {
 	f, o := r.files, r.files.open
 	f.pacer.Committed(mono.Duration(time.Since(f.begun)), 1, mono.Duration(o.took))
@@ -248,7 +249,7 @@ func (r *runner) publish(last bool) {
 	all := o.all
 	if !last {
 		var err error
-		if all, err = collectFiles(r.w, o.file); err != nil { // somebody has died: the attempt is over
+		if all, err = collectFiles(r.w, o.file); err != nil { // a rank has died: the attempt is over
 			return
 		}
 	}
@@ -262,7 +263,7 @@ func (r *runner) publish(last bool) {
 	f.background.Go(func() {
 		defer close(over)
 		if before != nil {
-			<-before // else the next one deletes the files of this one, which then comes to be published
+			<-before // otherwise the newer version deletes files of the older, which is then published without them
 		}
 		ctx := context.WithoutCancel(r.ctx)
 		if err := publishManifest(ctx, f.store, m); err != nil {
@@ -281,7 +282,7 @@ func (r *runner) publish(last bool) {
 	}
 }
 
-// failed returns an error if files are a must and some could not be published.
+// failed returns an error if Files.Must is set and a version could not be published.
 func (f *files) failed() error {
 	if f == nil || !f.cfg.Must {
 		return nil
@@ -294,7 +295,7 @@ func (f *files) failed() error {
 	return nil
 }
 
-// filesError is what Commit returns where files are a must and some rank has none.
+// filesError is the error of Commit if Files.Must is set and some rank has no file.
 func (r *runner) filesError(o *writing) error {
 	if o != nil && o.err != nil && !errors.Is(o.err, context.Canceled) {
 		return fmt.Errorf("%w: rank %d: %w", ErrFiles, r.w.Rank(), o.err)
@@ -302,7 +303,7 @@ func (r *runner) filesError(o *writing) error {
 	return ErrFiles
 }
 
-// sweep deletes what is not needed once a version is published.
+// sweep deletes the versions that are superfluous once a version is published.
 func (f *files) sweep(ctx context.Context, newest repair.Label) error {
 	all, err := checkpoint.List(ctx, f.store)
 	mine := slices.DeleteFunc(all, func(v checkpoint.Version) bool { return v.Job != f.cfg.Job })
@@ -319,7 +320,7 @@ func (f *files) sweep(ctx context.Context, newest repair.Label) error {
 	return err
 }
 
-// stored is what the rules are told of a version.
+// stored is the form in which the rules receive a version.
 func stored(v checkpoint.Version) repair.Stored {
 	s := repair.Stored{Label: repair.Label{Epoch: v.Epoch, Number: v.Number}}
 	switch {
@@ -342,7 +343,7 @@ func (f *files) spoiled(l repair.Label) {
 	}
 }
 
-// end waits for what is being published, and ends what is being written.
+// endFiles waits for the version that is being published, and ends the file that is being written.
 func (r *runner) endFiles() {
 	if r.files != nil {
 		r.closeOpen()

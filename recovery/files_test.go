@@ -26,7 +26,7 @@ import (
 	"github.com/goulfm/goulfm/recovery/checkpoint"
 )
 
-// lines is what was told.
+// lines collects the lines of a log.
 type lines struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -46,7 +46,7 @@ func (l *lines) String() string {
 
 const fieldRows, fieldWidth, fieldSteps = 23, 3, 20
 
-// awaits is which of its files a program waits for before each step.
+// awaits selects the files that a program waits for before each step.
 type awaits int
 
 const (
@@ -55,8 +55,8 @@ const (
 	awaitsAll // and manifests
 )
 
-// field is a program that may go on with any number of ranks. It stops itself in a step, if told
-// so, and returns what all ranks together have come to.
+// field is a program that may continue with any number of ranks. On request a step stops the
+// program. The result is the sums of all ranks together.
 type field struct {
 	log    lines
 	stopAt int
@@ -132,7 +132,7 @@ func (f *field) body(ctx context.Context, w *recovery.World, stop func()) error 
 	return w.Err()
 }
 
-// everyCommit has files of each version that is committed while none is being written.
+// everyCommit writes files of each committed version, unless files are being written.
 func everyCommit(dir string) recovery.Config {
 	return recovery.Config{Every: 2, Files: recovery.Files{Dir: dir, Every: 1}}
 }
@@ -144,7 +144,7 @@ func awaited(dir string) *field {
 	return f
 }
 
-// undisturbed is what a job without files comes to.
+// undisturbed is the result of a job without files.
 func undisturbed(t *testing.T) map[int]int {
 	f := &field{}
 	for _, err := range f.run(t, commtest.Job{N: 3}) {
@@ -172,7 +172,7 @@ func versions(t *testing.T, dir string) []checkpoint.Version {
 	return all
 }
 
-// TestRestart: a job that was stopped goes on with any number of ranks, and comes to the same.
+// TestRestart: a stopped job continues with any number of ranks, and its result is the same.
 func TestRestart(t *testing.T) {
 	want, dir := undisturbed(t), stopped(t)
 	all := versions(t, dir)
@@ -197,7 +197,7 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// TestRestartAsTold: GOULFM_RESTART names a version, or none; what is not there is an error.
+// TestRestartAsTold: GOULFM_RESTART names a version, or none; a missing version is an error.
 func TestRestartAsTold(t *testing.T) {
 	want, dir := undisturbed(t), stopped(t)
 	all := versions(t, dir)
@@ -224,8 +224,8 @@ func TestRestartAsTold(t *testing.T) {
 	}
 }
 
-// TestDamagedFiles: what is torn, cut, flipped, missing or another file is named and not restored;
-// the version before is.
+// TestDamagedFiles: a torn, cut, flipped, missing or exchanged file is named and not restored; the
+// previous version is.
 func TestDamagedFiles(t *testing.T) {
 	want, dir := undisturbed(t), stopped(t)
 	all := versions(t, dir)
@@ -273,7 +273,7 @@ func TestDamagedFiles(t *testing.T) {
 	}
 }
 
-// TestRestartOfAnotherProgram: a version is not given to a program that protects other things.
+// TestRestartOfAnotherProgram: a program that protects other members does not get a version.
 func TestRestartOfAnotherProgram(t *testing.T) {
 	cfg := everyCommit(stopped(t))
 	cfg.Files.Job, cfg.Log = "field", io.Discard
@@ -290,7 +290,7 @@ func TestRestartOfAnotherProgram(t *testing.T) {
 }
 
 // TestEachPointWithFiles: while files are written a rank dies at each point that it passes. The
-// result is the same, and whatever is published is whole.
+// result is the same, and every published version is complete.
 func TestEachPointWithFiles(t *testing.T) {
 	want := undisturbed(t)
 	f := &field{cfg: everyCommit(filepath.Join(t.TempDir(), "all"))}
@@ -318,7 +318,7 @@ func TestEachPointWithFiles(t *testing.T) {
 	}
 }
 
-// TestPairLostWithFiles: where both copies are gone the last published version is what there is.
+// TestPairLostWithFiles: when both copies are lost the last published version is restored.
 func TestPairLostWithFiles(t *testing.T) {
 	want := undisturbed(t)
 	f := awaited(filepath.Join(t.TempDir(), "dir"))
@@ -330,7 +330,7 @@ func TestPairLostWithFiles(t *testing.T) {
 	assert.Contains(t, f.log.String(), "4 ranks back to field-1-5 in the store (step 10), which 4 ranks have written")
 }
 
-// full is a store on a disk on which there is no room for the given file.
+// full is a store on a disk without room for the given file.
 type full struct {
 	checkpoint.Store
 	file string
@@ -347,8 +347,8 @@ type noRoom struct{}
 
 func (noRoom) Read([]byte) (int, error) { return 0, syscall.ENOSPC }
 
-// TestDiskFull: files that cannot be written are told of, and the program goes on; unless it must
-// have them.
+// TestDiskFull: files that cannot be written are reported, and the program continues, unless
+// Files.Must is set.
 func TestDiskFull(t *testing.T) {
 	want := undisturbed(t)
 	for _, file := range []string{"rank-1.gck", "manifest.json"} {
@@ -380,8 +380,8 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
-// TestDamagedFileAndSavings: a rank that cannot read its file does not let the others wait for what
-// it had saved.
+// TestDamagedFileAndSavings: a rank that cannot read its file does not let the others wait for its
+// savings.
 func TestDamagedFileAndSavings(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "checkpoints")
 	cfg := everyCommit(dir)
@@ -438,8 +438,8 @@ func TestDamagedFileAndSavings(t *testing.T) {
 	assert.Equal(t, [3]int{190, 190, 190}, last)
 }
 
-// TestLastManifestIsLost: who must have files is not told that all have stopped after a last commit
-// if that is not in files.
+// TestLastManifestIsLost: with Files.Must a job does not return ErrStopped if its last commit is
+// not in files.
 func TestLastManifestIsLost(t *testing.T) {
 	for _, must := range []bool{false, true} {
 		dir := t.TempDir()
@@ -458,8 +458,8 @@ func TestLastManifestIsLost(t *testing.T) {
 	}
 }
 
-// TestAllWhoKnewOfFilesAreLost: what a job has written is found also if all have died who had a
-// part in it.
+// TestAllWhoKnewOfFilesAreLost: the versions of a job are found even if all ranks that wrote them
+// have died.
 func TestAllWhoKnewOfFilesAreLost(t *testing.T) {
 	want := undisturbed(t)
 	for _, told := range []string{"", "none"} {
@@ -474,12 +474,12 @@ func TestAllWhoKnewOfFilesAreLost(t *testing.T) {
 	}
 }
 
-// held is a store that keeps the first manifest back until it is released.
+// held is a store that holds the first manifest back until release.
 type held struct {
 	checkpoint.Store
 	once      sync.Once
 	release   chan struct{}
-	overtaken atomic.Bool // another one came before that
+	overtaken atomic.Bool // another manifest arrived before the release
 }
 
 func (s *held) Put(ctx context.Context, key string, size int64, r io.Reader) error {
@@ -496,7 +496,7 @@ func (s *held) Put(ctx context.Context, key string, size int64, r io.Reader) err
 	return s.Store.Put(ctx, key, size, r)
 }
 
-// TestPublishedInOrder: a version whose manifest takes long is not overtaken by the next one, which
+// TestPublishedInOrder: a version with a slow manifest is not overtaken by the next version, which
 // would delete its files.
 func TestPublishedInOrder(t *testing.T) {
 	dir := t.TempDir()
@@ -515,7 +515,7 @@ func TestPublishedInOrder(t *testing.T) {
 			published++
 			continue
 		}
-		// The newest one may have been on its way when the program ended.
+		// The newest one may have been in transit when the program ended.
 		assert.ErrorIs(t, v.Err, checkpoint.ErrIncomplete, v.Name())
 		assert.Zero(t, published, "%s is older than a version that was published", v.Name())
 	}

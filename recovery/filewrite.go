@@ -12,7 +12,8 @@ import (
 	"github.com/goulfm/goulfm/recovery/checkpoint"
 )
 
-// head says what is in the file of this rank. What is the same at all ranks is in that of rank 0.
+// head describes the file of this rank. Members that are the same at all ranks are in the file of
+// rank 0 alone.
 func (w *World) head(job string, l repair.Label, p part) ckptfile.Head {
 	h := ckptfile.Head{Job: job, Epoch: l.Epoch, Number: l.Number, Size: w.Size(), Rank: w.Rank()}
 	for i, m := range w.members {
@@ -29,15 +30,15 @@ func (w *World) head(job string, l repair.Label, p part) ckptfile.Head {
 	return h
 }
 
-// writes says whether a member is in the file of this rank.
+// writes reports whether a member is in the file of this rank.
 func (w *World) writes(m Member) bool { return !m.option.Same || w.Rank() == 0 }
 
-// described is what a file says of a member, but for its data: the same at all ranks.
+// described is a file's description of a member without its data: the same at all ranks.
 func (m Member) described() ckptfile.Member {
 	return ckptfile.Member{Name: m.name, Kind: m.kind, Element: m.elem, Options: m.option.String()}
 }
 
-// writeFile puts a part into a store, and returns what the manifest says of it.
+// writeFile puts a part into a store, and returns its entry in the manifest.
 func writeFile(ctx context.Context, s checkpoint.Store, head ckptfile.Head, p part) (ckptfile.File, error) {
 	file := ckptfile.File{Name: ckptfile.FileName(head.Rank)}
 	r, w := io.Pipe()
@@ -49,7 +50,7 @@ func writeFile(ctx context.Context, s checkpoint.Store, head ckptfile.Head, p pa
 		_ = w.CloseWithError(err) // a pipe's never fails
 	}()
 	err := s.Put(ctx, ckptfile.FolderName(head.Job, head.Epoch, head.Number)+"/"+file.Name, -1, r)
-	_ = r.CloseWithError(io.ErrClosedPipe) // so that the encoder ends where Put did not read on
+	_ = r.CloseWithError(io.ErrClosedPipe) // ends the encoder if Put has stopped reading
 	<-ended
 	return file, err
 }
@@ -75,7 +76,7 @@ func publishManifest(ctx context.Context, s checkpoint.Store, m ckptfile.Manifes
 	return s.Put(ctx, m.Folder()+"/"+ckptfile.ManifestName, int64(len(b)), bytes.NewReader(b))
 }
 
-// collectFiles brings what all ranks have written to rank 0; the others get nil.
+// collectFiles gathers the file entries of all ranks at rank 0; the others get nil.
 func collectFiles(w *World, mine ckptfile.File) ([]ckptfile.File, error) {
 	all, err := collectives.GatherValue(w.ctx, w.base, 0, mine)
 	if err != nil || w.Rank() > 0 {
@@ -84,7 +85,7 @@ func collectFiles(w *World, mine ckptfile.File) ([]ckptfile.File, error) {
 	return all, nil
 }
 
-// String is what a file says of options; a program that says something else does not read it.
+// String is the text of options in a file. A program with another text does not read the file.
 func (o options) String() string {
 	text := ""
 	for _, flag := range []struct {

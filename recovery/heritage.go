@@ -9,13 +9,14 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/rankstore"
 )
 
-// What predecessors have left in the memory of a node is read before the reports are exchanged, and
-// belongs into them as if it had been here all the time. It is read at once, and its checksums say
-// what is whole: threads of the dead may still run, but what they store goes to places that nothing
-// whole is in.
+// The versions that predecessors have left in the memory of a node are read before the reports are
+// exchanged, and are reported as if they had always been in this process. They are read at once,
+// and their checksums show which of them are complete: threads of the dead may still run, but their
+// stores are to places outside all complete versions.
 
-// takeOver reads this rank's home, once, and, at the lowest rank of a node, the homes of those who
-// are not on that node: of the dead that nobody has replaced, or on another node.
+// takeOver reads this rank's home, once. At the lowest rank of a node takeOver also reads the homes
+// whose owners are not on that node: of dead ranks without a replacement, or of ranks on another
+// node.
 func (r *runner) takeOver() {
 	memory := door.NodeMemory(r.w.base)
 	if memory == nil || r.cfg.NodeMemory == Unused {
@@ -46,7 +47,7 @@ func (r *runner) takeOver() {
 	}
 }
 
-// placement is where the ranks are, as far as is known before they have told each other.
+// placement returns the nodes of the ranks, as far as they are known before the reports.
 func (w *World) placement() []int {
 	nodes := door.Engine(w.base).Nodes()
 	if nodes == nil {
@@ -55,7 +56,7 @@ func (w *World) placement() []int {
 	return nodes
 }
 
-// inherit reads a home, and says whether there is anything.
+// inherit reads a home, and reports whether the home has any content.
 func (r *runner) inherit(h *rankstore.Home) bool {
 	labels, err := h.Labels()
 	if err != nil {
@@ -81,8 +82,8 @@ func partsIn(labels []rankstore.Label, of rankstore.Label) (n int) {
 	return n
 }
 
-// inheritVersion reads one thing in a home. stays: of a part, what need not be here is only
-// compared with its checksums.
+// inheritVersion reads one object in a home. With stays, members of a part that stay in the home
+// are only compared with their checksums.
 func (r *runner) inheritVersion(h *rankstore.Home, l rankstore.Label, stays bool) error {
 	label := versionOf(l)
 	switch l.Kind {
@@ -106,7 +107,7 @@ func (r *runner) inheritVersion(h *rankstore.Home, l rankstore.Label, stays bool
 		room = func(i, n int) []byte {
 			if i < len(r.w.members) && r.staysInHome(r.w.members[i], n) {
 				kept.Add(i)
-				return nil // it is compared with its checksums
+				return nil // the bytes are only compared with their checksums
 			}
 			return here(i, n)
 		}
@@ -121,8 +122,8 @@ func (r *runner) inheritVersion(h *rankstore.Home, l rankstore.Label, stays bool
 	return nil
 }
 
-// partsOf are the members of a part as they are kept, after a line about the world: which rank it
-// is of, and where all were.
+// partsOf returns the members of a part as a home keeps them. They follow an entry about the world:
+// the rank of the part, and the nodes of all ranks.
 func (w *World) partsOf(p part) []rankstore.Part {
 	about := wire.AppendUint(nil, uint64(w.run.Rank))
 	for _, node := range w.nodes {
@@ -135,16 +136,17 @@ func (w *World) partsOf(p part) []rankstore.Part {
 	return parts
 }
 
-// aboutWorld is no name of a member.
+// aboutWorld is distinct from the name of every member.
 const aboutWorld = "world"
 
 func nameIn(m Member) string { return "member " + m.name }
 
-// here is room for n bytes of a member.
+// here is a buffer for n bytes of a member.
 func here(_, n int) []byte { return make([]byte, n) }
 
-// readKept is the way back. It is an error where the program protects something else now. room says
-// where the n bytes of member i go; nil: they are only compared with their checksums.
+// readKept is the inverse of partsOf. It returns an error if the program now protects other
+// members. room returns the destination of the n bytes of member i; nil: the bytes are only
+// compared with their checksums.
 func (w *World) readKept(h *rankstore.Home, l rankstore.Label, room func(i, n int) []byte) (rank int, nodes []int, p part, err error) {
 	parts, err := h.ReadInto(l, func(i, n int) []byte {
 		if i == 0 {

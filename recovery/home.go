@@ -11,27 +11,26 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/rankstore"
 )
 
-// A home is where this process keeps what it protects so that it outlives it: in the memory of its
-// node, under the number by which the rules call it. A nil home does nothing.
+// A home keeps the protected data of this process beyond its death: in the memory of its node,
+// under the home number of the rules. A nil home does nothing.
 type home struct {
 	*rankstore.Home
 	process   int
-	committed repair.Label      // agreed, as the predecessor knew
-	taken     []*rankstore.Home // of ranks that are not on this node now, which this process has read
-	dropped   []repair.Label    // not to be restored: another home may still have them
-	err       error             // what was wrong with something that nobody waits for
+	committed repair.Label      // agreed, as far as the predecessor knew
+	taken     []*rankstore.Home // read by this process; their ranks are not on this node now
+	dropped   []repair.Label    // not to be restored, though another home may still have them
+	err       error             // the error of a change whose result no caller waits for
 }
 
-// What versions in a home are of.
+// Kinds of the objects in a home.
 const (
 	ofCommit    rankstore.Kind = iota + 1 // the part of a rank
-	ofSave                                // what Save was given; the number counts calls
-	ofAgreement                           // nothing: the label is that of the oldest version that is needed
+	ofSave                                // the data of a Save; the number counts calls
+	ofAgreement                           // no data: the label is that of the oldest version that is needed
 )
 
-// partIn names the part of a rank in a home. A world that has shrunk and was filled again may have
-// its ranks in other homes than before: then a home has the parts of two of them until the next
-// commit.
+// partIn names the part of a rank in a home. In a world that has shrunk and was filled again, ranks
+// may have other homes than before. Then one home has the parts of two ranks until the next commit.
 //
 //	homes of ranks 0, 1, 2   each has the part of its rank; 0 dies and is not replaced
 //	1, 2 go on as 0, 1       and serve the version of three ranks
@@ -40,12 +39,12 @@ func partIn(l repair.Label, rank int) rankstore.Label {
 	return rankstore.Label{Kind: ofCommit, Epoch: l.Epoch, Number: l.Number, Rank: uint32(rank)}
 }
 
-// isPartOf says whether something in a home is a part of a version.
+// isPartOf reports whether an object in a home is a part of a version.
 func isPartOf(k rankstore.Label, l repair.Label) bool {
 	return k.Kind == ofCommit && versionOf(k) == l
 }
 
-// versionOf is the version that something in a home is of.
+// versionOf returns the version of an object in a home.
 func versionOf(k rankstore.Label) repair.Label { return repair.Label{Epoch: k.Epoch, Number: k.Number} }
 
 func agreementIn(l repair.Label) rankstore.Label {
@@ -58,7 +57,8 @@ const (
 	claimMax   = time.Minute
 )
 
-// claim makes this process the owner of its home. Until the predecessor was reaped it reads only.
+// claim makes this process the owner of its home. Until the predecessor was reaped, this process
+// only reads the home.
 func (h *home) claim(ctx context.Context) error {
 	for begun := time.Now(); ; {
 		err := h.Claim(h.process)
@@ -78,7 +78,7 @@ func (h *home) claim(ctx context.Context) error {
 	}
 }
 
-// has says whether the home has a version.
+// has reports whether the home has a version.
 func (h *home) has(l rankstore.Label) bool {
 	labels, err := h.Labels()
 	return err == nil && slices.Contains(labels, l)
@@ -95,8 +95,8 @@ func (h *home) store(ctx context.Context, l rankstore.Label, parts []rankstore.P
 	return nil
 }
 
-// keepPart stores this rank's part of a version in its home. False: it is not there; if that is not
-// because the attempt is over, all ranks hear of it.
+// keepPart stores this rank's part of a version in its home. False: the part was not stored; unless
+// the attempt is over, revoke then informs all ranks.
 func (r *runner) keepPart(l repair.Label, p part) bool {
 	if r.home == nil {
 		return true
@@ -113,7 +113,7 @@ func (r *runner) keepPart(l repair.Label, p part) bool {
 	return w.kept(err)
 }
 
-// kept says whether something was stored.
+// kept reports whether a store succeeded. A failure in a live attempt revokes the attempt.
 func (w *World) kept(err error) bool {
 	if err != nil && w.ctx.Err() == nil {
 		w.bad = err
@@ -122,9 +122,9 @@ func (w *World) kept(err error) bool {
 	return err == nil
 }
 
-// isStale says of a part in this home that nobody needs it: a version that was left by an attempt
-// before, and not restored, nobody can have whole; and of the one that was restored each rank has
-// its part in its own home by now, unless the world that made it had another size.
+// isStale reports whether a part in this home is not needed by any rank. A version that an earlier
+// attempt has left and that was not restored is complete nowhere. Of the restored version each rank
+// has its part in its own home by now, unless the world that made the version had another size.
 func (w *World) isStale(k rankstore.Label) bool {
 	if w.plan.Source == repair.FromMemory && isPartOf(k, w.plan.Label) {
 		return w.plan.Size == w.run.Size && int(k.Rank) != w.run.Rank
@@ -132,8 +132,8 @@ func (w *World) isStale(k rankstore.Label) bool {
 	return k.Epoch != w.plan.Epoch
 }
 
-// keepRestored stores what was restored in the home, where it is not there: a copy of another
-// process made it good, or the rank is on another node now.
+// keepRestored stores the restored data in the home if they are missing there: they came from a
+// copy of another process, or the rank is on another node now.
 func (r *runner) keepRestored(p repair.Plan) bool {
 	if r.home == nil {
 		return true
@@ -180,8 +180,8 @@ func (h *home) agreed(oldest repair.Label) {
 	h.taken = nil
 }
 
-// clear gives the memory of another home back, whose data are in a newer version by now. One that
-// is not reaped stays until the next time.
+// clear frees the memory of another home, whose data are in a newer version by now. A home whose
+// owner is not reaped yet stays until the next time.
 func (h *home) clear(other *rankstore.Home) {
 	if other.Claim(h.process) == nil {
 		h.err = errors.Join(h.err, other.Clear())

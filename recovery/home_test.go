@@ -17,8 +17,8 @@ import (
 	"github.com/goulfm/goulfm/recovery"
 )
 
-// TestPairKept: what both of a pair had is in the memory of their node, when both die at once, and
-// so is what all but one had.
+// TestPairKept: the data of a pair are in the memory of their node when both die at once, and so
+// are the data of all ranks but one.
 func TestPairKept(t *testing.T) {
 	want, _ := run(t, commtest.Job{N: 4}, recovery.Config{})
 	kept := commtest.Job{N: 4, NodeMemory: true}
@@ -35,7 +35,7 @@ func TestPairKept(t *testing.T) {
 		"where there is no such memory copies are sent")
 }
 
-// TestAllDead: all die at once, and new ones go on from the memory of their nodes.
+// TestAllDead: all die at once, and new processes continue from the memory of their nodes.
 func TestAllDead(t *testing.T) {
 	want, _ := run(t, commtest.Job{N: 4}, recovery.Config{})
 	for _, nodes := range []commtest.Nodes{nil, {0, 0, 1, 1}} {
@@ -54,8 +54,8 @@ func TestAllDead(t *testing.T) {
 	}
 }
 
-// TestEachPointKept: one rank dies at each point, and after that another one; also where nothing
-// but that memory has what they had committed.
+// TestEachPointKept: one rank dies at each point, and after that another one; also when only node
+// memory has their committed data.
 func TestEachPointKept(t *testing.T) {
 	longtest.Skip(t, "some hundred jobs")
 	if testing.Short() {
@@ -88,8 +88,8 @@ func TestEachPointKept(t *testing.T) {
 	}
 }
 
-// TestAnotherNode: who replaces a rank is on another node, and the lowest rank of the old one reads
-// its home: before its own dies, too.
+// TestAnotherNode: the replacement of a rank is on another node, and the lowest rank of the old
+// node reads the home of the dead, even before the death of its own process.
 func TestAnotherNode(t *testing.T) {
 	want, _ := run(t, commtest.Job{N: 4}, recovery.Config{})
 	j := commtest.Job{N: 4, Nodes: commtest.Nodes{0, 0, 1, 1}, NodeMemory: true}
@@ -105,8 +105,8 @@ func TestAnotherNode(t *testing.T) {
 	}
 }
 
-// TestNodeLost: a node is gone with its memory, and copies on the other one are what its ranks go
-// on with. These are in its new memory as soon as Protect has returned: both of a pair may die
+// TestNodeLost: a node is lost with its memory, and its ranks continue with the copies on the other
+// node. The data are in the new memory as soon as Protect has returned: both of a pair may die
 // before the next commit.
 func TestNodeLost(t *testing.T) {
 	want, _ := run(t, commtest.Job{N: 4}, recovery.Config{})
@@ -122,7 +122,7 @@ func TestNodeLost(t *testing.T) {
 	assert.Equal(t, want, s.seen)
 }
 
-// TestNodeLostAtEachPoint: a node with half of the ranks is gone at each point that one of them
+// TestNodeLostAtEachPoint: a node with half of the ranks is lost at each point that one of them
 // passes.
 func TestNodeLostAtEachPoint(t *testing.T) {
 	cfg := recovery.Config{Every: 3}
@@ -140,8 +140,8 @@ func TestNodeLostAtEachPoint(t *testing.T) {
 	}
 }
 
-// TestNodeLostByAll: all die, and one node is gone: what was committed is lost, and memory says
-// that something was.
+// TestNodeLostByAll: all ranks die, and one node is lost: the committed data are lost, and node
+// memory shows that there was a commit.
 func TestNodeLostByAll(t *testing.T) {
 	for every, wanted := range map[int]error{7: recovery.ErrLost, 9: nil} {
 		s := &sums{seen: map[int]int{}, meet: meetingOf(0, 1, 2, 3)}
@@ -156,8 +156,8 @@ func TestNodeLostByAll(t *testing.T) {
 	}
 }
 
-// TestShrinkKept: nobody replaces the dead, and what both of a pair had is dealt out to the others,
-// who commit it; then one more dies.
+// TestShrinkKept: there are no replacements, and the data of a pair are distributed among the
+// others, which commit them; then one more rank dies.
 func TestShrinkKept(t *testing.T) {
 	const rows = 11
 	s := &sums{seen: map[int]int{}, meet: meetingOf(1, 3)}
@@ -197,7 +197,7 @@ func TestShrinkKept(t *testing.T) {
 	assert.Equal(t, map[int]int{0: 1}, s.seen)
 }
 
-// TestBagKept: what ranks have saved is in the memory of their node.
+// TestBagKept: the savings of ranks are in the memory of their node.
 func TestBagKept(t *testing.T) {
 	longtest.Skip(t, "some hundred jobs")
 	j := commtest.Job{N: 3, NodeMemory: true, Restarts: 1}
@@ -209,7 +209,7 @@ func TestBagKept(t *testing.T) {
 			return fmt.Sprint(b.results[0])
 		})
 	}
-	both := j // who keep each other's copies, and all
+	both := j // the pair that keeps each other's copies, and all ranks
 	for _, dead := range [][]int{{0, 1}, {1, 2}, {0, 1, 2}} {
 		both.Kills = nil
 		for _, rank := range dead {
@@ -221,8 +221,8 @@ func TestBagKept(t *testing.T) {
 	}
 }
 
-// TestManyAttempts: a rank is lost in one commit again and again, before it has stored its part:
-// what these attempts have left in the homes of the others is forgotten.
+// TestManyAttempts: a rank is lost in one commit repeatedly, before storing its part. The parts
+// that these attempts have left in the homes of the others are forgotten.
 func TestManyAttempts(t *testing.T) {
 	want, _ := run(t, commtest.Job{N: 4}, recovery.Config{})
 	j := commtest.Job{N: 4, NodeMemory: true, Kills: []commtest.Killed{{Rank: 1, Mark: "commit.keep", At: 2}}}
@@ -233,7 +233,7 @@ func TestManyAttempts(t *testing.T) {
 	assert.Equal(t, want, got)
 }
 
-// TestMemoryMax: what does not fit is an error with sizes at all ranks.
+// TestMemoryMax: data that do not fit are an error with sizes at all ranks.
 func TestMemoryMax(t *testing.T) {
 	commtest.Job{N: 2, NodeMemory: true}.Run(t, func(ctx context.Context, w *comm.Comm) error {
 		cfg := recovery.Config{Log: io.Discard, Every: 1, MemoryMax: 1 << 20}
@@ -255,7 +255,7 @@ func TestMemoryMax(t *testing.T) {
 	})
 }
 
-// TestVerifyKept: the version before is there, too.
+// TestVerifyKept: the home has the version before, too.
 func TestVerifyKept(t *testing.T) {
 	want, _ := run(t, commtest.Job{N: 4}, recovery.Config{})
 	cfg := recovery.Config{Verify: true, NodeMemory: recovery.WithoutCopies}

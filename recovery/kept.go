@@ -2,25 +2,24 @@ package recovery
 
 import "github.com/goulfm/goulfm/internal/base/rankset"
 
-// Where all ranks are on one node, and nobody else needs them, the slices of a version are in the
-// home of their rank alone: the home outlives this process, so a copy in the process as well is for
-// nothing.
+// If all ranks are on one node and no other use needs them, the slices of a version are in the home
+// of their rank alone: the home outlives this process, so a second copy in the process is useless.
 //
 //	commit    one copy: from the program's slice into the home, with a checksum of each 64 KiB on the way
 //	newcomer  compares what is in the home with its checksums before it reports it, in 64 KiB of memory
 //	restore   one copy: from the home into the program's slice
 //
-// A part whose members are needed for anything else, as to send them to another node, is loaded
+// A part whose members are needed for another use, such as a transfer to another node, is loaded
 // first.
 
-// staysInHome says whether n bytes of a member are in the home alone. Values, and members that are
-// compared, shared by versions, written to files or verified, are here, too.
+// staysInHome reports whether n bytes of a member are in the home alone. Values, and members that
+// are compared, shared by versions, written to files or verified, are also in this process.
 func (r *runner) staysInHome(m Member, n int) bool {
 	return r.home != nil && r.cfg.NodeMemory == WithoutCopies && r.files == nil && !r.cfg.Verify &&
 		m.bytes != nil && n > 0 && !m.option.Same && !m.option.Static && !m.option.Own
 }
 
-// length is that of the present value of a Slice, in bytes; 0 of a Value.
+// length is the length of the present value of a Slice, in bytes, and 0 for a Value.
 func (m Member) length() int {
 	if m.bytes == nil {
 		return 0
@@ -28,7 +27,7 @@ func (m Member) length() int {
 	return len(m.bytes())
 }
 
-// put enters the part of a rank, of which the members in kept are in the home.
+// put enters the part of a rank. Its members in kept are in the home.
 func (v *version) put(rank int, p part, kept rankset.Set) {
 	for i := range kept.All() {
 		p[i] = nil
@@ -39,7 +38,8 @@ func (v *version) put(rank int, p part, kept rankset.Set) {
 	}
 }
 
-// load brings here what a version has in the home alone. With an error this rank has no part of it.
+// load reads the members of a version that are in the home alone. After an error this rank has no
+// part of the version.
 func (r *runner) load(v *version) error {
 	if v.kept.IsEmpty() {
 		return nil
@@ -74,8 +74,8 @@ func (w *World) takeKept(v *version, stands func(m Member) bool) error {
 	return err
 }
 
-// forgetUnkept forgets the parts that were in the home and are not any more: a commit forgets what
-// attempts before have left there, and this process is not to report it.
+// forgetUnkept forgets the parts that are no longer in the home. A commit deletes the parts that
+// earlier attempts have left there, and this process must not report them.
 func (r *runner) forgetUnkept() {
 	for _, v := range r.mem.versions {
 		if !v.kept.IsEmpty() && !r.home.has(partIn(v.label, v.owner)) {

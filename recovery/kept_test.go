@@ -14,12 +14,12 @@ import (
 )
 
 // TestSlicesInHomeAlone: slices of several pieces and of none that have changed, in length too,
-// since the last commit come back to survivors and to the newcomer, out of the memory of the node;
-// so they do after a second repair without a commit between, and what a program does with a slice
-// after a commit does not change what was committed.
+// since the last commit are restored at survivors and at the newcomer, out of the memory of the
+// node. A second repair without a commit in between restores them again, and changes of a slice
+// after a commit do not change the committed data.
 func TestSlicesInHomeAlone(t *testing.T) {
 	const steps, every = 9, 2
-	value := func(rank, step int) []byte { // after so many steps
+	value := func(rank, step int) []byte { // after the given number of steps
 		return slices.Repeat([]byte{byte(1 + rank), byte(step)}, 50_000*(step%3))
 	}
 	job := commtest.Job{N: 3, NodeMemory: true, Kills: []commtest.Killed{{Rank: 1, Mark: "step", At: 6}, {Rank: 0, Mark: "restored", At: 2}}}

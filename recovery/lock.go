@@ -16,33 +16,33 @@ import (
 )
 
 // One job at a time writes the versions of a name. Each of its processes holds the lock, so the job
-// holds it until its last process has ended. The first process at rank 0 makes up the name of the
-// job, before it looks for versions; the others learn it with the reports:
+// holds the lock until its last process has ended. The first process at rank 0 makes up the name of
+// the job before it lists versions; the others learn the name from the reports:
 //
 //	rank 0      takes the lock as job A, looks                                      report: job A
 //	others                                        learn that this is job A, and join
 //	rank 0      dies; a new process there does not know the name of the job, and is refused: job A has the lock
 //	            the report of another rank says that this is job A
 //
-// Where a store has no locks nothing keeps two jobs apart, but for their arguments: see digest.
+// In a store without locks, only their arguments keep two jobs apart: see digest.
 
-// A claim is what a process has of the lock.
+// A claim is the state of the lock at one process.
 type claim struct {
-	job     string            // as which it is taken; "": not known yet
-	locked  *checkpoint.Owner // who has it instead, as rank 0 has found before the reports; else nil
-	release func()            // nil: it is not held
+	job     string            // the job that holds the lock; "": not known yet
+	locked  *checkpoint.Owner // another owner, as rank 0 has found before the reports; or nil
+	release func()            // nil: the lock is not held
 
 }
 
-// claimMax is how long the first process of a job waits until another one lets go of the lock: the
-// ranks of a job whose launcher was killed end a moment later, and a job may be started anew at
-// once.
+// claimWait bounds the time for which the first process of a job waits until another job releases
+// the lock. The ranks of a job whose launcher was killed end a moment later, and a job may be
+// started anew at once.
 const (
 	claimWait  = 3 * time.Second
 	claimAgain = 10 * time.Millisecond
 )
 
-// claimFiles takes the lock at rank 0 where it is not held, before it looks for versions.
+// claimFiles takes the lock at rank 0, unless it is held, before versions are listed.
 func (r *runner) claimFiles() error {
 	f := r.files
 	locker, ok := f.store.(checkpoint.Locker)
@@ -61,7 +61,7 @@ func (r *runner) claimFiles() error {
 			return err
 		case r.joined || time.Since(begun) > claimWait:
 			f.claim.locked = &locked.Owner
-			return nil // perhaps it is this job that has it
+			return nil // the owner may be this job
 		}
 		select {
 		case <-r.ctx.Done():
@@ -71,7 +71,8 @@ func (r *runner) claimFiles() error {
 	}
 }
 
-// take takes the lock as a job, or joins that job. A file system that has none is told of.
+// take takes the lock as a job, or joins that job. On a file system without locks take succeeds
+// without one.
 func (f *files) take(ctx context.Context, locker checkpoint.Locker, job string) error {
 	host, err := os.Hostname()
 	if err != nil {
@@ -88,8 +89,7 @@ func (f *files) take(ctx context.Context, locker checkpoint.Locker, job string) 
 	return err
 }
 
-// joinFiles has this process hold the lock as its job does, once the reports have told which one
-// that is.
+// joinFiles takes the lock at this process as its job does, once the reports have named the job.
 func (r *runner) joinFiles(all []report) error {
 	f := r.files
 	locker, ok := f.store.(checkpoint.Locker)
@@ -117,7 +117,7 @@ func (r *runner) joinFiles(all []report) error {
 	return err
 }
 
-// inUse is the error of a job that is not alone.
+// inUse is the error of a job when another job holds the lock.
 func (f *files) inUse(o checkpoint.Owner) error {
 	return fmt.Errorf("%w: versions of %q in %s are written by process %d on host %s (job %s): wait until it has ended, or name another folder or Files.Job",
 		ErrInUse, f.cfg.Job, f.where, o.PID, o.Host, o.ID)
@@ -130,8 +130,8 @@ func (f *files) unclaim() {
 	f.claim = claim{}
 }
 
-// digest is of the arguments with which a job computes: a version of other ones is of another
-// problem.
+// digest identifies the arguments with which a job computes: a version with other arguments is of
+// another problem.
 func digest(args []string) string {
 	var b []byte
 	for _, a := range args {
@@ -141,13 +141,13 @@ func digest(args []string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// fitsArguments says whether a version was written with the arguments of this job. Versions of
-// before that was noted fit all.
+// fitsArguments reports whether a version was written with the arguments of this job. Old versions
+// without a digest fit all arguments.
 func (f *files) fitsArguments(v checkpoint.Version) bool {
 	return v.Arguments == "" || v.Arguments == digest(f.cfg.Arguments)
 }
 
-// otherArguments is the error of a job whose newest version is of other arguments.
+// otherArguments is the error of a job whose newest version has other arguments.
 func (f *files) otherArguments(v checkpoint.Version) error {
 	return fmt.Errorf("%w: %s in %s (%s=%s goes on from it all the same, %s=none starts anew)", ErrArguments, v.Name(), f.where, RestartVariable, v.Name(), RestartVariable)
 }

@@ -21,9 +21,9 @@ import (
 	"github.com/goulfm/goulfm/recovery/checkpoint"
 )
 
-// TestOneJobAtATime: while a job writes to a folder another one of its name fails at its start, and
-// says which process has it; also when all processes of the first one that had taken the lock are
-// dead. Afterwards it goes on from what the first one has written.
+// TestOneJobAtATime: while a job writes to a folder, another job of the same name fails at its
+// start, with the process that holds the lock in the error. That holds even when all processes that
+// had taken the lock first are dead. Later the second job continues from the versions of the first.
 func TestOneJobAtATime(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the second job waits for the first one for some seconds")
@@ -57,8 +57,8 @@ func TestOneJobAtATime(t *testing.T) {
 	}
 }
 
-// TestOtherArguments: a version of a problem with other arguments is not restored unless somebody
-// says so; one that was written before they were noted is.
+// TestOtherArguments: a version of a problem with other arguments is not restored except on
+// request; a version without noted arguments is.
 func TestOtherArguments(t *testing.T) {
 	dir := stopped(t)
 	name := versions(t, dir)[0].Name()
@@ -99,7 +99,7 @@ func TestOtherArguments(t *testing.T) {
 	assert.Contains(t, f.log.String(), "3 ranks go on from "+name)
 }
 
-// TestArgumentsAreApart: where one ends and the next one begins counts.
+// TestArgumentsAreApart: the boundaries between arguments count.
 func TestArgumentsAreApart(t *testing.T) {
 	seen := map[string]bool{}
 	for _, args := range [][]string{nil, {""}, {"a"}, {"a", "b"}, {"ab"}, {"", "ab"}, {"b", "a"}} {
@@ -108,8 +108,8 @@ func TestArgumentsAreApart(t *testing.T) {
 	assert.Len(t, seen, 7)
 }
 
-// TestLock: processes of one job share the lock of a name, another job gets it when the last of
-// them has let go.
+// TestLock: processes of one job share the lock of a name; another job gets the lock when the last
+// of them has released it.
 func TestLock(t *testing.T) {
 	dir := checkpoint.Dir(filepath.Join(t.TempDir(), "new")).(checkpoint.Locker)
 	a, b := checkpoint.Owner{ID: "a", Host: "here", PID: 7}, checkpoint.Owner{ID: "b", Host: "there", PID: 8}
@@ -139,7 +139,7 @@ func TestLock(t *testing.T) {
 	assert.ErrorIs(t, err, checkpoint.ErrKey)
 }
 
-// locks is a store that notes as which job its lock was taken.
+// locks is a store that notes the job under which its lock was taken.
 type locks struct {
 	checkpoint.Store
 	mu   sync.Mutex
@@ -157,8 +157,8 @@ func (l *locks) Lock(ctx context.Context, name string, o checkpoint.Owner) (rele
 	return release, err
 }
 
-// TestAllRanksHoldTheLock: the lock is not that of rank 0 alone, which may die, and a new process
-// holds it as the job that it is of.
+// TestAllRanksHoldTheLock: all ranks hold the lock, since rank 0 may die, and a new process holds
+// the lock as the job that the process belongs to.
 func TestAllRanksHoldTheLock(t *testing.T) {
 	f := awaited("")
 	l := &locks{Store: checkpoint.Dir(filepath.Join(t.TempDir(), "dir"))}

@@ -12,47 +12,48 @@ import (
 	"github.com/goulfm/goulfm/internal/base/byteview"
 )
 
-// Bounds of what a program protects.
+// Bounds of the members of a program.
 const (
 	MembersMax   = 1024
 	NameBytesMax = 64
 )
 
-// A Member is something that a program protects: Slice or Value.
+// A Member is a protected variable of a program: a Slice or a Value.
 type Member struct {
 	name    string
-	kind    string // what must be the same at all ranks, besides name and options
+	kind    string // equal at all ranks, as are name and options
 	bad     error
 	save    func(dst []byte) ([]byte, error) // appends the present value to dst
-	restore func(b []byte) error             // sets the value that save wrote; b is read only
+	restore func(b []byte) error             // sets the value that save wrote; does not change b
 	elem    int                              // bytes of an element of a Slice
 	bytes   func() []byte                    // of a Slice: the present value, in place
-	room    func(n int) ([]byte, error)      // of a Slice: where a value of n bytes goes, in place
+	room    func(n int) ([]byte, error)      // of a Slice: the destination of a value of n bytes, in place
 	option  options
 }
 
 type options struct {
 	Same, Static, Forward, Own bool
-	Total, Width               int // Rows; else zero
+	Total, Width               int // of Rows; otherwise zero
 }
 
-// An Option says how a member is treated.
+// An Option sets how a member is treated.
 type Option func(*options)
 
-// Same says that a member is equal at all ranks. Each commit compares it, and one in which
-// ranks differ is ErrReplica (with the next one at the latest, but for one case in a million).
+// Same declares that a member is equal at all ranks. Each commit compares digests, and a commit in
+// which ranks differ returns ErrReplica (at the latest the next commit does, except in one case of
+// a million).
 func Same() Option { return func(o *options) { o.Same = true } }
 
-// Static says that a member does not change after the first commit: it is copied once, and
-// only new processes get it.
+// Static declares that a member does not change after the first commit: the member is copied once,
+// and only new processes restore it.
 func Static() Option { return func(o *options) { o.Static = true } }
 
-// Forward says that a repair leaves the member as it is at those who live; new processes get
-// the last version, and the body makes up for the difference.
+// Forward leaves the member unchanged at survivors in a repair. New processes get the value of the
+// last version, and the body makes up for the difference.
 func Forward() Option { return func(o *options) { o.Forward = true } }
 
-// Rows says that a Slice is one rank's part of total rows of width elements each, dealt out as
-// World.Block says: in a world of another size it is dealt out anew.
+// Rows declares that a Slice is one rank's part of total rows of width elements each, distributed
+// as by World.Block. In a world of another size the rows are redistributed.
 func Rows(total, width int) Option { return func(o *options) { o.Total, o.Width = total, width } }
 
 // Slice protects the elements of *p, of a fixed size and without pointers. Its length may change.
@@ -87,7 +88,7 @@ func Slice[T any](name string, p *[]T, opts ...Option) Member {
 	return m
 }
 
-// Value protects *p, by its own encoding.BinaryMarshaler (as rand.PCG has) or else by gob.
+// Value protects *p, encoded by its own encoding.BinaryMarshaler (as rand.PCG has) or by gob.
 func Value[T any](name string, p *T, opts ...Option) Member {
 	m := newMember(name, "value of "+reflect.TypeFor[T]().String(), opts)
 	if p == nil {
@@ -111,7 +112,7 @@ func Value[T any](name string, p *T, opts ...Option) Member {
 		return w.Bytes(), err
 	}
 	m.restore = func(b []byte) error {
-		var fresh T // gob leaves out what is zero
+		var fresh T // gob omits zero fields
 		if err := gob.NewDecoder(bytes.NewReader(b)).Decode(&fresh); err != nil {
 			return err
 		}
@@ -132,7 +133,7 @@ func newMember(name, kind string, opts []Option) Member {
 	return m
 }
 
-// checkMembers says what is wrong with what a program wants to protect.
+// checkMembers returns an error if the members of a program are invalid.
 func checkMembers(ms []Member) error {
 	if len(ms) > MembersMax {
 		return fmt.Errorf("%w: %d: at most %d", ErrMember, len(ms), MembersMax)
@@ -154,8 +155,8 @@ func checkMembers(ms []Member) error {
 	return nil
 }
 
-// checkShrinkable says which member stands in the way of a smaller world: now, and not when a
-// process is missing.
+// checkShrinkable returns an error that names a member which prevents a smaller world. The error
+// comes at once, and not when a process is missing.
 func checkShrinkable(ms []Member) error {
 	for _, m := range ms {
 		if !m.option.Same && !m.isRows() {
@@ -165,10 +166,10 @@ func checkShrinkable(ms []Member) error {
 	return nil
 }
 
-// isRows says whether a member can be dealt out to another number of ranks.
+// isRows reports whether a member can be distributed to another number of ranks.
 func (m Member) isRows() bool { return m.elem > 0 && m.option.Width > 0 && m.option.Total >= 0 }
 
-// checkRows says whether a member of Rows has those that Block gives this rank.
+// checkRows returns an error unless a member of Rows has the rows of this rank's Block.
 func (w *World) checkRows(m Member, bytes int) error {
 	if lo, hi := w.Block(m.option.Total); m.isRows() && bytes != (hi-lo)*m.option.Width*m.elem {
 		return fmt.Errorf("%w: %q has %d bytes, and not %d rows of %d elements", ErrMember, m.name, bytes, hi-lo, m.option.Width)
@@ -176,7 +177,8 @@ func (w *World) checkRows(m Member, bytes int) error {
 	return nil
 }
 
-// digestOf is of what must be the same at all ranks: names, kinds and options in order.
+// digestOf is a digest of the properties that must be equal at all ranks: names, kinds and options
+// in order.
 func digestOf(ms []Member) uint64 {
 	h := fnv.New64a()
 	for _, m := range ms {
@@ -185,7 +187,7 @@ func digestOf(ms []Member) uint64 {
 	return h.Sum64()
 }
 
-// digestOfSame is of the values of the members that are equal at all ranks; false: there are none.
+// digestOfSame is a digest of the members that are equal at all ranks; false: there are none.
 func digestOfSame(ms []Member, blobs [][]byte) (digest uint64, any bool) {
 	h := fnv.New64a()
 	for i, m := range ms {

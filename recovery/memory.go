@@ -7,33 +7,34 @@ import (
 	"github.com/goulfm/goulfm/internal/ckpt/repair"
 )
 
-// A part is what one rank has put into a version: the bytes of each member. They are never
-// written again, so parts may share those that have not changed.
+// A part is one rank's contribution to a version: the bytes of each member. Parts are immutable, so
+// parts may share unchanged bytes.
 type part [][]byte
 
-// A version is what this process has of one. Ranks are of the world that made it.
+// A version is the state of one version at this process. Ranks are those of the world that made the
+// version.
 type version struct {
 	label  repair.Label
-	nodes  []int // of the world that made it, or restored it since
+	nodes  []int // of the world that made or last restored this version
 	parts  map[int]part
-	shares []share // of parity; of several placements after a Protect that failed
+	shares []share // of parity; of several placements after a failed Protect
 
-	// In the part of rank owner the bytes of these members are nil: they are in this process's
-	// home, and nowhere else. See kept.go.
+	// In the part of rank owner the bytes of these members are nil: they are in this process's home
+	// alone. See kept.go.
 	owner int
 	kept  rankset.Set
 }
 
-// memory has the versions that a process can read: its own parts, and copies that it keeps
-// for others. The oldest comes first.
+// memory holds the versions that a process can read: its own parts, and copies that it keeps for
+// others. The oldest comes first.
 type memory struct {
 	versions []*version
-	pinned   part     // is being read by somebody else
-	expected *version // Verify: what a replay has to come to
-	spare    [][]byte // of parts that are gone, to be written anew: new pages are dear
+	pinned   part     // is being read by the writer of a file
+	expected *version // Verify: the version that a replay must reproduce
+	spare    [][]byte // buffers of dropped parts, for reuse: new pages are expensive
 }
 
-// at returns a version, made if it is not there.
+// at returns a version, which is made if there is none.
 func (m *memory) at(l repair.Label, nodes []int) *version {
 	i := slices.IndexFunc(m.versions, func(v *version) bool { return v.label == l })
 	if i < 0 {
@@ -68,8 +69,8 @@ func (m *memory) drop(which func(l repair.Label) bool) {
 	}
 }
 
-// settle forgets the parts of a version that this process does not need in the present
-// layout, and notes where the ranks are now.
+// settle forgets the parts of a version that this process does not need in the present layout, and
+// notes the present nodes of the ranks.
 func (m *memory) settle(l repair.Label, nodes []int, mine int, needed rankset.Set) {
 	v := m.find(l)
 	if v == nil {
@@ -85,7 +86,7 @@ func (m *memory) settle(l repair.Label, nodes []int, mine int, needed rankset.Se
 	}
 }
 
-// reuse takes the bytes of a part that was forgotten, as far as nobody shares them.
+// reuse keeps the buffers of a forgotten part for later parts, unless another part shares them.
 func (m *memory) reuse(p part) {
 	for _, blob := range p {
 		if cap(blob) >= worthKeeping && len(m.spare) < spareMax && !m.uses(blob) {
@@ -94,7 +95,8 @@ func (m *memory) reuse(p part) {
 	}
 }
 
-// What is kept for the next version: of what length, and how many.
+// Bounds of the buffers that are kept for the next version: their least size in bytes, and their
+// number.
 const (
 	worthKeeping = 4096
 	spareMax     = 64
@@ -135,7 +137,7 @@ func (m *memory) room(n int) []byte {
 	return b
 }
 
-// held says what this process has, for its report.
+// held lists the data of this process, for its report.
 func (m *memory) held() []repair.Held {
 	var all []repair.Held
 	for _, v := range m.versions {

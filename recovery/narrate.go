@@ -10,11 +10,12 @@ import (
 	"github.com/goulfm/goulfm/internal/ckpt/repair"
 )
 
-// spent is what a repair took, from when this process has seen that the attempt is over.
+// spent are the durations of a repair, from the moment when this process has seen that the attempt
+// is over.
 type spent struct{ total, agree, shrink, replace time.Duration }
 
-// A stopwatch measures a repair. The end of an attempt may be heard beside the body, hence the
-// lock.
+// A stopwatch measures a repair. The end of an attempt may be detected by another goroutine than
+// the body's, hence the lock.
 type stopwatch struct {
 	mu    sync.Mutex
 	begun time.Time // zero: no repair is under way
@@ -42,7 +43,7 @@ func (s *stopwatch) stop() spent {
 	return took
 }
 
-// lap begins to measure a phase; what it returns ends that.
+// lap begins to measure a phase. The function that lap returns ends the measurement.
 func (s *stopwatch) lap(phase *time.Duration) func() {
 	begun := time.Now()
 	return func() {
@@ -61,7 +62,7 @@ func (s *stopwatch) count(point string) int {
 	return s.counts[point]
 }
 
-// narrate says what a repair was, once it is over: at the lowest rank that has seen it.
+// narrate reports a finished repair, at the lowest rank that has seen the repair.
 func (w *World) narrate() {
 	took := w.r.clock.stop()
 	if w.run.Attempt == 1 && w.Rank() == 0 && w.plan.Source == repair.FromFiles {

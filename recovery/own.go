@@ -11,20 +11,20 @@ import (
 	"github.com/goulfm/goulfm/internal/ckpt/repair"
 )
 
-// Own says that a member is saved by World.Save alone, by each rank when it likes, and never goes
-// back: after a repair each rank has what it has saved last, and who replaces it has that, too.
-// What was never saved keeps the value that the body has set.
+// Own declares that a member is saved by World.Save alone, by each rank at any time, and is never
+// rolled back. After a repair each rank, or its replacement, has the data that the rank saved last.
+// A member that was never saved keeps the value that the body has set.
 func Own() Option { return func(o *options) { o.Own = true } }
 
-// A saving is what the process of a home has saved last: of each Own member the bytes, or nil.
+// A saving holds the last Save of the process of a home: for each Own member the bytes, or nil.
 type saving struct {
 	count uint64 // of calls of Save
 	part  part
 }
 
-// savings are those that a process has: its own, and copies that it keeps for others.
+// savings are the savings that a process has: its own, and copies that it keeps for others.
 type savings struct {
-	mu     sync.Mutex // keepers hear beside the body
+	mu     sync.Mutex // keepers receive in goroutines of their own
 	byHome map[int]saving
 }
 
@@ -55,7 +55,7 @@ func (s *savings) counts() []repair.Own {
 	return all
 }
 
-// retain forgets all homes but the given.
+// retain forgets all homes except the given ones.
 func (s *savings) retain(homes rankset.Set) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -66,11 +66,11 @@ func (s *savings) retain(homes rankset.Set) {
 	}
 }
 
-// Save stores the present values of Own members with those who keep this rank's copies, and in the
-// memory of its node where there is some; without names, of all. When it has returned nil they
-// survive as data of a Commit do. The other ranks need not do anything: it takes a message and its
-// answer. With an error the attempt is over; this rank, if it lives, goes on with these values all
-// the same.
+// Save stores the present values of Own members, or of all of them without names. They go to the
+// keepers of this rank's copies, and into the memory of its node if there is any. Once Save has
+// returned nil the values are as safe as the data of a Commit. The other ranks need not take part:
+// Save exchanges one message and its answer with each keeper. With an error the attempt is over;
+// this rank, if it lives, nevertheless continues with these values.
 func (w *World) Save(ctx context.Context, names ...string) error {
 	if w.members == nil {
 		return fmt.Errorf("%w: Save before Protect", ErrMember)
@@ -81,7 +81,7 @@ func (w *World) Save(ctx context.Context, names ...string) error {
 	}
 	w.r.own.put(w.run.Home, next)
 	switch {
-	case w.ctx.Err() != nil: // another rank has died: this one goes on with what it has done
+	case w.ctx.Err() != nil: // another rank has died: this rank continues with its own values
 		return context.Cause(w.ctx)
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -103,7 +103,7 @@ func (w *World) Save(ctx context.Context, names ...string) error {
 	return nil
 }
 
-// nextSaving is the last one with the present values of some members.
+// nextSaving is the last saving updated with the present values of some members.
 func (w *World) nextSaving(names []string) (next saving, changed []bool, err error) {
 	last := w.r.own.get(w.run.Home)
 	next, changed = saving{last.count + 1, make(part, len(w.members))}, make([]bool, len(w.members))
@@ -125,8 +125,8 @@ func (w *World) nextSaving(names []string) (next saving, changed []bool, err err
 	return next, changed, nil
 }
 
-// keepForOthers takes what those save whose copies this rank keeps, until the attempt is freed:
-// also when the body has returned, since others may not have.
+// keepForOthers receives the savings of the ranks whose copies this rank keeps, until the attempt
+// is freed. That includes the time after the body has returned, since other bodies may still run.
 func (w *World) keepForOthers() {
 	for owner := range w.keepers.KeptBy(w.Rank()).All() {
 		w.serving.Go(func() {
@@ -144,8 +144,8 @@ func (w *World) takeSaving(owner int) error {
 	return w.answer(owner)
 }
 
-// restoreOwn brings savings to who goes on with their homes, and copies to their keepers. All ranks
-// do so in one order, so that nobody waits in a circle.
+// restoreOwn sends savings to the new owners of their homes, and copies to their keepers. All ranks
+// make these transfers in one order, which excludes a cycle of waiting ranks.
 func (w *World) restoreOwn(moves []redundancy.Send) error {
 	for _, s := range moves {
 		if s.From == s.To {
@@ -179,7 +179,7 @@ func (w *World) restoreOwn(moves []redundancy.Send) error {
 	return nil
 }
 
-// takeOwn gives the Own members what was saved last.
+// takeOwn gives the Own members the values that were saved last.
 func (w *World) takeOwn() error {
 	saved := w.r.own.get(w.run.Home)
 	for i, b := range saved.part {
@@ -198,12 +198,12 @@ func (w *World) takeOwn() error {
 	return nil
 }
 
-// hasOwn says whether there is anything to save, alike at all ranks.
+// hasOwn reports whether there are Own members. The result is equal at all ranks.
 func (w *World) hasOwn() bool {
 	return slices.ContainsFunc(w.members, func(m Member) bool { return m.option.Own })
 }
 
-// withOwn is a part with what this rank has saved: for a file.
+// withOwn adds to a part the savings of this rank, for a file.
 func (w *World) withOwn(p part) part {
 	saved := w.r.own.get(w.run.Home)
 	all := slices.Clone(p)
@@ -215,7 +215,7 @@ func (w *World) withOwn(p part) part {
 	return all
 }
 
-// adoptOwn makes what a file had of Own members the first saving, unless there is one already.
+// adoptOwn makes the Own members of a file the first saving, unless there is a saving already.
 func (w *World) adoptOwn(p part) {
 	if w.r.own.get(w.run.Home).count > 0 {
 		return

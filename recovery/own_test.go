@@ -21,12 +21,12 @@ import (
 
 const bagTasks = 40
 
-// bag is a program without steps: each rank does tasks of its own, and saves each.
+// bag is a program without steps: each rank does its own tasks, and saves each.
 type bag struct {
 	cfg recovery.Config
 
 	mu      sync.Mutex
-	done    map[int]int // how often each task was done
+	done    map[int]int // number of executions of each task
 	results [][]int     // at the end
 }
 
@@ -72,7 +72,7 @@ func (b *bag) body(ctx context.Context, w *recovery.World) error {
 	return nil
 }
 
-// check wants the results, and at most so many tasks done again.
+// check compares the results, and bounds the number of tasks done again.
 func (b *bag) check(t testing.TB, again int, what any) {
 	t.Helper()
 	done := 0
@@ -89,8 +89,8 @@ func (b *bag) check(t testing.TB, again int, what any) {
 	}
 }
 
-// TestSaveAtEachPoint: wherever a rank dies nobody else does a task again, and its successor at
-// most one. So it is when a second one dies, that did not keep what the first one had saved.
+// TestSaveAtEachPoint: wherever a rank dies no other rank does a task again, and its successor at
+// most one. The same holds when a second rank dies that did not keep the savings of the first.
 func TestSaveAtEachPoint(t *testing.T) {
 	b := &bag{}
 	marks := b.run(t, commtest.Job{N: 4})
@@ -107,7 +107,7 @@ func TestSaveAtEachPoint(t *testing.T) {
 		marks := (&bag{}).run(t, commtest.Job{N: 4, Kills: []commtest.Killed{first}})
 		for i, k := range marks {
 			if !longtest.Row(i, 7) || k.Rank == 1 || k.Rank == 3 || !slices.Contains([]string{"repair.shrink", "repair.replace", "repair.joined", "restore.plan", "restore.move", "restore.done"}, k.Mark) {
-				continue // the pair that keeps each other's; or an ordinary death
+				continue // the pair that keeps each other's savings; or an ordinary death
 			}
 			b := &bag{}
 			b.run(t, commtest.Job{N: 4, Kills: []commtest.Killed{first, k}})
@@ -116,7 +116,7 @@ func TestSaveAtEachPoint(t *testing.T) {
 	}
 }
 
-// TestOwnNeverGoesBack: a rollback takes back what was committed, and not what was saved.
+// TestOwnNeverGoesBack: a rollback restores committed data, and leaves saved data unchanged.
 func TestOwnNeverGoesBack(t *testing.T) {
 	commtest.Job{N: 2}.Run(t, func(ctx context.Context, w *comm.Comm) error {
 		return recovery.Run(ctx, w, recovery.Config{Log: io.Discard, Every: 2}, func(ctx context.Context, w *recovery.World) error {
@@ -148,7 +148,7 @@ func TestOwnNeverGoesBack(t *testing.T) {
 	})
 }
 
-// TestOwnInFiles: another job finds what was saved, if it has as many ranks.
+// TestOwnInFiles: another job finds the saved data, if the number of ranks is the same.
 func TestOwnInFiles(t *testing.T) {
 	cfg := everyCommit(filepath.Join(t.TempDir(), "dir"))
 	cfg.Files.Job, cfg.Log = "own", io.Discard
@@ -181,15 +181,15 @@ func TestOwnInFiles(t *testing.T) {
 	job(2, 0, recovery.ErrMember)
 }
 
-// TestManyLosses: a rank is lost again and again, each time with one more task saved: what was
-// saved after a repair is kept as what was saved before. (Its partner is not, for it may not be
-// lost at the same time.)
+// TestManyLosses: a rank is lost repeatedly, each time with one more task saved. Data saved after a
+// repair are kept like data saved before. (Its partner is not lost, since the pair must not be lost
+// at the same time.)
 func TestManyLosses(t *testing.T) {
 	var kills []commtest.Killed
 	for task := 6; task <= bagTasks; task += 4 { // tasks 2, 6, 10, ... are those of rank 1
 		kills = append(kills, commtest.Killed{Rank: 1, Mark: "task", At: task})
 		if n := len(kills); n > 1 {
-			kills[n-1].Rank = 2 + n // who replaces the one before
+			kills[n-1].Rank = 2 + n // the replacement of the previous one
 		}
 	}
 	b := &bag{}

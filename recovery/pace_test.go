@@ -13,13 +13,13 @@ import (
 	"github.com/goulfm/goulfm/comm/commtest"
 )
 
-// TestWhoCountsWhichFailures: those who have seen a death count it, once; who came after it does
-// not, and has no wish before it has measured a commit. With a prior of a year what the test takes
-// is nothing.
+// TestWhoCountsWhichFailures: processes that have seen a death count it, once. A process that came
+// later does not, and requests no interval before its first measured commit. With a prior of a year
+// the duration of the test is negligible.
 func TestWhoCountsWhichFailures(t *testing.T) {
 	const year = 365 * 24 * time.Hour
 	job := commtest.Job{N: 3, Kills: []commtest.Killed{{Rank: 1, Mark: "step", At: 3}, {Rank: 2, Mark: "step", At: 5}}}
-	deaths := [3]float64{2, 1, 0} // that the process of each rank has seen in the end
+	deaths := [3]float64{2, 1, 0} // seen by the process of each rank in the end
 	job.Run(t, func(ctx context.Context, w *comm.Comm) error {
 		err := Run(ctx, w, Config{MTBF: year, Every: 1, Log: io.Discard}, func(ctx context.Context, w *World) error {
 			x := 0

@@ -9,16 +9,16 @@ import (
 	"github.com/goulfm/goulfm/internal/ckpt/redundancy"
 )
 
-// A share is what one rank keeps of the parity of its group (redundancy.Group), in one placement
-// of the ranks.
+// A share is the parity that one rank keeps of its group (redundancy.Group), in one placement of
+// the ranks.
 type share struct {
-	nodes  []int          // that placement
-	rank   int            // whose share it is there
+	nodes  []int          // the placement
+	rank   int            // the rank of the share in this placement
 	sizes  []int64        // of the images of the group's members, in their order
 	pieces map[int][]byte // by stripe
 }
 
-// image is a part in one piece, as it is coded: the length of each member, then their bytes.
+// image is a part as one piece for coding: the length of each member, then the bytes of all.
 func image(p part) []byte {
 	size := 8 * len(p)
 	for _, b := range p {
@@ -34,7 +34,7 @@ func image(p part) []byte {
 	return img
 }
 
-// partOf is the way back; ok is false where the image is of something else.
+// partOf is the inverse of image. ok is false if the image is malformed.
 func partOf(img []byte, members int) (p part, ok bool) {
 	if len(img) < 8*members {
 		return nil, false
@@ -51,12 +51,12 @@ func partOf(img []byte, members int) (p part, ok bool) {
 	return p, len(rest) == 0
 }
 
-// A coding is what this process does for the parity of one version: all ranks do their parts of
-// the same steps in one order, so that nobody waits in a circle.
+// A coding is this process's work on the parity of one version. All ranks do their parts of the
+// same steps in one order, which excludes a cycle of waiting ranks.
 type coding struct {
 	w      *World
 	v      *version
-	images map[int][]byte // of parts that are here, made when they are needed
+	images map[int][]byte // of parts at this process, made on demand
 }
 
 func (w *World) coding(v *version) *coding { return &coding{w: w, v: v, images: map[int][]byte{}} }
@@ -80,8 +80,8 @@ func (c *coding) encodeAll(code redundancy.Code) error {
 	return nil
 }
 
-// encode makes the share of one member of a group, at that member: of each stripe in which it has
-// parity all that have data send it their piece.
+// encode makes the share of one member of a group, at that member. For each stripe in which the
+// member has parity, all ranks with data of the stripe send their pieces.
 func (c *coding) encode(g redundancy.Group, to int) error {
 	me := c.w.Rank()
 	if !slices.Contains(g.Members, me) {
@@ -114,7 +114,7 @@ func partLen(g redundancy.Group, sizes []int64) int {
 	return erasure.PartLen(int(slices.Max(sizes)), g.Parts())
 }
 
-// sizes tells each member of a group how long the others' images are.
+// sizes exchanges the lengths of images among the members of a group.
 func (c *coding) sizes(g redundancy.Group) ([]int64, error) {
 	sizes, me := make([]int64, len(g.Members)), c.w.Rank()
 	for i, from := range g.Members {
@@ -130,8 +130,8 @@ func (c *coding) sizes(g redundancy.Group) ([]int64, error) {
 	return sizes, nil
 }
 
-// encodeStripe brings the data of a stripe to the member that has piece k of its parity, which gets
-// that.
+// encodeStripe moves the data of a stripe to the member that has piece k of its parity. The result
+// is this piece, at that member alone.
 func (c *coding) encodeStripe(g redundancy.Group, st redundancy.Stripe, k, length int) ([]byte, error) {
 	me, to := c.w.Rank(), st.Parity[k]
 	data := make([][]byte, len(st.Data))
@@ -161,7 +161,7 @@ func (c *coding) encodeStripe(g redundancy.Group, st redundancy.Stripe, k, lengt
 	return parity[k], coder.Encode(data, parity)
 }
 
-// rebuild makes a part that nobody has any more, at the process that goes on with it.
+// rebuild makes a part that no process has any more, at its new owner.
 func (c *coding) rebuild(r redundancy.Rebuild, placed []int) error {
 	var here bool
 	involved := []int{r.To}
@@ -192,15 +192,15 @@ func (c *coding) rebuild(r redundancy.Rebuild, placed []int) error {
 	if c.w.Rank() == r.To {
 		p, ok := partOf(img, len(c.w.members))
 		if !ok {
-			return errOver // a piece was another one: this version cannot be had
+			return errOver // a piece was of another part: this version cannot be restored
 		}
 		c.v.parts[r.Owner] = p
 	}
 	return nil
 }
 
-// rebuildStripe brings as many pieces of a stripe as it takes to who rebuilds, and adds the owner's
-// part of it to the image.
+// rebuildStripe moves to the rebuilding rank the least number of pieces of a stripe that suffices,
+// and adds the owner's part of the stripe to the image.
 func (c *coding) rebuildStripe(r redundancy.Rebuild, n int, placed []int, length int, img []byte) error {
 	st := r.Group.Stripe(n)
 	own := slices.Index(st.Data, r.Owner)
@@ -245,18 +245,20 @@ func (c *coding) rebuildStripe(r redundancy.Rebuild, n int, placed []int, length
 	return err
 }
 
-// share returns the share of a rank in a placement; the plan says that it is here.
+// share returns the share of a rank in a placement. The plan guarantees that this process has the
+// share.
 func (c *coding) share(rank int, placed []int) share {
 	i := slices.IndexFunc(c.v.shares, func(s share) bool { return s.rank == rank && slices.Equal(s.nodes, placed) })
 	return c.v.shares[i]
 }
 
-// move gives figures of one rank to another.
+// move sends figures of one rank to another.
 func (c *coding) move(from, to int, figures []int64) error {
 	return moveBytes(c.w, from, to, figures)
 }
 
-// moveBytes gives what from has to another rank; who is neither, or both, does nothing.
+// moveBytes sends the elements of one rank to another. At all other ranks, and with from == to,
+// moveBytes does nothing.
 func moveBytes[T comm.Elem](w *World, from, to int, b []T) (err error) {
 	switch {
 	case from == to:

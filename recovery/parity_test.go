@@ -12,7 +12,7 @@ import (
 )
 
 // TestErasure: of six nodes any two may be lost at once, wherever the program is in a step; three
-// are too many, which is an error, and never old or mixed data.
+// are too many, which is an error, and never yields old or mixed data.
 func TestErasure(t *testing.T) {
 	nodes := commtest.Nodes{0, 1, 2, 3, 4, 5}
 	cfg := recovery.Config{Every: 3, Erasure: recovery.Erasure{Data: 4, Parity: 2}}
@@ -60,7 +60,7 @@ func TestErasureAtEachPoint(t *testing.T) {
 	}
 }
 
-// TestErasureAfterErasure: what a repair has made again is lost in its turn, before the next
+// TestErasureAfterErasure: data that a repair has rebuilt are lost in their turn, before the next
 // commit.
 func TestErasureAfterErasure(t *testing.T) {
 	cfg := recovery.Config{Every: 3, Erasure: recovery.Erasure{Data: 2, Parity: 1}}
@@ -71,9 +71,9 @@ func TestErasureAfterErasure(t *testing.T) {
 	assert.Equal(t, want, got)
 }
 
-// TestErasureOntoOneNode: of two nodes one is gone with its memory, and those who replace its ranks
-// are on the other one. There nobody needs parity any more, but what the dead had is still in that
-// of before.
+// TestErasureOntoOneNode: one of two nodes is lost with its memory, and the replacements of its
+// ranks are on the other. No rank of that node needs parity any more, but the data of the dead are
+// still in the old parity.
 func TestErasureOntoOneNode(t *testing.T) {
 	cfg := recovery.Config{Every: 3, Erasure: recovery.Erasure{Data: 1, Parity: 1}}
 	j := commtest.Job{N: 4, Nodes: commtest.Nodes{0, 0, 1, 1}, NodeMemory: true}

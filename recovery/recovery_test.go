@@ -20,14 +20,15 @@ import (
 
 const steps = 12
 
-// sums collects what ranks have come to.
+// sums collects the results of ranks.
 type sums struct {
 	mu   sync.Mutex
 	seen map[int]int // by rank
 	meet *meeting    // nil: there is none
 }
 
-// A meeting has some ranks die together, at the point "met": nobody is dead before all are there.
+// A meeting makes some ranks die together, at the point "met": no rank is dead before all are
+// there.
 type meeting struct {
 	attempt int // 0: the first one
 	ranks   []int
@@ -100,7 +101,7 @@ func solver(s *sums, cfg recovery.Config) func(ctx context.Context, w *comm.Comm
 	}
 }
 
-// run returns what the ranks came to, and the points that were reached.
+// run returns the results of the ranks, and the points that were reached.
 func run(t *testing.T, j commtest.Job, cfg recovery.Config) (map[int]int, []commtest.Killed) {
 	t.Helper()
 	s := &sums{seen: map[int]int{}}
@@ -136,7 +137,7 @@ func TestEachPointOfARepair(t *testing.T) {
 	}
 }
 
-// TestFatalError: a bug is not replayed, and all ranks hear of it.
+// TestFatalError: a bug is not replayed, and all ranks learn of the error.
 func TestFatalError(t *testing.T) {
 	bug := errors.New("a bug")
 	for _, panics := range []bool{false, true} {
@@ -165,7 +166,7 @@ func TestFatalError(t *testing.T) {
 	}
 }
 
-// TestRollback: all go back, and nobody is replaced.
+// TestRollback: all ranks return to the last version, and no rank is replaced.
 func TestRollback(t *testing.T) {
 	commtest.Job{N: 3}.Run(t, func(ctx context.Context, w *comm.Comm) error {
 		return recovery.Run(ctx, w, recovery.Config{Log: io.Discard, Every: 2}, func(ctx context.Context, w *recovery.World) error {
@@ -194,7 +195,7 @@ func TestRollback(t *testing.T) {
 	})
 }
 
-// TestReplicas: what should be the same at all ranks and is not is found, at all of them.
+// TestReplicas: a difference between replicas is found at all ranks.
 func TestReplicas(t *testing.T) {
 	commtest.Job{N: 3}.Run(t, func(ctx context.Context, w *comm.Comm) error {
 		found := 0
@@ -219,8 +220,8 @@ func TestReplicas(t *testing.T) {
 	})
 }
 
-// TestPairLost: with one copy the loss of both who have it is an error at all, and never old or
-// mixed data.
+// TestPairLost: with one copy, the loss of both its holders is an error at all ranks, and never
+// yields old or mixed data.
 func TestPairLost(t *testing.T) {
 	wantLost(t, commtest.Job{N: 4}, recovery.Config{Every: 3}, 0, 2)
 	want, _ := run(t, commtest.Job{N: 4}, recovery.Config{})
@@ -237,7 +238,7 @@ func together(t *testing.T, j commtest.Job, cfg recovery.Config, ranks ...int) m
 	return s.seen
 }
 
-// wantLost has some ranks die at once and wants ErrLost at all others.
+// wantLost makes some ranks die at once and requires ErrLost at all others.
 func wantLost(t *testing.T, j commtest.Job, cfg recovery.Config, ranks ...int) {
 	t.Helper()
 	s := &sums{seen: map[int]int{}, meet: meetingOf(ranks...)}
@@ -250,7 +251,7 @@ func wantLost(t *testing.T, j commtest.Job, cfg recovery.Config, ranks ...int) {
 	})
 }
 
-// TestTooFew: without processes to replace the dead the program ends, or goes on with fewer.
+// TestTooFew: without processes to replace the dead the program ends, or continues with fewer.
 func TestTooFew(t *testing.T) {
 	j := commtest.Job{N: 3, Room: 3, Kills: []commtest.Killed{{Rank: 1, Mark: "step", At: 4}}}
 	j.Run(t, func(ctx context.Context, w *comm.Comm) error {
@@ -304,7 +305,7 @@ func TestStop(t *testing.T) {
 	})
 }
 
-// TestShrink: where nobody can be replaced the data are dealt out to those who are left, and the
+// TestShrink: without replacements the data are distributed among the remaining ranks, and the
 // result is the same.
 func TestShrink(t *testing.T) {
 	const rows, width = 11, 2
@@ -352,7 +353,8 @@ func TestShrink(t *testing.T) {
 	}
 }
 
-// TestShrinkRefusesMembers: what could not be dealt out is an error before anybody has died.
+// TestShrinkRefusesMembers: members that could not be distributed are an error before any rank has
+// died.
 func TestShrinkRefusesMembers(t *testing.T) {
 	commtest.Job{N: 2}.Run(t, func(ctx context.Context, w *comm.Comm) error {
 		err := recovery.Run(ctx, w, recovery.Config{Log: io.Discard, Short: recovery.Shrink}, func(ctx context.Context, w *recovery.World) error {
@@ -378,8 +380,8 @@ func (f *fragile) MarshalBinary() ([]byte, error) {
 
 func (f *fragile) UnmarshalBinary([]byte) error { return nil }
 
-// TestMemberThatCannotBeCopied: it ends the program at all ranks, and those who wait for the copy
-// too.
+// TestMemberThatCannotBeCopied: a member that cannot be copied ends the program at all ranks,
+// including ranks that wait for the copy.
 func TestMemberThatCannotBeCopied(t *testing.T) {
 	commtest.Job{N: 4}.Run(t, func(ctx context.Context, w *comm.Comm) error {
 		err := recovery.Run(ctx, w, recovery.Config{Log: io.Discard, Every: 1}, func(ctx context.Context, w *recovery.World) error {

@@ -14,17 +14,18 @@ import (
 	"github.com/goulfm/goulfm/recovery/checkpoint"
 )
 
-// RestartVariable names the variable that says what a job starts from: see Files.
+// RestartVariable is the variable that chooses the version that a job starts from: see Files.
 const RestartVariable = "GOULFM_RESTART"
 
-// look finds what the job may start from: at its lowest rank, before anything was agreed. What
-// cannot be restored is named. An error ends the program: it is not started from the beginning
-// where it was to go on. Afterwards a newcomer at the lowest rank finds what the job has written.
+// look finds the versions that the job may start from: at its lowest rank, before the first
+// agreement. Versions that cannot be restored are named. An error ends the program: a job that was
+// to continue is not started from the beginning. Later, a newcomer at the lowest rank finds the
+// versions that the job has written.
 func (r *runner) look(g repair.Gather) error {
 	f, wanted := r.files, os.Getenv(RestartVariable)
 	all, err := checkpoint.List(r.ctx, f.store)
 	switch {
-	case err != nil && g.Known: // it may not be needed
+	case err != nil && g.Known: // a version in files may not be needed
 		r.told("recovery: rank %d cannot look at %s: %v", r.w.Rank(), f.where, err)
 		return nil
 	case err != nil:
@@ -72,13 +73,14 @@ func (r *runner) look(g repair.Gather) error {
 	return nil
 }
 
-// isOf says that a version is, beyond doubt, one that this job has made or started from: others may
-// be of a job before, from which this one was not to go on.
+// isOf reports whether a version certainly was made by this job, or is the one that the job started
+// from. Other versions may be of an earlier job, from which this job was not to continue.
 func isOf(g repair.Gather, l repair.Label) bool {
 	return l.Epoch == g.Committed.Epoch && !g.Committed.Less(l)
 }
 
-// fits says whether this program, at so many ranks, can take over what another one has written.
+// fits returns an error if this program, with its number of ranks, cannot restore a version of
+// another job.
 func (w *World) fits(s checkpoint.Store, v checkpoint.Version) error {
 	m, err := ckptfile.ReadManifest(w.r.ctx, s, v.Name())
 	if err != nil {
@@ -109,8 +111,9 @@ func (w *World) fitsHead(h ckptfile.Head) error {
 	return nil
 }
 
-// awaitPublished returns when what rank 0 publishes is in files: all know of such a version once
-// they have agreed on it, and who looks for it too early says for good that it cannot be read.
+// awaitPublished returns when the version that rank 0 publishes is in files. All ranks know of this
+// version once they have agreed on it, and a rank that reads the files too early marks the version
+// as unreadable for good.
 //
 //	0        publishes version 3.13; the store takes long
 //	1        dies; memory has too little without it
@@ -127,8 +130,8 @@ func (r *runner) awaitPublished() error {
 	return collectives.Barrier(w.ctx, w.base)
 }
 
-// reload reads this rank's part of a version from files. All ranks together read all bytes of it
-// before anything is restored.
+// reload reads this rank's part of a version from files. All ranks together read all bytes of the
+// version before any data are restored.
 func (w *World) reload(l repair.Label) (part, error) {
 	f := w.r.files
 	m, err := ckptfile.ReadManifest(w.ctx, f.store, f.name(l))
@@ -166,7 +169,7 @@ func (w *World) reload(l repair.Label) (part, error) {
 	return p, nil
 }
 
-// A source is a version in files, of which each is opened when it is needed.
+// A source is a version in files; each file is opened on demand.
 type source struct {
 	ctx      context.Context
 	store    checkpoint.Store
@@ -194,7 +197,7 @@ func (s *source) whole(rank, member int) ([]byte, error) {
 	return b, f.ReadMember(b, member, 0)
 }
 
-// rows reads the rows that are this rank's now, from the files of those that had them.
+// rows reads the present rows of this rank, from the files of their former owners.
 func (s *source) rows(w *World, m Member, member int) ([]byte, error) {
 	elements := m.option.Total * m.option.Width
 	from := make(relayout.Dist, len(s.manifest.Files))
@@ -233,10 +236,10 @@ func (s *source) rows(w *World, m Member, member int) ([]byte, error) {
 	return mine, nil
 }
 
-// spoiled notes that a version cannot be restored, and says why.
+// spoiled notes that a version cannot be restored, and reports the reason.
 func (r *runner) spoiled(l repair.Label, err error) {
 	if r.w.ctx.Err() != nil {
-		return // that is why
+		return // the end of the attempt is the reason
 	}
 	r.told("recovery: rank %d: %s in %s is not restored: %v", r.w.Rank(), r.files.name(l), r.files.where, strings.TrimPrefix(err.Error(), r.files.name(l)+"/"))
 	r.files.archive.Spoiled(l)

@@ -11,11 +11,11 @@ import (
 	"github.com/goulfm/goulfm/internal/ckpt/repair"
 )
 
-// A report is a repair.Report as it travels.
+// A report is a repair.Report in transit.
 type report struct {
 	repair.Report
-	Kept bool   // it has a home in the memory of its node
-	Job  string // as which it has the lock of the files, or knows to be this one's; "": it does not know
+	Kept bool   // this rank has a home in the memory of its node
+	Job  string // the job that holds the lock of the files, as this rank knows; "": unknown
 }
 
 // append encodes t.
@@ -49,7 +49,7 @@ func appendLabels(b []byte, ls ...repair.Label) []byte {
 	return b
 }
 
-// readReport reads what append wrote.
+// readReport is the inverse of append.
 func readReport(b []byte) (report, error) {
 	r := wire.NewReader(b)
 	t := report{Report: repair.Report{Node: readIndex(r), Home: readIndex(r), Epoch: r.Uint(), Committed: readLabel(r), Known: r.Bool()}}
@@ -72,7 +72,7 @@ func readIndex(r *wire.Reader) int { return r.Below(1 << 31) }
 
 func readLabel(r *wire.Reader) repair.Label { return repair.Label{Epoch: r.Uint(), Number: r.Uint()} }
 
-// readList reads a number, and so many values; each has one byte or more.
+// readList reads a count and as many values; each value has one byte or more.
 func readList[T any](r *wire.Reader, read func() T) (list []T) {
 	for range r.Below(r.Left() + 1) {
 		list = append(list, read())
@@ -80,9 +80,9 @@ func readList[T any](r *wire.Reader, read func() T) (list []T) {
 	return list
 }
 
-// frameBytes hold the report of a rank of a world of some hundred ranks that has two versions of
-// its own, after four bytes with its length. Members write them in one exchange, and what is longer
-// in another one.
+// frameBytes is the room for a report and, before it, four bytes with its length. The report of a
+// rank fits if the world has some hundred ranks and the rank has two versions of its own. Members
+// write frames in one exchange, and the remainders of longer reports in another.
 const frameBytes = 512
 
 // exchange gives every rank all reports, by rank.

@@ -15,8 +15,7 @@ import (
 	"github.com/goulfm/goulfm/internal/ckpt/repair"
 )
 
-// TestReportTravels: what is read is what was written, and all that is shorter or longer is an
-// error.
+// TestReportTravels: a report is read as written, and all shorter or longer messages are an error.
 func TestReportTravels(t *testing.T) {
 	full := report{Kept: true, Job: "A", Report: repair.Report{
 		Node: 3, Home: 70_000, Epoch: 9, Committed: repair.Label{Epoch: 8, Number: 1 << 40}, Known: true, Members: 1 << 63,
@@ -49,8 +48,8 @@ func TestReportTravels(t *testing.T) {
 	assert.Equal(t, full.Job, got.Job)
 }
 
-// TestExchangeOfAnyLength: texts that fill a frame, that are longer by a byte, and none at all,
-// come to all ranks.
+// TestExchangeOfAnyLength: texts that fill a frame, that are longer by a byte, and empty texts
+// arrive at all ranks.
 func TestExchangeOfAnyLength(t *testing.T) {
 	for _, lengths := range [][]int{{0, 1, frameBytes - 4}, {0, frameBytes - 3, 5000}} {
 		commtest.Run(t, len(lengths), func(ctx context.Context, w *comm.Comm) {

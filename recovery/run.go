@@ -22,16 +22,17 @@ import (
 // door leads into package comm.
 var door = commhooks.Through[comm.Comm, comm.Intercomm, comm.Request, comm.Config]()
 
-// Main is the main function of a program that outlives its processes: comm.Main whose body is
-// Run. It takes goulfm run; elsewhere the dead cannot be replaced (Config.Short).
+// Main is the main function of a program that outlives its processes: comm.Main with Run as its
+// body. Use it under goulfm run; elsewhere the dead cannot be replaced (Config.Short).
 func Main(cfg Config, body Body) {
 	comm.MainWith(cfg.Comm, func(ctx context.Context, w *comm.Comm) error { return Run(ctx, w, cfg, body) })
 }
 
-// Run calls body until all ranks have finished, on the members of w, which is a world and which
-// nothing has used before; in a process that has replaced another one, on those that it has
-// joined. Collective. Its error is the same at all living ranks; one whose body has failed
-// gets that error, too. Once a rank was replaced w is freed, and is only finalized afterwards.
+// Run calls body until all ranks have finished, on the members of w, a world that has not been used
+// before. In a process that has replaced another, Run continues on the communicator that the
+// process has joined. Collective. Its error is the same at all living ranks; the error of a rank
+// whose body has failed also wraps the error of that body. Once a rank was replaced w is freed, and
+// only Finalize may use w afterwards.
 func Run(ctx context.Context, w *comm.Comm, cfg Config, body Body) error {
 	r, err := newRunner(ctx, w, cfg, body)
 	if err != nil {
@@ -40,35 +41,35 @@ func Run(ctx context.Context, w *comm.Comm, cfg Config, body Body) error {
 	return r.run()
 }
 
-// A runner is one process in the world of its program: it carries out what the rules say.
+// A runner is one process in the world of its program: it carries out the actions of the rules.
 type runner struct {
-	ctx   context.Context // Run's: its end asks for a stop
+	ctx   context.Context // of Run: its end requests a stop
 	cfg   Config
 	body  Body
-	world *comm.Comm // the one that Finalize ends: not for us to free
+	world *comm.Comm // Finalize ends this communicator; the runner never frees it
 
-	mu    sync.Mutex // of rules: a revocation is heard beside the body
+	mu    sync.Mutex // of rules: a revocation arrives in another goroutine than the body's
 	rules *repair.World
 
-	c     *comm.Comm   // the newest communicator; base of an attempt once there is one on it
+	c     *comm.Comm   // the newest communicator, and base of the next attempt
 	old   []*comm.Comm // to free when the next attempt begins
 	mem   memory
 	own   savings
 	home  *home        // in the memory of the node; nil: there is none
-	alone bool         // no copies are sent: that memory is enough, at all ranks
+	alone bool         // no copies are sent: home is sufficient, at all ranks
 	files *files       // nil: there are none
-	last  repair.Label // committed or restored, and here: what static members are shared with
+	last  repair.Label // committed or restored, and in memory; static members are shared with this version
 
 	w       *World         // the attempt
-	reply   *repair.Return // of the call that is being handled
-	next    *repair.Run    // the attempt that is to begin
+	reply   *repair.Return // to the present call
+	next    *repair.Run    // the next attempt
 	outcome *repair.Outcome
-	failure error // a call of the library that has failed for good
-	scarce  error // why the last Replace had no processes; nil: it had
+	failure error // a call of the library has failed for good
+	scarce  error // the reason why the last Replace had no processes; nil: there were some
 	fatal   error // of this rank's body
-	peer    error // the class of what ended the program at the lowest rank
+	peer    error // the class of the error that ended the program at the lowest rank
 
-	joined bool         // it has replaced another process
+	joined bool         // this process has replaced another
 	stock  repair.Stock // of the static and forward members
 	pacer  *commitinterval.Pacer
 	clock  stopwatch
@@ -100,9 +101,9 @@ func newRunner(ctx context.Context, w *comm.Comm, cfg Config, body Body) (*runne
 	return r, nil
 }
 
-// layout says who keeps what of whom, of ranks on these nodes: of the present world, or of the one
-// that has made a version, which had copies or parity if it was on several nodes, wherever all are
-// now.
+// layout returns the placement of copies for ranks on these nodes: the nodes of the present world,
+// or of the world that made a version. Such a version had copies or parity if its world was on
+// several nodes, wherever the ranks are now.
 func (r *runner) layout(nodes []int) redundancy.Layout {
 	if r.alone && slices.Min(nodes) == slices.Max(nodes) {
 		return redundancy.Alone(nodes)
@@ -122,7 +123,7 @@ func (r *runner) settings() repair.Config {
 }
 
 func (r *runner) run() error {
-	defer r.endFiles() // also where a test ends the process in its body
+	defer r.endFiles() // deferred, since a test may end the goroutine in its body
 	r.handle(repair.Begin{})
 	for r.outcome == nil && r.failure == nil {
 		r.attempt(*r.next)
@@ -142,22 +143,22 @@ func (r *runner) run() error {
 	return err
 }
 
-// sameAs is an error of another rank, which is one of this package.
+// sameAs is the error of another rank, with its class among the errors of this package.
 type sameAs struct {
 	error
 	class error
 }
 
-// Unwrap makes it that error, too.
+// Unwrap returns the error and its class.
 func (e sameAs) Unwrap() []error { return []error{e.error, e.class} }
 
-// ofBody is an error of the body of this rank, and ErrPeer, whose text it does not repeat.
+// ofBody is an error of the body of this rank, and ErrPeer, whose text the error does not repeat.
 type ofBody struct{ error }
 
-// Unwrap makes it both.
+// Unwrap returns ErrPeer and the error.
 func (e ofBody) Unwrap() []error { return []error{ErrPeer, e.error} }
 
-// explain adds to ErrTooFew why processes could not be had.
+// explain adds to ErrTooFew the reason why no processes were available.
 func (r *runner) explain(err error) error {
 	if errors.Is(err, ErrTooFew) && r.scarce != nil {
 		return fmt.Errorf("%w: %w", err, r.scarce)
@@ -165,7 +166,7 @@ func (r *runner) explain(err error) error {
 	return err
 }
 
-// errorOf is what Run returns.
+// errorOf returns the error of Run.
 func errorOf(o repair.Outcome) error {
 	switch o.End {
 	case repair.Peer:
@@ -185,9 +186,9 @@ func errorOf(o repair.Outcome) error {
 	return nil
 }
 
-// handle gives an event to the rules and does what they say, until there is nothing to do. Once a
-// call has failed for good, as that of a process that is fenced, the rules wait for an answer that
-// will not come: what the body does then is nothing to them.
+// handle passes an event to the rules and performs their actions, until there are none. Once a call
+// has failed for good, such as the call of a fenced process, the rules wait for an answer that
+// never comes. Later events of the body have no effect.
 func (r *runner) handle(ev repair.Event) {
 	if r.failure != nil {
 		return
@@ -208,7 +209,7 @@ func (r *runner) step(ev repair.Event) []repair.Action {
 	return append([]repair.Action(nil), r.rules.Step(ev)...)
 }
 
-// perform does one thing, and returns what came of it if the rules wait for that.
+// perform carries out one action, and returns the resulting event if the rules wait for one.
 func (r *runner) perform(a repair.Action) repair.Event {
 	if pausepoint.Enabled {
 		pausepoint.At("recovery.performs")
@@ -253,14 +254,14 @@ func (r *runner) perform(a repair.Action) repair.Event {
 	return nil
 }
 
-// now is the time since this process has begun to observe failures: those before it has replaced
-// somebody are not its own.
+// now is the time since this process began to observe failures. Earlier failures, before this
+// process replaced another, do not count as observed.
 func (r *runner) now() mono.Time { return mono.Time(time.Since(r.begun)) }
 
-// uniform is the context of calls that have one outcome at all: nobody gives up the wait.
+// uniform is the context of calls that have one outcome at all ranks: no rank gives up the wait.
 var uniform = context.Background()
 
-// fail ends Run: a call that cannot fail has failed.
+// fail ends Run after the failure of a call that should not fail.
 func (r *runner) fail(err error) repair.Event {
 	r.failure = fmt.Errorf("recovery: %w", err)
 	return nil
@@ -285,13 +286,13 @@ func (r *runner) shrink() repair.Event {
 	return repair.Shrunk{Left: left}
 }
 
-// isOfTheDead says whether a call has failed since one of the dead had made another one in its
+// isOfTheDead reports whether a call has failed because a dead process had made another call in its
 // place. A process that dies may have come to another outcome of the call before:
 //
 //	0 and 2  have committed, and go on; 2 is in the next boundary when both die
 //	1        hears of that, and for it the same boundary ends the attempt: it calls Shrink
 //
-// That is ErrMismatch at all who live, and their next call meets nobody but them.
+// The result is ErrMismatch at all survivors, and their next call involves survivors alone.
 func isOfTheDead(err error, dead []int) bool {
 	e, named := errors.AsType[*ulfm.Error](err)
 	return named && errors.Is(err, comm.ErrMismatch) && slices.ContainsFunc(e.Ranks, func(rank int) bool { return slices.Contains(dead, rank) })
@@ -317,14 +318,14 @@ func (r *runner) replace(a repair.Replace) repair.Event {
 // freeOld frees what the next attempt does not need.
 func (r *runner) freeOld() {
 	for _, c := range r.old {
-		if c != r.world { // Finalize ends that one
-			_ = c.Free() // it was made here and is freed once
+		if c != r.world { // Finalize ends the world
+			_ = c.Free() // c was made by this runner and is freed once
 		}
 	}
 	r.old = nil
 }
 
-// told writes a line for people.
+// told writes a line to the log.
 func (r *runner) told(format string, args ...any) {
-	_, _ = fmt.Fprintf(r.cfg.Log, "goulfm: "+format+"\n", args...) // nobody waits for it
+	_, _ = fmt.Fprintf(r.cfg.Log, "goulfm: "+format+"\n", args...) // a log that cannot be written stops no repair
 }

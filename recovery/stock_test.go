@@ -50,7 +50,7 @@ func (s *stocked) run(t testing.TB, j commtest.Job) string {
 	return s.result
 }
 
-// process is what one process has of the program.
+// process is the state of the program at one process.
 type process struct {
 	*stocked
 	static  []int64
@@ -99,7 +99,7 @@ func (p *process) body(ctx context.Context, w *recovery.World) error {
 	if w.Err() != nil {
 		return w.Err()
 	}
-	mine := append(p.static, 0)[0] // it may be missing, which was noted
+	mine := append(p.static, 0)[0] // the value may be missing, which was noted
 	sum, err := collectives.AllreduceOne(ctx, w.Comm(), mine, collectives.Sum)
 	if err == nil && w.Rank() == 0 {
 		p.mu.Lock()
@@ -109,10 +109,10 @@ func (p *process) body(ctx context.Context, w *recovery.World) error {
 	return err
 }
 
-// TestMembersOverTwoDeaths: of four ranks one dies at each mark of the first attempt, and then
+// TestMembersOverTwoDeaths: one of four ranks dies at each mark of the first attempt, and then
 // another one, or its successor, at each mark of the repair. Static and forward members have the
 // data of their rank, and a rank is new until a Protect has returned. RECOVERY_PAIRS=all tries all
-// pairs, which takes minutes; else the first deaths are some of rank 0.
+// pairs, which takes minutes; by default the first deaths are some of rank 0.
 func TestMembersOverTwoDeaths(t *testing.T) {
 	if testing.Short() {
 		t.Skip("some hundred jobs")
@@ -142,8 +142,9 @@ func TestMembersOverTwoDeaths(t *testing.T) {
 	}
 }
 
-// TestMembersFromFilesOverADeath: a job goes on from files, and a rank dies before it has the data:
-// the others take theirs from the files in the next attempt, static and forward ones as well.
+// TestMembersFromFilesOverADeath: a job continues from files, and a rank dies before receiving the
+// data. In the next attempt the others read all members from the files, including static and
+// forward ones.
 func TestMembersFromFilesOverADeath(t *testing.T) {
 	for _, mark := range []string{"restore.plan", "restore.move", "restore.done", "repair.agree"} {
 		var log lines

@@ -8,10 +8,10 @@ import (
 	"github.com/goulfm/goulfm/internal/ckpt/repair"
 )
 
-// copyPart stores this rank's part of a version, and gives it to its keepers.
+// copyPart stores this rank's part of a version, and sends the part to its keepers.
 func (r *runner) copyPart(a repair.Copy) repair.Event {
 	w := r.w
-	if a.Check { // it was not complete at once: a member could not be copied, or a transfer failed
+	if a.Check { // the copy was not complete at once: a member could not be copied, or a transfer failed
 		return repair.Copied{Files: r.files.says(a.All)}
 	}
 	w.base.Mark("commit.copy", r.clock.count("copy"))
@@ -40,8 +40,8 @@ func (r *runner) copyPart(a repair.Copy) repair.Event {
 	return repair.Copied{Complete: complete, Same: same, Digest: digest, Files: r.files.says(a.All)}
 }
 
-// exchange gives the part to its keepers and takes those of others, all ranks in one order, so
-// that nobody waits in a circle.
+// exchange sends the part to its keepers and receives the parts that this rank keeps. All ranks
+// make the transfers in one order, which excludes a cycle of waiting ranks.
 func (r *runner) exchange(l repair.Label, mine part) bool {
 	w := r.w
 	if code, coded := w.layout.(redundancy.Code); coded {
@@ -76,8 +76,8 @@ func (r *runner) exchange(l repair.Label, mine part) bool {
 	return true
 }
 
-// save copies the members. Those that are static are shared with the last version; those that are
-// kept are not copied: they are the program's, until they are in the home.
+// save copies the members. Static members are shared with the last version. The members in kept are
+// not copied: they are the program's slices, until they are in the home.
 func (w *World) save() (p part, kept rankset.Set, err error) {
 	var before part
 	if v := w.r.mem.find(w.r.last); v != nil {
@@ -116,7 +116,7 @@ func (w *World) save() (p part, kept rankset.Set, err error) {
 	return p, kept, nil
 }
 
-// restored does this process's part of a plan, and says what came of it.
+// restored does this process's part of a plan, and returns the result.
 func (r *runner) restored(p repair.Plan) repair.Event {
 	w := r.w
 	ev := repair.Restored{OK: r.restore(p)}
@@ -130,11 +130,11 @@ func (r *runner) restored(p repair.Plan) repair.Event {
 	return ev
 }
 
-// restore does this process's part of a plan; the program gets its data once all agree.
+// restore does this process's part of a plan. The program gets its data once all ranks agree.
 func (r *runner) restore(p repair.Plan) bool {
 	w := r.w
 	w.plan, w.layout = p, p.Layout
-	r.mem.expected = nil // of an attempt before
+	r.mem.expected = nil // of an earlier attempt
 	w.base.Mark("restore.move", r.clock.count("move"))
 	ok := true
 	switch p.Source {
@@ -155,8 +155,7 @@ func (r *runner) restore(p repair.Plan) bool {
 	return ok
 }
 
-// restoreMemory brings the parts of a version to who goes on with them, and copies to their
-// keepers.
+// restoreMemory moves the parts of a version to their new owners, and copies to their keepers.
 func (r *runner) restoreMemory(p repair.Plan) bool {
 	w := r.w
 	v := r.mem.at(p.Label, madeOn(p, w.nodes))
@@ -181,8 +180,8 @@ func (r *runner) restoreMemory(p repair.Plan) bool {
 	return true
 }
 
-// madeOn says of which placement the parts of a plan are. A version that a world of another size
-// has made stays that world's until the next commit:
+// madeOn returns the placement of the parts of a plan. A version that a world of another size has
+// made keeps the placement of that world until the next commit:
 //
 //	0        is alone after a shrink, and has made version 7 of one part
 //	0, 1     1 is new and keeps a copy of it; 0 dies
@@ -225,7 +224,8 @@ func (r *runner) move(v *version, s redundancy.Send) error {
 	return nil
 }
 
-// settle forgets what the present layout does not need, and the versions that were not restored.
+// settle forgets the parts that the present layout does not need, and the versions that were not
+// restored.
 func (r *runner) settle(l repair.Label) {
 	w := r.w
 	r.expect(l)

@@ -6,23 +6,24 @@ import (
 	"github.com/goulfm/goulfm/comm"
 )
 
-// A part travels as a message with the length of each member, then one for each that is not
-// empty. unchanged stands for what the receiver has in the part that it kept before, absent for
-// what is not there at all.
+// A part is sent as one message with the length of each member, and one more for each nonempty
+// member. The length unchanged means that the receiver keeps the bytes of the previous part; absent
+// means that there are no bytes.
 const (
 	unchanged = -1
 	absent    = -2
 )
 
-// Tags, on the communicator that is the library's own: of parts and rows, which all ranks move in
-// one order; of savings, and of the answers to them, beside that.
+// Tags on the library's own communicator: transferTag of parts and rows, which all ranks move in
+// one order; savingTag of savings and answerTag of their answers, concurrent with those.
 const (
 	transferTag = 1
 	savingTag   = 2
 	answerTag   = 3
 )
 
-// sendPart gives a part to a rank. same says which members are as in the part before.
+// sendPart sends a part to a rank. same reports whether a member is unchanged since the previous
+// part.
 func sendPart(ctx context.Context, dest comm.Dest, p part, same func(i int) bool) error {
 	lengths := make([]int64, len(p))
 	for i := range p {
@@ -47,8 +48,8 @@ func sendPart(ctx context.Context, dest comm.Dest, p part, same func(i int) bool
 	return nil
 }
 
-// receivePart takes a part of so many members. before is the part that was kept
-// of the same owner; room makes a slice.
+// receivePart receives a part with the given number of members. before is the part of the same
+// owner that was kept earlier; room allocates a slice.
 func receivePart(ctx context.Context, source comm.Source, members int, before part, room func(n int) []byte) (part, error) {
 	lengths := make([]int64, members)
 	if _, err := comm.Recv(ctx, source, lengths); err != nil {
@@ -58,7 +59,7 @@ func receivePart(ctx context.Context, source comm.Source, members int, before pa
 	for i, n := range lengths {
 		switch {
 		case n == unchanged && before == nil:
-			return nil, errOver // who sent it knows of a version that is not here
+			return nil, errOver // the sender relies on a version that this rank does not have
 		case n == unchanged:
 			p[i] = before[i]
 		case n == 0:
@@ -73,10 +74,10 @@ func receivePart(ctx context.Context, source comm.Source, members int, before pa
 	return p, nil
 }
 
-// never says of no member that it is unchanged.
+// never reports that a member has changed.
 func never(int) bool { return false }
 
-// sendSaving gives the saving of a home to a rank, after its number.
+// sendSaving sends the saving of a home to a rank, after its number.
 func (w *World) sendSaving(to, home int, s saving, same func(i int) bool) error {
 	dest := w.base.To(to).Tag(savingTag)
 	if err := comm.Send(w.ctx, dest, []uint64{uint64(home), s.count}); err != nil {
@@ -84,12 +85,12 @@ func (w *World) sendSaving(to, home int, s saving, same func(i int) bool) error 
 	}
 	p := s.part
 	if p == nil {
-		p = make(part, len(w.members)) // nothing was saved yet
+		p = make(part, len(w.members)) // no data were saved yet
 	}
 	return sendPart(w.ctx, dest, p, same)
 }
 
-// receiveSaving takes a saving, whole or not at all.
+// receiveSaving receives a saving, whole or not at all.
 func (w *World) receiveSaving(ctx context.Context, from int) error {
 	source, head := w.base.From(from).Tag(savingTag), make([]uint64, 2)
 	if _, err := comm.Recv(ctx, source, head); err != nil {
@@ -105,7 +106,7 @@ func (w *World) receiveSaving(ctx context.Context, from int) error {
 
 func roomForSaving(n int) []byte { return make([]byte, 0, n) }
 
-// answer tells an owner that its saving is kept.
+// answer confirms to an owner that its saving is kept.
 func (w *World) answer(owner int) error {
 	return comm.Send(w.service, w.base.To(owner).Tag(answerTag), []byte{1})
 }

@@ -6,10 +6,10 @@ import (
 	"github.com/goulfm/goulfm/internal/ckpt/repair"
 )
 
-// With Config.Verify a repair goes back one version more than it must, and the program makes the
-// newest one again. expect keeps what there was of that one: this rank's part, and copies that it
-// keeps for others, so that the new part of a rank that was replaced is compared by its keeper. If
-// it was made several times, the newest one counts.
+// With Config.Verify a repair restores one version earlier than necessary, and the program computes
+// the newest version again. expect keeps the old data of that version: this rank's part, and the
+// copies that it keeps for others, so that a keeper compares the new part of a replaced rank. Of a
+// version that was made several times, the newest counts.
 func (r *runner) expect(restored repair.Label) {
 	r.mem.expected = nil
 	for _, v := range r.mem.versions {
@@ -20,7 +20,7 @@ func (r *runner) expect(restored repair.Label) {
 	}
 }
 
-// compare says whether a rank has made again what it had made before.
+// compare returns an error if the part that a rank has computed again differs from its first one.
 func (r *runner) compare(l repair.Label, rank int, now part) error {
 	if r.mem.expected == nil || r.mem.expected.label.Number != l.Number {
 		return nil
@@ -41,7 +41,7 @@ func (r *runner) compare(l repair.Label, rank int, now part) error {
 	return nil
 }
 
-// difference returns the first byte at which a and b differ; -1: nowhere.
+// difference returns the index of the first byte at which a and b differ; -1: they are equal.
 func difference(a, b []byte) int {
 	for i := range min(len(a), len(b)) {
 		if a[i] != b[i] {

@@ -14,13 +14,13 @@ import (
 	"github.com/goulfm/goulfm/recovery"
 )
 
-// TestVerify: a replay that depends on something unprotected is found, with the rank and the
-// member: also at the rank that was replaced, of which its keeper has the copy.
+// TestVerify: a replay that depends on unprotected data is found, with the rank and the member.
+// That includes the replaced rank, whose old part its keeper has.
 func TestVerify(t *testing.T) {
 	for _, unprotected := range []int{-1, 0, 1, 2} {
 		for at := 3; at <= 9; at += 3 {
 			job := commtest.Job{N: 4, Kills: []commtest.Killed{{Rank: 1, Mark: "step", At: at}}}
-			var hidden [4]int // outside of the body, and what the program of each rank looks at
+			var hidden [4]int // outside the body, read by the program of each rank
 			job.Run(t, func(ctx context.Context, w *comm.Comm) error {
 				err := recovery.Run(ctx, w, recovery.Config{Verify: true, Log: io.Discard}, func(ctx context.Context, w *recovery.World) error {
 					u := make([]int, 5000)

@@ -18,31 +18,31 @@ import (
 
 // A World gives a body, during one attempt, its ranks and its protected data. Its single
 // responsibility is the body's side of an attempt: it passes calls to the rules of repair, and ends
-// the attempt at the first error. The body's own goroutine calls its methods, but for Comm, Rank,
-// Size, Block and Go.
+// the attempt at the first error. Only the body's own goroutine calls its methods, except Comm,
+// Rank, Size, Block and Go.
 type World struct {
 	r    *runner
 	run  repair.Run
 	base *comm.Comm // of the library
 	c    *comm.Comm // of the program
 
-	opened             error  // no attempt can be made: c could not be
-	revokeAll, freeAll func() // c and all that was made from it
+	opened             error  // the error of making c; then there is no attempt
+	revokeAll, freeAll func() // c and all communicators made from c
 	ctx                context.Context
 	cancel             context.CancelCauseFunc
 	group              sync.WaitGroup
 	mu                 sync.Mutex
-	gone               error // of a goroutine
+	gone               error // the error of a goroutine
 
-	members    []Member          // the step comes first; nil: nothing is protected yet
+	members    []Member          // the step comes first; nil: Protect was not called yet
 	nodes      []int             // of the ranks
 	homes      []int             // of the ranks
-	keepers    redundancy.Mirror // of what is saved
-	service    context.Context   // of what keeps for others: it outlives ctx
+	keepers    redundancy.Mirror // of savings
+	service    context.Context   // of the receipt of savings; outlives ctx
 	endService context.CancelFunc
 	serving    sync.WaitGroup
 	plan       repair.Plan
-	loaded     part // from files, until the members have it
+	loaded     part // from files, until the members have the data
 	writers    int  // ranks that wrote those files
 	layout     redundancy.Layout
 	step       int
@@ -54,24 +54,25 @@ type World struct {
 	points int       // since then
 }
 
-// A Version names what was committed together. The zero Version is that of the initial values.
+// A Version identifies data that were committed together. The zero Version stands for the initial
+// values.
 type Version struct{ Epoch, Number uint64 }
 
-// IsZero says that nothing was committed yet.
+// IsZero reports whether v is the zero Version: no data were committed yet.
 func (v Version) IsZero() bool { return v == Version{} }
 
-// Role is what a process is in an attempt.
+// Role is the role of a process in an attempt.
 type Role int
 
 // The roles, in the order of those of package repair.
 const (
-	Initial   Role = iota // started with the job; no Protect of it was agreed yet
-	Survivor              // a Protect of it was agreed in an attempt before
-	Recovered             // it has replaced another process, and no Protect of it was agreed yet
+	Initial   Role = iota // started with the job; no Protect of this process was agreed yet
+	Survivor              // a Protect of this process was agreed in an earlier attempt
+	Recovered             // has replaced another process; no Protect of this process was agreed yet
 )
 
-// Comm returns the communicator of the attempt. It ends with the attempt, and so does all that
-// was made from it.
+// Comm returns the communicator of the attempt. The communicator, and all objects made from it, end
+// with the attempt.
 func (w *World) Comm() *comm.Comm { return w.c }
 
 // Rank returns this process's rank, 0 to Size()-1.
@@ -80,27 +81,28 @@ func (w *World) Rank() int { return w.run.Rank }
 // Size returns the number of ranks.
 func (w *World) Size() int { return w.run.Size }
 
-// Block returns which of total things this rank has, lo to hi-1: the block that [comm.Block] gives
-// it.
+// Block returns the block of total items that this rank has, lo to hi-1, as [comm.Block] divides
+// them.
 func (w *World) Block(total int) (lo, hi int) { return w.BlockOf(total, w.Rank()) }
 
-// BlockOf returns which of total things a rank has, as Block does for this rank.
+// BlockOf returns the block of total items that the given rank has, as Block does for this rank.
 func (w *World) BlockOf(total, rank int) (lo, hi int) { return comm.Block(total, w.Size(), rank) }
 
 // Attempt returns the number of this call of the body, from 1; the same at all ranks.
 func (w *World) Attempt() int { return w.run.Attempt }
 
-// Role returns what this process is in this attempt.
+// Role returns the role of this process in this attempt.
 func (w *World) Role() Role { return Role(w.run.Role) }
 
-// Lost returns the ranks that have a new process since a Protect was last agreed: those whose Role
-// is Recovered; the same at all ranks. A death during a repair does not take a rank off the list.
+// Lost returns the ranks that have a new process since a Protect was last agreed: the ranks whose
+// Role is Recovered. The list is the same at all ranks. A death during a repair removes no rank
+// from the list.
 func (w *World) Lost() []int { return slices.Clone(w.run.Lost) }
 
-// Protect registers what belongs to the state of the program, and gives it the values of the last
-// version. With the zero Version there is none: the values that the members have stand.
-// Collective, at most once an attempt, with the same names, types and options in the same order
-// at all ranks (else ErrMember), before Commit and Steps.
+// Protect registers the members, the state of the program, and gives them the values of the last
+// version. If the result is the zero Version there is no such version: the members keep their
+// values. Collective, at most once an attempt, before Commit and Steps. The names, types and
+// options are the same in the same order at all ranks; otherwise the error is ErrMember.
 func (w *World) Protect(ctx context.Context, ms ...Member) (Version, error) {
 	if w.members != nil {
 		return Version{}, fmt.Errorf("%w: Protect was called before in this attempt", ErrMember)
@@ -135,10 +137,10 @@ func (w *World) Protect(ctx context.Context, ms ...Member) (Version, error) {
 	return w.committed, nil
 }
 
-// stepName is the member that Steps needs; programs cannot give an empty name.
+// stepName is the name of the member that Steps needs; programs cannot use the empty name.
 const stepName = ""
 
-// takeRestored gives the members what was restored.
+// takeRestored gives the members the restored data.
 func (w *World) takeRestored() error {
 	stock := &w.r.stock
 	fits := stock.Fits(w.run, w.plan.Label)
@@ -157,14 +159,14 @@ func (w *World) takeFrom(stands func(m Member) bool) error {
 	case repair.FromMemory:
 	case repair.FromFiles:
 		loaded := w.loaded
-		w.loaded, w.r.last = nil, repair.Label{} // nothing is shared with what is in memory
+		w.loaded, w.r.last = nil, repair.Label{} // no bytes are shared with versions in memory
 		return w.takePart(loaded, rankset.Set{}, stands)
 	default:
 		return nil
 	}
 	v := w.r.mem.find(w.plan.Label)
 	if w.plan.Size != w.run.Size {
-		w.r.last = repair.Label{} // what is here is of other ranks: nothing is shared with it
+		w.r.last = repair.Label{} // the parts here are of other ranks: no bytes are shared
 		return w.dealOut(v)
 	}
 	if err := errors.Join(w.takePart(v.parts[w.run.Rank], v.kept, stands), w.takeKept(v, stands)); err != nil {
@@ -174,8 +176,8 @@ func (w *World) takeFrom(stands func(m Member) bool) error {
 	return nil
 }
 
-// takePart gives the members the bytes of a part, except to members that stand, and those that the
-// home alone has.
+// takePart gives the members the bytes of a part, except to members that stand, and to members in
+// kept, whose bytes only the home has.
 func (w *World) takePart(p part, kept rankset.Set, stands func(m Member) bool) error {
 	for i, b := range p {
 		m := w.members[i]
@@ -189,9 +191,9 @@ func (w *World) takePart(p part, kept rankset.Set, stands func(m Member) bool) e
 	return nil
 }
 
-// Steps returns the steps that are still to do, from the restored one to n-1, and commits after
-// each: Commit. It stops early when the attempt is over; Err says why. Before each step it
-// names the point "step" with the number of the step, from 1 (comm.Comm.Mark).
+// Steps returns the remaining steps, from the restored one to n-1, and calls Commit after each.
+// Steps stops early when the attempt is over; Err then returns the reason. Before each step Steps
+// marks the point "step" with the number of the step, from 1 (comm.Comm.Mark).
 func (w *World) Steps(ctx context.Context, n int) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for w.err == nil && w.step < n {
@@ -205,16 +207,16 @@ func (w *World) Steps(ctx context.Context, n int) iter.Seq[int] {
 	}
 }
 
-// Err returns why Steps has stopped early, or nil. A body returns it.
+// Err returns the error that has stopped Steps early, or nil. A body returns this error.
 func (w *World) Err() error { return w.err }
 
-// Commit ends a stretch of work, at a point where the members of all ranks fit together and no
-// message is on its way. If a commit is due it makes a version of what they are now: once
-// Commit has returned nil at any rank nothing older is restored. Else it counts, and costs
-// next to nothing. Collective. With an error the attempt is over: return it.
+// Commit marks a point at which the members of all ranks are consistent and no message is in
+// transit. If a commit is due, Commit makes a version of their present values: once Commit has
+// returned nil at any rank no older version is restored. If not, Commit only counts, at almost no
+// cost. Collective. With an error the attempt is over: return the error.
 func (w *World) Commit(ctx context.Context) error { return w.commit(ctx, false) }
 
-// CommitNow is Commit at which a commit is due. All ranks call it at the same point.
+// CommitNow is a Commit that is always due. All ranks call CommitNow at the same point.
 func (w *World) CommitNow(ctx context.Context) error { return w.commit(ctx, true) }
 
 func (w *World) commit(ctx context.Context, now bool) error {
@@ -250,8 +252,8 @@ func (w *World) commit(ctx context.Context, now bool) error {
 	return err
 }
 
-// wish is the interval that this rank wants, in points; 0: it has none. A newcomer knows nothing of
-// commits before its first one, and those who were there before do.
+// wish is this rank's requested interval, in points; 0: none. A newcomer has measured no commit
+// before its first one, and the survivors have.
 func (w *World) wish() int {
 	if w.r.joined && !w.r.pacer.Measured() {
 		return 0
@@ -292,11 +294,11 @@ func (w *World) answered() error {
 	return nil
 }
 
-// Go starts a goroutine of the attempt: a repair, and the end, wait for it. Its context ends when
-// the body returns, for whatever reason, so that a repair need not wait long. So a body whose
-// goroutine is to end its work waits for it before it returns: a goroutine that is in a call then
-// fails with the end of its context, and an error of f ends the attempt, as one that the body
-// returns.
+// Go starts a goroutine of the attempt: a repair, and the end of the attempt, wait for the
+// goroutine. Its context ends when the body returns, for any reason, so that a repair need not wait
+// long. A body that needs the result of a goroutine must therefore wait for the goroutine before
+// returning: a pending call of the goroutine fails with the end of its context. An error of f ends
+// the attempt, like an error that the body returns.
 func (w *World) Go(f func(ctx context.Context) error) {
 	w.group.Add(1)
 	go func() {
@@ -318,6 +320,6 @@ func (w *World) groupErr() error {
 	return w.gone
 }
 
-// Rollback is an error for a body that wants all ranks to go back to the last version, though
-// nobody has died.
+// Rollback returns an error with which a body requests that all ranks return to the last version,
+// though no rank has died.
 func Rollback(reason string) error { return fmt.Errorf("%w: %s", errRollback, reason) }
