@@ -22,7 +22,7 @@ import (
 	"github.com/goulfm/goulfm/internal/ckpt/ckptfile"
 )
 
-// publish puts a version of so many ranks into a store, as a job does.
+// publish puts a version of the given number of ranks into a store, as a job does.
 func publish(t *testing.T, s Store, job string, epoch, number uint64, ranks int) Version {
 	t.Helper()
 	v := Version{Job: job, Epoch: epoch, Number: number}
@@ -110,8 +110,8 @@ type failing struct{}
 
 func (failing) Read(p []byte) (int, error) { return copy(p, "some bytes, then"), errBroken }
 
-// TestAbandoned: what writers that died have left is not listed, and goes with a Delete in
-// its folder; what is being written now stays.
+// TestAbandoned: files that dead writers have left are not listed, and a Delete in their folder
+// removes them; files that are being written now stay.
 func TestAbandoned(t *testing.T) {
 	root := t.TempDir()
 	s := Dir(root)
@@ -130,7 +130,7 @@ func TestAbandoned(t *testing.T) {
 	assert.FileExists(t, fresh)
 }
 
-// TestKeys: no key leads out of the folder, or to a file that is being written.
+// TestKeys: no key names a file outside the folder, or a file that is being written.
 func TestKeys(t *testing.T) {
 	ctx, s := t.Context(), Dir(t.TempDir())
 	for _, key := range []string{"", "/", "/etc/passwd", "../x", "a/../../x", "a//b", "a/", ".hidden", "a/.x", "a.tmp", "a.tmp/b", `a\b`, "a b", "a:b", "ä", "a\x00", strings.Repeat("a", KeyMax+1)} {
@@ -142,7 +142,7 @@ func TestKeys(t *testing.T) {
 	assert.NoError(t, CheckKey("heat-2-17/rank-0.gck"))
 }
 
-// TestOpenFolders: what others may write to is not used, the store's folder or one below.
+// TestOpenFolders: folders that others may write to are not used: the store's folder or one below.
 func TestOpenFolders(t *testing.T) {
 	root := t.TempDir()
 	ctx, s := t.Context(), Dir(root)
@@ -162,7 +162,7 @@ func TestOpenFolders(t *testing.T) {
 	assert.Equal(t, "x", get(t, s, "a/b", 0, -1))
 }
 
-// TestCanceled: a Put ends with its context and leaves nothing.
+// TestCanceled: a Put ends with its context and leaves no file.
 func TestCanceled(t *testing.T) {
 	s := Dir(t.TempDir())
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -184,7 +184,7 @@ func (c canceling) Read(p []byte) (int, error) {
 	return copy(p, "more"), nil
 }
 
-// TestManyAtOnce: processes that put and delete in the same folders disturb nobody.
+// TestManyAtOnce: processes that put and delete in the same folders do not disturb each other.
 func TestManyAtOnce(t *testing.T) {
 	s := Dir(t.TempDir())
 	var wg sync.WaitGroup
@@ -233,7 +233,8 @@ func TestMkdirWhileFoldersGo(t *testing.T) {
 	wg.Wait()
 }
 
-// TestList: by job, the newest first; what was not published or has lost a file says so.
+// TestList: by job, the newest first; a version that was not published or has lost a file has an
+// error.
 func TestList(t *testing.T) {
 	root := t.TempDir()
 	ctx, s := t.Context(), Dir(root)
@@ -314,7 +315,7 @@ func TestForeignFiles(t *testing.T) {
 	assert.NoError(t, Verify(ctx, s, v))
 }
 
-// TestRemove: the manifest goes first, and nothing stays.
+// TestRemove: the manifest is deleted first, and no file stays.
 func TestRemove(t *testing.T) {
 	s := &journal{Store: Dir(t.TempDir())}
 	v, other := publish(t, s, "heat", 2, 4, 2), publish(t, s, "heat", 2, 40, 1)
@@ -327,7 +328,7 @@ func TestRemove(t *testing.T) {
 	assert.NoError(t, Verify(t.Context(), s, other))
 }
 
-// journal notes what is deleted.
+// journal notes the deleted keys.
 type journal struct {
 	Store
 	deleted []string

@@ -15,19 +15,18 @@ import (
 	"github.com/goulfm/goulfm/internal/ckpt/ckptfile"
 )
 
-// ErrOpen says that others may write to the folder of a store: what is in it could be
-// anybody's, and is neither read nor written.
+// ErrOpen means that other users may write to the folder of a store. Its files could come from
+// anybody, and are neither read nor written.
 var ErrOpen = ckptfile.ErrOpen
 
-// Dir returns the store of the files below a folder, which is made by the first Put if it
-// is not there. Folders that others than their owner may write to are refused, by each
-// call, with ErrOpen. On several nodes it has to be a folder that all of them see.
+// Dir returns the store of the files below a folder, which the first Put makes if it does not
+// exist. Each call refuses, with ErrOpen, folders that others than their owner may write to. On
+// several nodes the folder must be one that all of them see.
 func Dir(path string) Store { return dir(path) }
 
 type dir string
 
-// path returns where a key is, once the key and the folders on the way, as far as they
-// are there, have been looked at.
+// path returns the path of a key. The folders of the key that exist have been checked.
 func (d dir) path(ctx context.Context, key string) (string, error) {
 	if err := errors.Join(ctx.Err(), CheckKey(key)); err != nil {
 		return "", err
@@ -71,13 +70,13 @@ func (d dir) Put(ctx context.Context, key string, size int64, r io.Reader) error
 	return err
 }
 
-// putTries is how often a Put makes its folder again that a Delete has found empty and
-// removed before there was a file in it. Each further try is the work of one more Delete in
-// that moment; a folder that is missing after so many was not removed by a Delete.
+// putTries bounds the attempts of a Put to make its folder, which a Delete may find empty and
+// remove before the folder has a file. Each further attempt takes one more Delete at that moment; a
+// folder that is missing after putTries attempts was not removed by a Delete.
 const putTries = 1000
 
-// makeFolders makes the folders of a key, and sees that they outlive a loss of power: the
-// name of a new folder is in the one above it.
+// makeFolders makes the folders of a key, and syncs their parents so that they survive a loss of
+// power: the name of a new folder is in its parent.
 func (d dir) makeFolders(path string) error {
 	if _, err := os.Stat(path); err == nil {
 		return nil
@@ -94,9 +93,9 @@ func (d dir) makeFolders(path string) error {
 	return nil
 }
 
-// mkdir makes the folders below the store's down to path. A folder that exists is no error,
-// even if a Delete removes it at once: os.MkdirAll looks again, finds nothing, and reports
-// that the file exists. The caller then creates its file and reads ErrNotExist.
+// mkdir makes the folders below the store's down to path. A folder that exists is no error, even if
+// a Delete removes it at once. (os.MkdirAll would stat the folder again, fail to find it, and
+// report that the file exists.) The caller then creates its file and gets ErrNotExist.
 func (d dir) mkdir(path string) error {
 	if path == filepath.Clean(string(d)) {
 		return nil
@@ -149,7 +148,7 @@ func (d dir) List(ctx context.Context, prefix string) ([]Item, error) {
 	}
 	err := ckptfile.CheckFolder(string(d))
 	switch {
-	case errors.Is(err, fs.ErrNotExist): // nothing was put yet
+	case errors.Is(err, fs.ErrNotExist): // no file was put yet
 		return nil, nil
 	case err != nil:
 		return nil, err
@@ -171,8 +170,8 @@ func (d dir) List(ctx context.Context, prefix string) ([]Item, error) {
 	return items, err
 }
 
-// item returns the file at path; ok is false for folders, unfinished files and what no key
-// leads to.
+// item returns the file at path; ok is false for folders, unfinished files and files that no key
+// names.
 func (d dir) item(path string, e fs.DirEntry) (item Item, ok bool) {
 	rel, err := filepath.Rel(string(d), path)
 	key := filepath.ToSlash(rel)
@@ -186,12 +185,12 @@ func (d dir) item(path string, e fs.DirEntry) (item Item, ok bool) {
 	return Item{Key: key, Size: info.Size()}, true
 }
 
-// abandoned is for how long nothing was written to an unfinished file whose writer has died:
-// a writer syncs and renames at once when it has written its last byte.
+// abandoned is the age at which an unfinished file counts as left by a dead writer. A live writer
+// syncs and renames immediately after writing its last byte.
 const abandoned = time.Hour
 
-// Delete removes the file, and its folder with the last one. What writers have left there
-// that died goes, too.
+// Delete removes the file, and its folder with the last file. Delete also removes abandoned files
+// of dead writers in that folder.
 func (d dir) Delete(ctx context.Context, key string) error {
 	path, err := d.path(ctx, key)
 	if err != nil {

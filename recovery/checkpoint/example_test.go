@@ -44,7 +44,7 @@ func ExampleDir() {
 	// [{notes/first 5}] <nil>
 }
 
-// Which versions can be restored, and are their bytes as they were written?
+// Find the versions that can be restored, and check that their bytes are as written.
 func ExampleList() {
 	ctx, path := context.Background(), folder()
 	defer os.RemoveAll(filepath.Dir(path))
@@ -70,7 +70,7 @@ func ExampleList() {
 	// heat-2-17 checkpoint: the version was not published: heat-2-17
 }
 
-// Keys of parts without anything that leads out of a folder.
+// Keys of parts without a path that leaves a folder.
 func ExampleCheckKey() {
 	for _, key := range []string{"heat-2-17/rank-0.gck", "../secret", "a b", "notes/half.tmp"} {
 		fmt.Println(key, errors.Is(checkpoint.CheckKey(key), checkpoint.ErrKey))
@@ -82,13 +82,13 @@ func ExampleCheckKey() {
 	// notes/half.tmp true
 }
 
-// Under its name a version is a folder of the store, and what GOULFM_RESTART takes.
+// Under its name a version is a folder of the store, and a value of GOULFM_RESTART.
 func ExampleVersion_Name() {
 	fmt.Println(checkpoint.Version{Job: "heat", Epoch: 2, Number: 17}.Name())
 	// Output: heat-2-17
 }
 
-// A version without its manifest is not whole, whatever else is there.
+// A version without its manifest is not complete, whichever files exist.
 func ExampleVerify() {
 	ctx, path := context.Background(), folder()
 	defer os.RemoveAll(filepath.Dir(path))
@@ -101,7 +101,7 @@ func ExampleVerify() {
 	// Output: true
 }
 
-// What is left of a version that nobody needs any more.
+// Remove deletes the remains of a version that is not needed any more.
 func ExampleRemove() {
 	ctx, path := context.Background(), folder()
 	defer os.RemoveAll(filepath.Dir(path))

@@ -14,23 +14,23 @@ import (
 	"github.com/goulfm/goulfm/internal/ckpt/ckptfile"
 )
 
-// Owner is the job that holds the lock of a name. ID tells jobs apart; all processes of one have
-// the same.
+// Owner is the job that holds the lock of a name. ID distinguishes jobs; all processes of one job
+// have the same ID.
 type Owner struct {
 	ID   string `json:"id"`
-	Host string `json:"host"` // where its first process ran that took the lock
+	Host string `json:"host"` // of the first process of the job that took the lock
 	PID  int    `json:"pid"`  // of that process
 }
 
-// Locker is what a Store is besides that has one job at a time write the versions of a name.
+// Locker is implemented by a Store that lets only one job at a time write the versions of a name.
 type Locker interface {
-	// Lock takes the lock of a name for a job, or joins processes of that job which hold it. While
-	// another job holds it the error is a *LockedError. release gives it back; so does the end of
-	// the process, however it ends.
+	// Lock takes the lock of a name for a job, or joins processes of that job which hold the lock.
+	// While another job holds the lock the error is a *LockedError. release releases the lock; so
+	// does the end of the process, however the process ends.
 	Lock(ctx context.Context, name string, o Owner) (release func(), err error)
 }
 
-// LockedError says that another job holds the lock of a name.
+// LockedError means that another job holds the lock of a name.
 type LockedError struct {
 	Name  string
 	Owner Owner
@@ -41,18 +41,19 @@ func (e *LockedError) Error() string {
 	return fmt.Sprintf("versions of %q are written by process %d on host %s (job %s)", e.Name, e.Owner.PID, e.Owner.Host, e.Owner.ID)
 }
 
-// lockPause is how often Lock tries again while another process writes the record of the owner.
+// lockPause is the interval at which Lock tries again while another process writes the record of
+// the owner.
 const lockPause = time.Millisecond
 
 // Lock uses flock, which the kernel releases with the process. All processes of a job hold the lock
-// shared, so a job that lives holds it whichever of its processes die. The exclusive lock proves
+// shared, so a live job holds the lock whichever of its processes die. The exclusive lock proves
 // that there is no holder; its holder may write the record:
 //
 //	first process      exclusive: yes    writes the record "A"    shared
 //	others of job A    exclusive: no     shared: reads "A"        stays
 //	job B              exclusive: no     shared: reads "A"        lets go, LockedError
 //
-// Between hosts this takes a file system whose flock covers all of them, as that of NFS and of
+// Between hosts the lock needs a file system whose flock covers all of them, as that of NFS and of
 // Lustre with -o flock does.
 func (d dir) Lock(ctx context.Context, name string, o Owner) (release func(), err error) {
 	if err := os.MkdirAll(string(d), 0o700); err != nil {
@@ -61,7 +62,7 @@ func (d dir) Lock(ctx context.Context, name string, o Owner) (release func(), er
 	if err := errors.Join(CheckKey(name), ckptfile.CheckFolder(string(d))); err != nil {
 		return nil, err
 	}
-	f, err := os.OpenFile(filepath.Join(string(d), "."+name+".lock"), os.O_RDWR|os.O_CREATE, 0o600) // no key leads to it
+	f, err := os.OpenFile(filepath.Join(string(d), "."+name+".lock"), os.O_RDWR|os.O_CREATE, 0o600) // no key names this file
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +72,7 @@ func (d dir) Lock(ctx context.Context, name string, o Owner) (release func(), er
 		case err != nil:
 			return nil, errors.Join(err, f.Close())
 		case held.ID == o.ID:
-			return func() { _ = f.Close() }, nil // nothing was written that a Close could lose
+			return func() { _ = f.Close() }, nil // no data were written that a Close could lose
 		case held.ID != "":
 			return nil, errors.Join(&LockedError{name, held}, f.Close())
 		}
@@ -83,8 +84,8 @@ func (d dir) Lock(ctx context.Context, name string, o Owner) (release func(), er
 	}
 }
 
-// hold takes the shared lock of a file and returns its owner. If that is not o the lock is let go.
-// The zero Owner: some process is about to write the record.
+// hold takes the shared lock of a file and returns its owner. If the owner is not o the lock is
+// released. The zero Owner: some process is about to write the record.
 func hold(f *os.File, o Owner) (held Owner, err error) {
 	switch err := flock(f, syscall.LOCK_EX); {
 	case err == nil:
@@ -94,8 +95,8 @@ func hold(f *os.File, o Owner) (held Owner, err error) {
 	case !errors.Is(err, syscall.EWOULDBLOCK):
 		return Owner{}, err
 	}
-	// Where this process has the exclusive lock the kernel gives it up first, and another process
-	// may come between: hence the record is read.
+	// If this process has the exclusive lock the kernel releases that lock first, and another
+	// process may intervene: hence the record is read.
 	switch err := flock(f, syscall.LOCK_SH); {
 	case errors.Is(err, syscall.EWOULDBLOCK):
 		return Owner{}, nil
@@ -106,7 +107,7 @@ func hold(f *os.File, o Owner) (held Owner, err error) {
 	if err != nil {
 		return Owner{}, err
 	}
-	if json.Unmarshal(text, &held) != nil { // its writer died before it was written, so nobody holds the lock for long
+	if json.Unmarshal(text, &held) != nil { // the writer died before completing the record, so no process holds the lock for long
 		held = Owner{}
 	}
 	if held.ID != o.ID {

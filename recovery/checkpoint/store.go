@@ -10,19 +10,19 @@ import (
 	"github.com/goulfm/goulfm/internal/ckpt/ckptfile"
 )
 
-// ErrKey says that a key is not one that a store takes.
+// ErrKey means that a key is not valid in a store.
 var ErrKey = errors.New("checkpoint: not a key")
 
-// KeyMax is how many bytes a key may have.
+// KeyMax is the maximum length of a key in bytes.
 const KeyMax = 1024
 
-// Store keeps named files. The package comment says what it promises.
+// Store keeps named files. The package comment lists its promises.
 //
-// Put makes a file of the bytes of r, whole or not at all. size is their number, which is
-// checked, or -1 if the caller does not know it.
+// Put makes a file of the bytes of r, whole or not at all. size is their number, which is checked,
+// or -1 if the caller does not know the number.
 //
-// Get reads n bytes from offset off on, and to the end if n is -1. A reader of a file that
-// is shorter ends early.
+// Get reads n bytes from offset off on, and to the end if n is -1. A reader of a file that is
+// shorter ends early.
 //
 // List returns the files whose keys begin with prefix, in the order of keys.
 //
@@ -40,9 +40,9 @@ type Item struct {
 	Size int64 // in bytes
 }
 
-// CheckKey says whether a store takes a key: parts of letters, digits and ".", "_", "-",
-// separated by "/", none of which begins with "." or ends in ".tmp". So no key leads out of
-// a folder, or to a file that is still being written.
+// CheckKey returns an error unless a store accepts a key: parts of letters, digits and ".", "_",
+// "-", separated by "/", none of which begins with "." or ends in ".tmp". Hence no key names a file
+// outside a folder, or a file that is still being written.
 func CheckKey(key string) error {
 	if key == "" || len(key) > KeyMax {
 		return fmt.Errorf("%w: %.70q", ErrKey, key)

@@ -12,7 +12,7 @@ import (
 	"github.com/goulfm/goulfm/internal/ckpt/ckptfile"
 )
 
-// Why a version cannot be restored. Errors of List and Verify wrap one of these and name
+// Reasons why a version cannot be restored. Errors of List and Verify wrap one of these and name
 // the file.
 var (
 	ErrIncomplete = errors.New("checkpoint: the version was not published")
@@ -23,26 +23,26 @@ var (
 	ErrCorrupt    = ckptfile.ErrCorrupt
 )
 
-// Version is what a store has of one version.
+// Version is the state of one version in a store.
 type Version struct {
 	Job    string
-	Epoch  uint64 // of the attempt that made it
+	Epoch  uint64 // of the attempt that made the version
 	Number uint64
-	Ranks  int   // of the world that made it; 0 if it was not published
+	Ranks  int   // of the world that made the version; 0 if not published
 	Bytes  int64 // of all its files
 
-	// Arguments is a digest of the arguments with which the job computed; "": they were not noted,
-	// or it was not published.
+	// Arguments is a digest of the arguments with which the job computed; "": the arguments were
+	// not noted, or the version was not published.
 	Arguments string
 
-	Err error // why it cannot be restored; nil: manifest and lengths are right
+	Err error // the reason why the version cannot be restored; nil: manifest and lengths are right
 }
 
 // Name returns the first part of the version's keys: JOB-EPOCH-NUMBER.
 func (v Version) Name() string { return ckptfile.FolderName(v.Job, v.Epoch, v.Number) }
 
-// List returns the versions of all jobs in a store, by job and the newest first. It reads
-// manifests and lengths only; Verify reads everything.
+// List returns the versions of all jobs in a store, by job and the newest first. List reads
+// manifests and lengths only; Verify reads all bytes.
 func List(ctx context.Context, s Store) ([]Version, error) {
 	items, err := s.List(ctx, "")
 	if err != nil {
@@ -77,7 +77,7 @@ func versionOf(name string) (v Version, ok bool) {
 	return v, ok
 }
 
-// look fills in what the files say, and returns the manifest.
+// look fills in the fields from the files, and returns the manifest.
 func (v *Version) look(ctx context.Context, s Store, items []Item) (ckptfile.Manifest, error) {
 	sizes := map[string]int64{}
 	for _, i := range items {
@@ -107,8 +107,8 @@ func (v *Version) manifest(ctx context.Context, s Store) (ckptfile.Manifest, err
 	return m, err
 }
 
-// Verify reads all bytes of a version and returns nil if each of them is as it was written.
-// The error names the first file that is not.
+// Verify reads all bytes of a version and returns nil if each of them is as written. The error
+// names the first file that is not.
 func Verify(ctx context.Context, s Store, v Version) error {
 	items, err := s.List(ctx, v.Name()+"/")
 	if err != nil {
@@ -126,8 +126,8 @@ func Verify(ctx context.Context, s Store, v Version) error {
 	return nil
 }
 
-// Remove deletes a version, its manifest first: who is interrupted leaves files, but no
-// version that looks whole and is not.
+// Remove deletes a version, its manifest first: an interrupted Remove leaves files, but no
+// incomplete version that seems complete.
 func Remove(ctx context.Context, s Store, v Version) error {
 	if err := s.Delete(ctx, v.Name()+"/"+ckptfile.ManifestName); err != nil {
 		return err
