@@ -14,7 +14,7 @@ import (
 	"github.com/goulfm/goulfm/rma"
 )
 
-// operations are what is done again and again in a program.
+// operations are the calls that a program repeats.
 func operations(ctx context.Context, w *rma.Win[int64]) map[string]func() error {
 	t, one, many, got := w.At(1), make([]int64, 1), make([]int64, 8192), make([]int64, 8192)
 	return map[string]func() error{
@@ -50,7 +50,8 @@ func TestNothingIsAllocated(t *testing.T) {
 	})
 }
 
-// BenchmarkOperations between goroutine ranks; those of processes do not take the lock around each.
+// BenchmarkOperations between goroutine ranks; operations between processes do not take the lock
+// around each.
 func BenchmarkOperations(b *testing.B) {
 	commtest.Run(b, 2, func(ctx context.Context, c *comm.Comm) {
 		w, err := rma.Allocate[int64](ctx, c, 8192, rma.Notifications(1))

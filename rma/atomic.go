@@ -12,14 +12,14 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/window"
 )
 
-// Replace is the operation that takes the new value: an Accumulate with it is a put each of whose
-// elements is stored atomically (MPI 12.3.4, MPI_REPLACE).
+// Replace is the operation that takes the new value. An Accumulate with Replace is a put that
+// stores each element atomically (MPI 12.3.4, MPI_REPLACE).
 func Replace[T comm.Elem]() collectives.Kernel[T] {
 	return collectives.Custom(func(acc, in []T) { copy(acc, in) }, false)()
 }
 
-// Load returns one element, atomically, with all that was stored before whoever stored it did so
-// atomically.
+// Load returns one element, atomically. After an atomic store of this element, Load also makes all
+// earlier stores of the storing member visible.
 //
 // Errors are those of Put, and comm.ErrType for records, which have no atomic operations, and for
 // complex128, whose components are atomic each: an Accumulate changes them.
@@ -44,8 +44,8 @@ func (t Target[T]) Load(ctx context.Context, disp int) (T, error) {
 	return v, t.k.raise(err)
 }
 
-// Store stores one element, atomically. It takes effect after every operation on this target whose
-// call happened before (P1): data that were put before it are there for whoever loads the element.
+// Store stores one element, atomically. Store takes effect after every operation on this target
+// whose call happened before (P1): a member that loads the element finds data that were put before.
 // Errors as of Load.
 func (t Target[T]) Store(ctx context.Context, disp int, v T) error {
 	if t.k.isAway(t.rank) {
@@ -64,9 +64,9 @@ func (t Target[T]) Store(ctx context.Context, disp int, v T) error {
 	return t.k.raise(err)
 }
 
-// FetchAndOp combines one element with v, atomically, and returns what was there (MPI 12.3.4,
-// MPI_Fetch_and_op). After every operation on the target before it, as Store. Errors as of Load,
-// and comm.ErrUnsupported for an operation of the program that has panicked.
+// FetchAndOp combines one element with v, atomically, and returns the previous value (MPI 12.3.4,
+// MPI_Fetch_and_op). FetchAndOp takes effect after every earlier operation on the target, as Store.
+// Errors as of Load, and comm.ErrUnsupported for an operation of the program that has panicked.
 func (t Target[T]) FetchAndOp(ctx context.Context, disp int, v T, op collectives.Op[T]) (T, error) {
 	var prev T
 	change, err := changeOf(t.k, "fetch_and_op", op)
@@ -93,9 +93,10 @@ func (t Target[T]) FetchAndOp(ctx context.Context, disp int, v T, op collectives
 	return prev, t.k.raise(err)
 }
 
-// CompareAndSwap stores v in one element if that is old, atomically. It returns what was there, and
-// whether it stored (MPI 12.3.4, MPI_Compare_and_swap). Floats are compared by their bits. After
-// every operation on the target before it, as Store. Errors as of Load.
+// CompareAndSwap stores v in one element if the element equals old, atomically. The results are the
+// previous value, and whether v was stored (MPI 12.3.4, MPI_Compare_and_swap). Floats are compared
+// by their bits. CompareAndSwap takes effect after every earlier operation on the target, as Store.
+// Errors as of Load.
 func (t Target[T]) CompareAndSwap(ctx context.Context, disp int, old, v T) (prev T, swapped bool, err error) {
 	if t.k.isAway(t.rank) {
 		was, err := t.k.far(t.rank).askNumber(ctx, "compare_and_swap", disp, rmaserver.Frame{Op: rmaserver.CompareAndSwap, Count: toBits(old), Operand: toBits(v)})
@@ -122,16 +123,17 @@ func (t Target[T]) CompareAndSwap(ctx context.Context, disp int, old, v T) (prev
 }
 
 // Accumulate combines the target's elements from disp on with those of src, each atomically: other
-// accumulates and atomic operations come before or after it, element by element (MPI 12.3.4,
-// MPI_Accumulate). If this member dies meanwhile any of the elements have been changed, once each
-// (W6). Errors as of Put, comm.ErrType for records, and comm.ErrUnsupported for the product of
+// accumulates and atomic operations come before or after, element by element (MPI 12.3.4,
+// MPI_Accumulate). If this member dies meanwhile any of the elements may have been changed, once
+// each (W6). Errors as of Put, comm.ErrType for records, and comm.ErrUnsupported for the product of
 // complex128.
 func (t Target[T]) Accumulate(ctx context.Context, disp int, src []T, op collectives.Op[T]) error {
 	return t.k.raise(accumulate(ctx, t, "accumulate", disp, src, nil, op))
 }
 
-// GetAccumulate is Accumulate that fills result with what was there, element by element: it has the
-// length of src, else the error Is comm.ErrLength (MPI 12.3.4, MPI_Get_accumulate).
+// GetAccumulate is Accumulate that fills result with the previous values, element by element.
+// result has the length of src; otherwise the error is comm.ErrLength (MPI 12.3.4,
+// MPI_Get_accumulate).
 func (t Target[T]) GetAccumulate(ctx context.Context, disp int, src, result []T, op collectives.Op[T]) error {
 	const name = "get_accumulate"
 	if len(src) != len(result) {
@@ -188,7 +190,7 @@ func (k *core) element(ctx context.Context, op string, rank, disp int) (e window
 	return window.At(mem, k.unit), nil
 }
 
-// atomic says what is wrong with an atomic operation on a whole element.
+// atomic returns an error if elements have no atomic operations as a whole.
 func (k *core) atomic(op string) error {
 	if k.elem == 0 || k.unit > 8 {
 		return k.fail(op, nil, fmt.Errorf("%w: %s have no atomic operations", comm.ErrType, byteview.CodeName(k.spec.code)))
@@ -196,25 +198,25 @@ func (k *core) atomic(op string) error {
 	return nil
 }
 
-// A change is what an operation does to one number of size bytes.
+// A change is the effect of an operation on one number of size bytes.
 type change struct {
 	code uint16 // op and elem; four fields are as many as the compiler keeps in registers
 	size int
-	adds bool // it is a sum of integers
+	adds bool // the operation is a sum of integers
 	f    func(acc, in uint64) uint64
 }
 
-// changeBy is the change by a built-in operation; its f is nil where there is none.
+// changeBy is the change by a built-in operation; its f is nil if there is no such operation.
 func changeBy(op kernel.Op, elem kernel.Elem, size int) change {
 	return change{code: uint16(op)<<8 | uint16(elem), size: size, adds: op == kernel.Sum && elem <= kernel.Uint64, f: kernel.Scalar(op, elem)}
 }
 
-// op is the built-in operation; 0: it is one of the program.
+// op is the built-in operation; 0: an operation of the program.
 func (c change) op() kernel.Op { return kernel.Op(c.code >> 8) }
 
 func (c change) elem() kernel.Elem { return kernel.Elem(c.code & 0xff) }
 
-// changeOf returns what op does to an element, or to each component of a complex128.
+// changeOf returns the effect of op on an element, or on each component of a complex128.
 func changeOf[T comm.Elem](k *core, name string, op collectives.Op[T]) (c change, err error) {
 	if op == nil {
 		return c, k.fail(name, nil, fmt.Errorf("%w: nil operation", comm.ErrArgument))
@@ -240,8 +242,8 @@ func changeOf[T comm.Elem](k *core, name string, op collectives.Op[T]) (c change
 	return c, nil
 }
 
-// foldOf is an operation of the program on one element. The program's function may be called more
-// than once: whoever finds the element changed meanwhile calls it again.
+// foldOf is an operation of the program on one element. The program's function may be called
+// repeatedly: a caller that finds the element changed meanwhile calls the function again.
 func foldOf[T comm.Elem](kern collectives.Kernel[T]) func(acc, in uint64) uint64 {
 	if kern.Name() != "custom" {
 		return nil
@@ -253,7 +255,8 @@ func foldOf[T comm.Elem](kern collectives.Kernel[T]) func(acc, in uint64) uint64
 	}
 }
 
-// opOf returns the code of an operation by its name; 0: one of the program, or none of a number.
+// opOf returns the code of an operation by its name; 0: an operation of the program, or not an
+// operation on numbers.
 func opOf(name string) kernel.Op {
 	for op := kernel.Sum; op <= kernel.LXor; op++ {
 		if op.String() == name {
@@ -263,7 +266,7 @@ func opOf(name string) kernel.Op {
 	return 0
 }
 
-// toBits and fromBits have a number of up to 8 bytes in the lowest bits of a word.
+// toBits and fromBits convert between a number of up to 8 bytes and the lowest bits of a word.
 func toBits[T any](v T) uint64 {
 	one := [1]T{v}
 	return byteview.BitsAt(byteview.Bytes(one[:]), byteview.Size[T]())

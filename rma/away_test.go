@@ -12,9 +12,9 @@ import (
 	"github.com/goulfm/goulfm/rma"
 )
 
-// TestFlushIsThere: what was put before a Flush, or under a lock, is there when that returns, for a
-// member of the target's node, who reads the memory itself, and is told without a message. The
-// target's program makes no call meanwhile.
+// TestFlushIsThere: data put before a Flush, or under a lock, are in place when the call returns.
+// The reader is a member of the target's node that reads the memory itself and learns of the return
+// without a message. The target's program makes no call meanwhile.
 func TestFlushIsThere(t *testing.T) {
 	const rounds = 100
 	put, seen := make(chan int), make(chan bool)
@@ -50,8 +50,8 @@ func TestFlushIsThere(t *testing.T) {
 	})
 }
 
-// TestFlushesAtTheSameTime: what a goroutine has put is there when its Flush returns, whatever
-// flushes of other goroutines are under way.
+// TestFlushesAtTheSameTime: the puts of a goroutine are in place when its Flush returns, whichever
+// flushes of other goroutines are in progress.
 func TestFlushesAtTheSameTime(t *testing.T) {
 	const rounds, goroutines = 2000, 4
 	theirs := make([]int64, goroutines)
@@ -82,8 +82,8 @@ func TestFlushesAtTheSameTime(t *testing.T) {
 	})
 }
 
-// TestNotificationOfALongPut: a notification that is counted implies all of its data, however many
-// frames these are.
+// TestNotificationOfALongPut: a counted notification implies all of its data, for any number of
+// frames.
 func TestNotificationOfALongPut(t *testing.T) {
 	const n = 200_000
 	run(t, 2, func(ctx context.Context, c *comm.Comm) {
@@ -104,9 +104,9 @@ func TestNotificationOfALongPut(t *testing.T) {
 	})
 }
 
-// TestTargetIsToldOfDeaths: a member that knows of a death tells the target before its next
-// request, of whatever kind, so that nothing of the dead takes effect there after that (W7). A
-// target that shares memory needs no such frame.
+// TestTargetIsToldOfDeaths: a member that knows of a death informs the target before its next
+// request, of any kind, so that no store of the dead takes effect there after that (W7). A target
+// that shares memory needs no such frame.
 func TestTargetIsToldOfDeaths(t *testing.T) {
 	for _, request := range []func(ctx context.Context, to rma.Target[int]) error{
 		func(ctx context.Context, to rma.Target[int]) error { return to.Put(ctx, 0, []int{1}) },

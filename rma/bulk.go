@@ -9,15 +9,15 @@ import (
 )
 
 // stripes are the locks of one member's elements in a window with Bulk. A lock is the name of its
-// holder, or 0. Nobody waits while it has one, and who dies with it is seen to be dead: the next
-// takes it.
+// holder, or 0. A holder never waits, and a dead holder is detected: the next member takes the
+// lock.
 type stripes struct {
 	watch   *engine.Watch
 	numbers *members
 	control window.Control
 }
 
-// lock gets the lock of the elements at a byte, and returns it.
+// lock acquires the lock of the elements at a byte, and returns the lock.
 func (s *stripes) lock(at int) *uint64 {
 	word, me := s.control.Stripe(at), s.numbers.Name(s.numbers.k.me)
 	for tries := 0; !segment.CompareAndSwap64(word, 0, me); tries++ {
@@ -25,7 +25,7 @@ func (s *stripes) lock(at int) *uint64 {
 			break
 		}
 		if tries&15 == 15 {
-			s.watch.Yield() // its holder may have lost its core
+			s.watch.Yield() // the holder may have been preempted
 		}
 	}
 	return word
@@ -33,7 +33,7 @@ func (s *stripes) lock(at int) *uint64 {
 
 func unlock(word *uint64) { segment.Publish64(word, 0) }
 
-// isGone says whether a holder stores nothing any more.
+// isGone reports whether a holder stores nothing any more.
 func (s *stripes) isGone(name uint64) bool {
 	o, ok := s.numbers.Origin(name)
 	if !ok || !s.watch.HasDeparted(o) {
@@ -44,7 +44,7 @@ func (s *stripes) isGone(name uint64) bool {
 }
 
 // combine changes the numbers in mem, from byte at of a member's elements on, by a built-in
-// operation and in; were is nil, or gets what was there. Numbers of one stripe are changed
+// operation and in; were is nil, or gets the previous values. Numbers of one stripe are changed
 // together.
 func (s *stripes) combine(by change, mem []byte, at int, in, were []byte) {
 	do := kernel.Find(by.op(), by.elem())
@@ -60,7 +60,7 @@ func (s *stripes) combine(by change, mem []byte, at int, in, were []byte) {
 	}
 }
 
-// apply changes a number by an operation and in, and returns what was there.
+// apply changes a number by an operation and in, and returns the previous value.
 func (by change) apply(e window.Element, in uint64) (prev uint64) {
 	if by.adds {
 		return e.Add(in)
@@ -68,8 +68,8 @@ func (by change) apply(e window.Element, in uint64) (prev uint64) {
 	return e.Update(by.f, in)
 }
 
-// load, swap, compareAndSwap and change are atomic operations on the number at a byte. s may be
-// nil: then they are instructions.
+// load, swap, compareAndSwap and change are atomic operations on the number at a byte. With a nil s
+// they are instructions.
 func (s *stripes) load(e window.Element, at int) uint64 {
 	if s != nil {
 		defer unlock(s.lock(at))
@@ -91,8 +91,8 @@ func (s *stripes) compareAndSwap(e window.Element, at int, old, v uint64) (prev 
 	return e.CompareAndSwap(old, v)
 }
 
-// change is made without the lock if it is an operation of the program: it may take long, and it is
-// made again if the number has changed meanwhile.
+// change does not hold the lock during an operation of the program, which may take long. If the
+// number has changed meanwhile the operation is repeated.
 func (s *stripes) change(e window.Element, at int, by change, in uint64) (prev uint64) {
 	switch {
 	case s == nil:
@@ -112,7 +112,7 @@ func (s *stripes) change(e window.Element, at int, by change, in uint64) (prev u
 }
 
 // changeAll changes the numbers in mem by an operation and in, each atomically; were is nil, or
-// gets what was there.
+// gets the previous values.
 func changeAll(s *stripes, by change, mem []byte, at int, in, were []byte) {
 	switch {
 	case s != nil && by.op() != 0:

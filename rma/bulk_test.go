@@ -13,7 +13,7 @@ import (
 )
 
 // TestBulk: long accumulates of all, from several goroutines, lose nothing, nor do atomic
-// operations and operations of the program among them; parts that begin anywhere in a stripe.
+// operations and operations of the program among them; parts begin anywhere in a stripe.
 func TestBulk(t *testing.T) {
 	const n, elements, each = 4, 3000, 20
 	run(t, n, func(ctx context.Context, c *comm.Comm) {

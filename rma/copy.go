@@ -50,5 +50,5 @@ func (k *core) salvage(rank, disp int, dst []byte, n int) error {
 	return nil
 }
 
-// fence returns when others see what this goroutine has stored.
+// fence returns when others see the stores of this goroutine.
 func fence() { publish.Fence() }

@@ -15,29 +15,32 @@ import (
 )
 
 // Allocate makes a window of n zeroed elements of T here. Collective over c: every member gives the
-// same T and the same options; n may differ, and be 0. It succeeds at every live member or at none
-// (W1), unless a revocation overtakes it. The window has a communicator of its own: later deaths
-// and shrinks of c do not end it.
+// same T and the same options; n may differ, and be 0. Allocate succeeds at every live member or at
+// none (W1), unless a revocation overtakes it. The window has a communicator of its own: later
+// deaths and shrinks of c do not end the window.
 //
-// Errors: comm.ErrNoRoom where there is no memory, comm.ErrType for elements without a fixed size,
-// comm.ErrArgument for a wrong n or option, each at the member that has it and comm.ErrPeerArgument
-// at the others; comm.ErrMismatch where members gave different types or options; comm.ErrProcFailed
-// when a member has died; and comm.ErrFenced, comm.ErrFinalized. When ctx ends first the window is
-// revoked at all (MPI 12.2.2, MPI_Win_allocate).
+// Errors: comm.ErrNoRoom if there is no memory, comm.ErrType for elements without a fixed size,
+// comm.ErrArgument for a wrong n or option, each at the member with the error and
+// comm.ErrPeerArgument at the others; comm.ErrMismatch if members gave different types or options;
+// comm.ErrProcFailed when a member has died; and comm.ErrFenced, comm.ErrFinalized. If ctx ends
+// first the window is revoked at all members (MPI 12.2.2, MPI_Win_allocate).
 func Allocate[T comm.Elem](ctx context.Context, c *comm.Comm, n int, o ...Option) (*Win[T], error) {
 	return made[T](create(ctx, c, specOf[T]("allocate", n, o)))
 }
 
-// Create makes a window of the program's own memory: mem is this member's elements. The kernel
-// copies from there for a Get of another process of the node, if it lets one process read another's
-// memory; all other accesses are frames that this process executes, whatever the program does
-// meanwhile: so Allocate is faster, and on one node much. A Get that meets a store of the same
-// element may tear it. The window holds mem until all have freed it; a member that is killed takes
-// it along (Salvage and Inherit are comm.ErrUnsupported). All members Create, and a Rebuild of such
-// a window has no members that come new. Collective over c, uniform as Allocate, with its errors;
-// besides comm.ErrArgument for memory in which numbers cannot be changed atomically: elements that
-// do not begin at a multiple of their size, or are of 1 or 2 bytes and do not fill words of 4 (MPI
-// 12.2.1, MPI_Win_create).
+// Create makes a window of the program's own memory: mem is this member's elements. For a Get of
+// another process of the node the kernel copies from mem, if the kernel lets one process read
+// another's memory. All other accesses are frames that this process executes concurrently with the
+// program: Allocate is faster, on one node by far. A Get that meets a store of the same element may
+// tear the element.
+//
+// The window holds mem until all have freed the window; the memory of a killed member is lost
+// (Salvage and Inherit return comm.ErrUnsupported). All members call Create, and a Rebuild of such
+// a window has no new members.
+//
+// Collective over c, uniform as Allocate, with its errors; besides comm.ErrArgument for memory in
+// which numbers cannot be changed atomically: elements that do not begin at a multiple of their
+// size, or are of 1 or 2 bytes and do not fill words of 4 (MPI 12.2.1, MPI_Win_create).
 func Create[T comm.Elem](ctx context.Context, c *comm.Comm, mem []T, o ...Option) (*Win[T], error) {
 	s := specOf[T]("create", len(mem), o)
 	if s.own, s.mem = true, byteview.Bytes(mem); s.err == nil && !window.IsWhole(s.mem, s.unit, window.ElemOf(s.code)) {
@@ -53,42 +56,42 @@ func made[T comm.Elem](k *core, err error) (*Win[T], error) {
 	return &Win[T]{k: k}, nil
 }
 
-// notificationsMax is how many counters of notifications a window can have.
+// notificationsMax is the maximum number of notification counters of a window.
 const notificationsMax = 1 << 16
 
-// An Option changes what a window is. All members give the same.
+// An Option changes the properties of a window. All members give the same options.
 type Option func(*spec)
 
-// Notifications has each member have n counters that a PutNotify can count up; without it there
+// Notifications gives each member n counters that a PutNotify increments; without this option there
 // are none. At most 65,536.
 func Notifications(n int) Option { return func(s *spec) { s.notifications = n } }
 
-// Populate has all pages of the memory there from the beginning. Without it those of more than 64
-// MiB come when they are touched first, and if there are none left that is the end of the process
-// that touches them.
+// Populate allocates all pages of the memory at creation. Without Populate the pages of more than
+// 64 MiB are allocated at the first access; if there are none left then, the accessing process
+// ends.
 func Populate() Option { return func(s *spec) { s.populate = true } }
 
-// Bulk has accumulates and atomic operations go under locks of 4 KiB of elements each, in place of
-// one atomic instruction an element: long accumulates are many times as fast, single operations
-// slower, and atomic operations of package sync/atomic on Local and Slice are not atomic with them
-// any more (MPI 4.1, 12.2.1: mpi_accumulate_granularity). A member that dies with such a lock
-// leaves nothing: the next takes it (W6).
+// Bulk executes accumulates and atomic operations under locks of 4 KiB of elements each, instead of
+// one atomic instruction for each element. Long accumulates are many times as fast, and single
+// operations slower. Operations of package sync/atomic on Local and Slice are then not atomic with
+// them (MPI 4.1, 12.2.1: mpi_accumulate_granularity). A member that dies with such a lock leaves no
+// damage: the next member takes the lock (W6).
 func Bulk() Option { return func(s *spec) { s.bulk = true } }
 
-// spec is what a member asks for.
+// spec is the request of a member.
 type spec struct {
 	op            string
 	n             int
 	unit          int
 	code          uint8
-	err           error // what is wrong with it
+	err           error // the error in the request
 	notifications int
 	populate      bool
 	bulk          bool
 	keep          bool
 	own           bool   // the memory is the program's
 	mem           []byte // of a Create
-	old           *core  // whose memory is moved; nil: new memory
+	old           *core  // the window that the memory comes from; nil: new memory
 	heir          bool   // Inherit was given, of rank dead of old
 	dead          int
 	fresh         bool // Fresh was given
@@ -119,10 +122,10 @@ func specOf[T comm.Elem](op string, n int, options []Option) spec {
 	return s
 }
 
-// contribution is what a member tells the others: what it asked for and where its memory is. It
-// travels as it lies in memory.
+// contribution is the message of a member to the others: its request and the place of its memory.
+// The message is the bytes of the struct in memory.
 type contribution struct {
-	Fine          bool // it has memory, and nothing is wrong with what it asked for
+	Fine          bool // there is memory, and the request has no error
 	Own           bool // the memory is the program's
 	Bulk          bool
 	Code          uint8
@@ -133,15 +136,15 @@ type contribution struct {
 	Place         window.Place // of memory of the program
 }
 
-// creation is a window on its way, at one member.
+// creation is a window in the making, at one member.
 type creation struct {
 	*core
-	mine error          // what is wrong here
+	mine error          // the error at this member
 	all  []contribution // by rank; nil: not known
 }
 
-// create makes a window. Three things make it uniform: the duplicate is, an exchange of what
-// everybody has comes next, and an agreement on how that went is last.
+// create makes a window. Three steps make the creation uniform: the duplicate is uniform, then the
+// members exchange their contributions, and an agreement on the outcome comes last.
 func create(ctx context.Context, c *comm.Comm, s spec) (*core, error) {
 	switch {
 	case c == nil:
@@ -151,12 +154,12 @@ func create(ctx context.Context, c *comm.Comm, s spec) (*core, error) {
 	}
 	dup, err := c.Dup(ctx)
 	if e, ok := errors.AsType[*comm.Error](err); ok {
-		return nil, &comm.Error{Op: s.op, Comm: e.Comm, Ranks: e.Ranks, Err: e.Err} // the handler has had it
+		return nil, &comm.Error{Op: s.op, Comm: e.Comm, Ranks: e.Ranks, Err: e.Err} // the handler has received this error
 	}
 	if err != nil {
 		return nil, err
 	}
-	dup.SetErrorHandler(comm.ErrorsReturn) // what programs see goes through fail
+	dup.SetErrorHandler(comm.ErrorsReturn) // fail makes the errors that programs see
 	k := &creation{core: &core{base: &base{parent: c, c: dup, name: "window of " + c.Name(), me: c.Rank(), n: c.Size()}, spec: s, unit: s.unit, elem: window.ElemOf(s.code)}}
 	k.pieces = make([]piece, k.n)
 	k.exposure.posted, k.access.started = make([]uint64, k.n), make([]uint64, k.n)
@@ -196,8 +199,8 @@ func (k *creation) offer() contribution {
 	return mine
 }
 
-// elements returns the memory of this member's elements: its own of the old window, a copy of a
-// dead member's, or new memory.
+// elements returns the memory of this member's elements: its own memory of the old window, a copy
+// of a dead member's, or new memory.
 func (k *creation) elements() (*window.Region, error) {
 	old := k.spec.old
 	if k.spec.mem != nil {
@@ -227,7 +230,7 @@ func (k *creation) newRegion(bytes int, populate bool) (*window.Region, error) {
 	return r, nil
 }
 
-// exchange learns what all others offer.
+// exchange receives the offers of all others.
 func (k *creation) exchange(ctx context.Context, mine contribution) {
 	all := make([]contribution, k.n)
 	err := collectives.Allgather(ctx, k.c, all, []contribution{mine})
@@ -240,7 +243,7 @@ func (k *creation) exchange(ctx context.Context, mine contribution) {
 	}
 }
 
-// findAll maps what the others offer, if all do.
+// findAll maps the memory that the others offer, if all do.
 func (k *creation) findAll(ctx context.Context) {
 	if k.mine != nil || k.all == nil {
 		return
@@ -274,10 +277,10 @@ func (k *creation) findAll(ctx context.Context) {
 	}
 }
 
-// awaitDeath waits until this member knows the death of one whose memory it has found gone. Else
-// the agreement might know nothing of it, and this member's no would be for a wrong argument to the
-// others. It says false if the window is revoked first: a member whose context ends gives its
-// memory up, too, and revokes the window.
+// awaitDeath waits until this member knows of the death of a member whose memory was missing.
+// Otherwise the agreement might not contain this death, and the others would take this member's no
+// for a wrong argument. awaitDeath returns false if the window is revoked first: a member whose
+// context ends withdraws its memory, too, and revokes the window.
 func (k *creation) awaitDeath(ctx context.Context, rank int) bool {
 	for {
 		switch now := k.watch.Look(); {
@@ -290,7 +293,7 @@ func (k *creation) awaitDeath(ctx context.Context, rank int) bool {
 	}
 }
 
-// find maps what one member offers.
+// find maps the memory that one member offers.
 func (k *creation) find(rank int) (err error) {
 	o, p := &k.all[rank], &k.pieces[rank]
 	p.n = int(min(o.Elements, math.MaxInt/uint64(max(k.unit, 1))))
@@ -306,10 +309,10 @@ func (k *creation) find(rank int) (err error) {
 		}
 	}
 	if err != nil && (!k.watch.Processes() || window.IsGone(o.Data.Pid) || window.IsWithdrawn(err)) {
-		// Killed since it has made its offer; that may not be known here yet. A goroutine rank that
-		// is killed returns from its call, and what it has offered is garbage then. A process that
-		// lives has withdrawn its offer because its context has ended: it has revoked the window
-		// before (see agree), and awaitDeath finds that.
+		// The member was killed since its offer; that may not be known here yet. A goroutine rank
+		// that is killed returns from its call, and its offer is garbage then. A live process has
+		// withdrawn its offer because its context has ended: that process has revoked the window
+		// before (see agree), and awaitDeath finds the revocation.
 		return &comm.Error{Op: k.spec.op, Comm: k.name, Ranks: []int{rank}, Err: comm.ErrProcFailed}
 	}
 	if err != nil {
@@ -325,7 +328,7 @@ func (k *creation) find(rank int) (err error) {
 	return nil
 }
 
-// stripesOf are the locks of a member's elements, if there are any.
+// stripesOf returns the locks of a member's elements, if there are any.
 func (k *creation) stripesOf(c window.Control) *stripes {
 	if !k.spec.bulk {
 		return nil
@@ -347,12 +350,12 @@ func (k *creation) findRegion(o window.Offer) (*window.Region, error) {
 	return r, nil
 }
 
-// ranked is how many members can say in the flag of the agreement that it was they: bit 0 says it
-// for all.
+// ranked is the number of members that can identify themselves in the flag of the agreement. Bit 0
+// is the vote of all members.
 const ranked = 63
 
-// agree ends the creation: nil at all, or an error at all. It contributes at once: who gives the
-// wait up has been counted, and revokes what the others may have.
+// agree ends the creation: nil at all, or an error at all. The contribution is immediate: a member
+// that gives up the wait has been counted, and revokes the window that the others may have.
 func (k *creation) agree(ctx context.Context) error {
 	flag := ^uint64(0)
 	if k.mine != nil {
@@ -364,7 +367,7 @@ func (k *creation) agree(ctx context.Context) error {
 	_, err := k.c.Iagree(&flag).Wait(ctx)
 	switch {
 	case err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()):
-		_ = k.c.Revoke() // it fails for who is fenced alone
+		_ = k.c.Revoke() // Revoke fails only at a fenced process
 		return k.failBy(k.spec.op, err)
 	case err == nil && flag&1 != 0:
 		return nil
@@ -379,7 +382,7 @@ func (k *creation) agree(ctx context.Context) error {
 	return k.fail(k.spec.op, k.guilty(flag), comm.ErrPeerArgument)
 }
 
-// guilty are the ranks that have said that something was wrong.
+// guilty returns the ranks that have reported an error.
 func (k *creation) guilty(flag uint64) (ranks []int) {
 	for rank := range min(k.n, ranked) {
 		if flag>>(rank+1)&1 == 0 {
@@ -392,5 +395,5 @@ func (k *creation) guilty(flag uint64) (ranks []int) {
 // giveUp undoes a creation that has failed.
 func (k *creation) giveUp() {
 	k.watch.Close(k.releaser())
-	_ = k.c.Free() // the creation has failed, and says why
+	_ = k.c.Free() // the creation has failed with an error of its own
 }

@@ -11,57 +11,57 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/segment"
 )
 
-// exposure is what this member has posted. Counters in memory never go back: the k-th Start of
-// an origin toward a target meets the k-th Post of that for it.
+// exposure is the state of this member's Post. Counters in memory never decrease: the k-th Start of
+// an origin toward a target meets the k-th Post of that target for the origin.
 type exposure struct {
 	mu      sync.Mutex
 	open    bool     // a Post is not over
-	origins []int    // of it
+	origins []int    // of that Post
 	posted  []uint64 // by origin
 }
 
-// access is what this member has started.
+// access is the state of this member's Start.
 type access struct {
 	mu      sync.Mutex
 	open    bool     // a Start is not over
-	targets []int    // of it, that were alive
+	targets []int    // of that Start; only those that were alive
 	started []uint64 // by target
 }
 
-// Post lets the members of g access this member's memory until WaitPosted: each of them says Start,
-// accesses, and says Complete (MPI 12.5.2, MPI_Win_post). It does not wait. Accesses need no Post:
-// it is for programs whose members order phases with some neighbours, and not with all (Fence).
-// Errors: comm.ErrRank for a group with others than members, comm.ErrArgument when another Post is
-// not over, comm.ErrRevoked, comm.ErrFreed.
+// Post lets the members of g access this member's memory until WaitPosted: each of them calls
+// Start, accesses, and calls Complete (MPI 12.5.2, MPI_Win_post). Post does not wait. Accesses need
+// no Post: Post is for programs whose members order phases with some neighbours, and not with all
+// (Fence). Errors: comm.ErrRank for a group with others than members, comm.ErrArgument while
+// another Post is not over, comm.ErrRevoked, comm.ErrFreed.
 func (w *Win[T]) Post(ctx context.Context, g comm.Group) error {
 	return w.k.raise(w.k.post(ctx, g))
 }
 
 // Start begins an epoch of accesses to the members of g, and waits until each of them has posted
-// for this one (MPI 12.5.2, MPI_Win_start). When targets are dead the error is comm.ErrProcFailed,
+// for this epoch (MPI 12.5.2, MPI_Win_start). If targets are dead the error is comm.ErrProcFailed,
 // which names them, after all others have posted: the epoch has begun with those (W16). Other
-// errors: as of Post; when ctx ends nothing has begun.
+// errors: as of Post; if ctx ends no epoch has begun.
 func (w *Win[T]) Start(ctx context.Context, g comm.Group) error {
 	return w.k.raise(w.k.start(ctx, g))
 }
 
-// Complete ends the epoch of Start: all accesses in it have taken effect for who returns from
-// WaitPosted (MPI 12.5.2, MPI_Win_complete). When targets have died the error is
-// comm.ErrProcFailed, which names them; at all others it has completed, and the epoch is over
+// Complete ends the epoch of Start: all its accesses have taken effect for a target that returns
+// from WaitPosted (MPI 12.5.2, MPI_Win_complete). If targets have died the error is
+// comm.ErrProcFailed, which names them; at all others Complete has completed, and the epoch is over
 // (W16). ErrNotHeld without a Start.
 func (w *Win[T]) Complete(ctx context.Context) error {
 	return w.k.raise(w.k.complete(ctx))
 }
 
 // WaitPosted ends the epoch of Post, and waits until each of its origins has completed (MPI 12.5.2,
-// MPI_Win_wait). When origins are dead the error is comm.ErrProcFailed, which names them, after all
-// living ones have completed: the epoch is over (W16). Of what the dead put any elements may be
-// there (W6). When ctx ends the epoch is not over. ErrNotHeld without a Post.
+// MPI_Win_wait). If origins are dead the error is comm.ErrProcFailed, which names them, after all
+// living ones have completed: the epoch is over (W16). Any part of the dead origins' puts may have
+// taken effect (W6). If ctx ends the epoch is not over. ErrNotHeld without a Post.
 func (w *Win[T]) WaitPosted(ctx context.Context) error {
 	return w.k.raise(w.k.waitPosted(ctx))
 }
 
-// TestPosted is WaitPosted that does not wait: it says whether the epoch of Post is over (MPI
+// TestPosted is WaitPosted that does not wait: it reports whether the epoch of Post is over (MPI
 // 12.5.2, MPI_Win_test).
 func (w *Win[T]) TestPosted() (bool, error) {
 	over, err := w.k.testPosted()
@@ -141,7 +141,7 @@ func (k *core) start(ctx context.Context, g comm.Group) error {
 	return k.failDead(op, dead)
 }
 
-// postedFor is how often a target has posted for this member.
+// postedFor is the number of a target's posts for this member.
 func (k *core) postedFor(rank int) uint64 {
 	if k.isAway(rank) {
 		return k.remote[rank].posted.Load()
@@ -235,12 +235,13 @@ func (k *core) testPosted() (bool, error) {
 	return false, nil
 }
 
-// hasCompleted says whether an origin has completed what was posted for it.
+// hasCompleted reports whether an origin has completed its posted epoch.
 func (k *core) hasCompleted(o int) bool {
 	return segment.Load64(k.pieces[k.me].control.Completed(o)) >= k.exposure.posted[o]
 }
 
-// each says whether ok holds of all ranks but the dead, and who those are that it does not hold of.
+// each reports whether ok holds for all ranks except the dead, and returns the dead ranks for which
+// ok does not hold.
 func (k *core) each(s *sight, ranks []int, ok func(rank int) bool) (dead []int, over bool) {
 	for _, rank := range ranks {
 		switch {
@@ -254,7 +255,7 @@ func (k *core) each(s *sight, ranks []int, ok func(rank int) bool) (dead []int, 
 	return dead, true
 }
 
-// awaitEach waits until each is over. What has happened counts first, then a revocation, then
+// awaitEach waits until each is over. Completed events take precedence, then a revocation, then
 // deaths, as in a Wait (W17).
 func (k *core) awaitEach(ctx context.Context, op string, ranks []int, ok func(rank int) bool) (dead []int, err error) {
 	over := func() (over bool) {

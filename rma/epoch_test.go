@@ -11,7 +11,7 @@ import (
 	"github.com/goulfm/goulfm/rma"
 )
 
-// neighbours are the two next to a rank on a ring, as a group.
+// neighbours are the two ranks next to a rank on a ring, as a group.
 func neighbours(c *comm.Comm) comm.Group {
 	n := c.Size()
 	return must(c.Group().Incl((c.Rank()+1)%n, (c.Rank()+n-1)%n))
@@ -115,8 +115,8 @@ func TestNotifications(t *testing.T) {
 	})
 }
 
-// TestPostedWhenTheWindowIsOver: the end of a Post on a window that was revoked tells that before
-// it tells of the dead, and on one that was freed it touches no memory.
+// TestPostedWhenTheWindowIsOver: the end of a Post on a revoked window reports the revocation
+// before the dead, and on a freed window touches no memory.
 func TestPostedWhenTheWindowIsOver(t *testing.T) {
 	run(t, 3, func(ctx context.Context, c *comm.Comm) {
 		w := allocate[int](ctx, t, c, 1)
@@ -137,8 +137,8 @@ func TestPostedWhenTheWindowIsOver(t *testing.T) {
 	})
 }
 
-// TestCompleteOnARevokedWindow: what is put on a revoked window is refused, so its Complete counts
-// at no target (W19).
+// TestCompleteOnARevokedWindow: puts on a revoked window are refused, so its Complete counts at no
+// target (W19).
 func TestCompleteOnARevokedWindow(t *testing.T) {
 	run(t, 2, func(ctx context.Context, c *comm.Comm) {
 		w := allocate[int](ctx, t, c, 1)

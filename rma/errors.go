@@ -7,7 +7,7 @@ import (
 	"github.com/goulfm/goulfm/comm"
 )
 
-// The classes of errors that windows alone raise. Each error is wrapped in a *comm.Error, as all.
+// The classes of errors that only windows raise. Each error is wrapped in a *comm.Error, as all.
 var (
 	// ErrBounds: elements that the target does not have.
 	ErrBounds = errors.New("outside of the window")
@@ -23,8 +23,8 @@ var (
 	errView      = fmt.Errorf("%w: it is a view: that belongs to the window that it was made of", comm.ErrArgument)
 )
 
-// raise returns an error as the error handler of the window's communicator has it. Every exported
-// call makes it once; what they call in turn does not.
+// raise passes an error through the error handler of the window's communicator. Every exported call
+// does so once; its internal calls do not.
 func (k *core) raise(err error) error {
 	if err == nil {
 		return nil
@@ -32,7 +32,7 @@ func (k *core) raise(err error) error {
 	return door.Raise(k.parent, err)
 }
 
-// fail says where an error happened.
+// fail adds the location of an error.
 func (k *core) fail(op string, ranks []int, err error) error {
 	if err == nil {
 		return nil
@@ -40,8 +40,8 @@ func (k *core) fail(op string, ranks []int, err error) error {
 	return &comm.Error{Op: op, Comm: k.name, Ranks: ranks, Err: err}
 }
 
-// failBy is fail for the error of a call on the communicator of the window: it keeps the ranks
-// and the class.
+// failBy is fail for the error of a call on the communicator of the window: the ranks and the class
+// are kept.
 func (k *core) failBy(op string, err error) error {
 	if e, ok := errors.AsType[*comm.Error](err); ok {
 		return k.fail(op, e.Ranks, e.Err)

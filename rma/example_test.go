@@ -12,16 +12,16 @@ import (
 	"github.com/goulfm/goulfm/rma"
 )
 
-// shown makes a test of an example: what goes wrong is printed.
+// shown makes a test of an example: errors are printed.
 type shown struct{ testing.TB }
 
 func (shown) Helper()                           {}
 func (shown) Errorf(format string, args ...any) { fmt.Printf(format+"\n", args...) }
 
-// ranks runs body as n ranks. A program has comm.Main in its place.
+// ranks runs body as n ranks. A program calls comm.Main instead.
 func ranks(n int, body func(ctx context.Context, c *comm.Comm)) { commtest.Run(shown{}, n, body) }
 
-// window is Allocate in examples of something else.
+// window is Allocate in examples of other calls.
 func window[T comm.Elem](ctx context.Context, c *comm.Comm, n int, o ...rma.Option) *rma.Win[T] {
 	w, err := rma.Allocate[T](ctx, c, n, o...)
 	if err != nil {
@@ -72,7 +72,7 @@ func ExampleView() {
 	// Output: [4] [1.5 2.5 1.5 2.5]
 }
 
-// A rank makes an object when it likes, and tells the other one where that is.
+// A rank makes an object at any time, and sends its location to the other rank.
 func ExampleNewPool() {
 	ranks(2, func(ctx context.Context, c *comm.Comm) {
 		p, err := rma.NewPool(ctx, c, 1<<16)
@@ -184,7 +184,7 @@ func ExampleTarget_Store() {
 			told(data.At(1).Put(ctx, 99, []float64{2.5}), flag.At(1).Store(ctx, 0, 1))
 		} else {
 			set := func(v int32) bool { return v == 1 }
-			_, err := flag.Wait(ctx, 0, set, 0) // rank 0 stores it, or dies
+			_, err := flag.Wait(ctx, 0, set, 0) // rank 0 stores the flag, or dies
 			fmt.Println(data.Local()[99], err)
 		}
 		told(flag.Free(), data.Free())
@@ -228,7 +228,7 @@ func ExampleTarget_FetchAndOp() {
 	// Output: 100 104 <nil>
 }
 
-// The first rank that claims an element has it.
+// The first rank that claims an element gets the element.
 func ExampleTarget_CompareAndSwap() {
 	ranks(4, func(ctx context.Context, c *comm.Comm) {
 		w := window[int](ctx, c, 1)
@@ -256,7 +256,7 @@ func ExampleTarget_Accumulate() {
 	// Output: [4 2 6]
 }
 
-// Replace makes an atomic put, whose result is what was there.
+// Replace makes an atomic put that returns the previous values.
 func ExampleReplace() {
 	ranks(2, func(ctx context.Context, c *comm.Comm) {
 		w := window[int](ctx, c, 2)
@@ -280,7 +280,7 @@ func ExampleReplace() {
 
 func ExampleTarget_GetAccumulate() { ExampleReplace() }
 
-// Each rank writes what its neighbour will read after the fence.
+// Each rank writes data that its neighbour reads after the fence.
 func ExampleWin_Fence() {
 	ranks(3, func(ctx context.Context, c *comm.Comm) {
 		w := window[int](ctx, c, 1)
@@ -289,7 +289,7 @@ func ExampleWin_Fence() {
 			if c.Rank() == 0 {
 				fmt.Println(w.Local()[0])
 			}
-			told(w.Fence(ctx)) // nobody writes before all have read
+			told(w.Fence(ctx)) // no rank writes before all have read
 		}
 		told(w.Free())
 	})
@@ -299,7 +299,7 @@ func ExampleWin_Fence() {
 	// 22
 }
 
-// A rank that computes alone what lies at several targets completes it for all of them.
+// One rank computes the elements of several targets and completes the puts for all of them.
 func ExampleWin_FlushAll() {
 	ranks(3, func(ctx context.Context, c *comm.Comm) {
 		w := window[int](ctx, c, 1)
@@ -321,8 +321,8 @@ func ExampleWin_FlushLocalAll() { ExampleWin_FlushAll() }
 func ExampleWin_Sync()          { ExampleWin_FlushAll() }
 func ExampleWin_Slice()         { ExampleWin_FlushAll() }
 
-// The lock of rank 0 protects two elements that belong together. Its holder dies between them; who
-// is told mends, and the next one finds them whole.
+// The lock of rank 0 protects two elements that belong together. Its holder dies between them; the
+// next rank gets an error and mends, and the one after that finds both elements consistent.
 func ExampleTarget_Lock() {
 	ranks(3, func(ctx context.Context, c *comm.Comm) {
 		w := window[int](ctx, c, 2)
@@ -352,7 +352,8 @@ func ExampleTarget_Lock() {
 
 func ExampleTarget_Unlock() { ExampleTarget_Lock() }
 
-// Who reads from many holds a share of each lock: nobody writes meanwhile who asks for it alone.
+// A reader of many targets holds a share of each lock: no rank with an exclusive lock writes
+// meanwhile.
 func ExampleWin_LockAll() {
 	ranks(3, func(ctx context.Context, c *comm.Comm) {
 		w := window[int](ctx, c, 1)
@@ -375,7 +376,7 @@ func ExampleWin_LockAll() {
 
 func ExampleWin_UnlockAll() { ExampleWin_LockAll() }
 
-// Rank 0 waits until each of the others has put its part and said so.
+// Rank 0 waits until each of the others has put its part and notified rank 0.
 func ExampleTarget_PutNotify() {
 	ranks(4, func(ctx context.Context, c *comm.Comm) {
 		w := window[int](ctx, c, 4, rma.Notifications(2))
@@ -397,7 +398,7 @@ func ExampleWin_Notified()     { ExampleTarget_PutNotify() }
 func ExampleWin_TakeNotified() { ExampleTarget_PutNotify() }
 func ExampleNotifications()    { ExampleTarget_PutNotify() }
 
-// Ranks 1 and 2 write to rank 0 in an epoch of their own; rank 3 is none of it.
+// Ranks 1 and 2 write to rank 0 in an epoch of their own; rank 3 is not part of the epoch.
 func ExampleWin_Post() {
 	ranks(4, func(ctx context.Context, c *comm.Comm) {
 		w := window[int](ctx, c, 3)
@@ -435,8 +436,8 @@ func ExampleWin_Complete()   { ExampleWin_Post() }
 func ExampleWin_WaitPosted() { ExampleWin_Post() }
 func ExampleWin_TestPosted() { ExampleWin_Post() }
 
-// After a death the survivors have their elements in a window on the communicator that is left, and
-// one of them has those of the dead in another.
+// After a death the survivors have their elements in a window on the shrunken communicator, and one
+// of them has those of the dead in another.
 func ExampleRebuild() {
 	ranks(3, func(ctx context.Context, c *comm.Comm) {
 		w := window[int](ctx, c, 2)
@@ -467,7 +468,7 @@ func ExampleRebuild() {
 	// Output: [0 0] [20 0] [10 0] [10 0]
 }
 
-// All give the window up first, repair, and go on from the memory that they have kept.
+// All free the window first, repair, and continue from the memory that they have kept.
 func ExampleKeep() {
 	ranks(3, func(ctx context.Context, c *comm.Comm) {
 		w := window[int](ctx, c, 1, rma.Keep())
@@ -490,7 +491,8 @@ func ExampleKeep() {
 	// Output: [20]
 }
 
-// The living ask who shares the memory of the dead: of several nodes those of its own do.
+// The living find a rank that shares the memory of the dead: with several nodes, a rank of its own
+// node.
 func ExampleHeirs() {
 	ranks(3, func(ctx context.Context, c *comm.Comm) {
 		w := window[int](ctx, c, 1)
@@ -554,7 +556,8 @@ func ExampleInherit()     { ExampleRebuild() }
 func ExampleFresh()       { ExampleRebuild() }
 func ExampleWin_Salvage() { ExampleRebuild() }
 
-// One rank ends the use of a window at all of them; the communicator that it was made of goes on.
+// One rank ends the use of a window at all of them; the communicator that the window was made of
+// stays usable.
 func ExampleWin_Revoke() {
 	ranks(3, func(ctx context.Context, c *comm.Comm) {
 		w := window[int](ctx, c, 1)

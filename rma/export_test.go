@@ -1,4 +1,4 @@
 package rma
 
-// Told returns of how many deaths this member has told a target before its requests.
+// Told returns the number of deaths that this member has sent to a target before its requests.
 func (w *Win[T]) Told(rank int) int { return int(w.k.remote[rank].told.Load()) }

@@ -13,8 +13,8 @@ import (
 	"github.com/goulfm/goulfm/rma"
 )
 
-// TestSpecW1OneOutcome: a member with a wrong argument votes no, and is named at the others;
-// members that do not fit each other all get that; a death ends the creation at all.
+// TestSpecW1OneOutcome: a member with a wrong argument votes no, and is named at the others. All
+// members get the error if their arguments do not match; a death ends the creation at all.
 func TestSpecW1OneOutcome(t *testing.T) {
 	run(t, 4, func(ctx context.Context, c *comm.Comm) {
 		n := 3
@@ -57,8 +57,8 @@ func TestSpecW1OneOutcome(t *testing.T) {
 	})
 }
 
-// TestSpecW1DeathWhileItIsMade: whenever a member dies while the window is made, the survivors all
-// get it or none does.
+// TestSpecW1DeathWhileItIsMade: whenever a member dies during the creation of a window, either all
+// survivors get the window or none does.
 func TestSpecW1DeathWhileItIsMade(t *testing.T) {
 	for delay := range 40 {
 		var got, not atomic.Int32
@@ -91,8 +91,8 @@ func TestSpecW1DeathWhileItIsMade(t *testing.T) {
 }
 
 // TestSpecR60W2W3W5W8W9W14W15DeadTarget: operations on the dead fail without effect, those on the
-// living go on; a fence fails, and what was put before it is there; the memory of the dead can be
-// read.
+// living succeed; a fence fails, and the puts before the fence are in place; the memory of the dead
+// can be read.
 func TestSpecR60W2W3W5W8W9W14W15DeadTarget(t *testing.T) {
 	run(t, 3, func(ctx context.Context, c *comm.Comm) {
 		w := allocate[int](ctx, t, c, 4, rma.Notifications(1))
@@ -133,8 +133,8 @@ func TestSpecR60W2W3W5W8W9W14W15DeadTarget(t *testing.T) {
 	})
 }
 
-// TestSpecW4TargetDiesMeanwhile: what has succeeded on a target that died was done, and once there
-// is an error there is nothing but errors.
+// TestSpecW4TargetDiesMeanwhile: successful operations on a target that died were done, and after
+// the first error there are only errors.
 func TestSpecW4TargetDiesMeanwhile(t *testing.T) {
 	for delay := range 20 {
 		run(t, 3, func(ctx context.Context, c *comm.Comm) {
@@ -163,8 +163,8 @@ func TestSpecW4TargetDiesMeanwhile(t *testing.T) {
 	}
 }
 
-// TestSpecW7Silence: a rank is killed while it puts without end. Once somebody knows of the
-// death nothing more comes.
+// TestSpecW7Silence: a rank is killed while putting in an endless loop. Once any member knows of
+// the death no store arrives any more.
 func TestSpecW7Silence(t *testing.T) {
 	for range 20 {
 		run(t, 3, func(ctx context.Context, c *comm.Comm) {
@@ -205,8 +205,8 @@ func TestSpecW7Silence(t *testing.T) {
 	}
 }
 
-// TestSpecW17W18Waits: the value first, then a revocation, then deaths: of those that were named,
-// or of anybody that is not acknowledged.
+// TestSpecW17W18Waits: the value first, then a revocation, then deaths: of the named ranks, or of
+// any rank that is not acknowledged.
 func TestSpecW17W18Waits(t *testing.T) {
 	run(t, 3, func(ctx context.Context, c *comm.Comm) {
 		w := allocate[int](ctx, t, c, 1, rma.Notifications(2))
@@ -257,8 +257,8 @@ func TestSpecW17W18Waits(t *testing.T) {
 	})
 }
 
-// TestSpecW19W23Revoke: a revocation of the communicator is one of its windows, also of those who
-// wait in a fence; one of a window is not one of its communicator.
+// TestSpecW19W23Revoke: a revocation of the communicator also revokes its windows, even for members
+// that wait in a fence; a revocation of a window does not revoke its communicator.
 func TestSpecW19W23Revoke(t *testing.T) {
 	for _, parent := range []bool{true, false} {
 		run(t, 3, func(ctx context.Context, world *comm.Comm) {
@@ -281,7 +281,7 @@ func TestSpecW19W23Revoke(t *testing.T) {
 			wants(t, w.At(1).Put(ctx, 0, []int{1}), comm.ErrRevoked, "put")
 			wants(t, w.At(1).Lock(ctx, rma.Shared), comm.ErrRevoked, "lock")
 			assert.Equal(t, parent, c.IsRevoked())
-			salvages(t, w, 0, c.Rank(), 4) // what was done stays
+			salvages(t, w, 0, c.Rank(), 4) // completed operations stay in effect
 			assert.NoError(t, other.Fence(ctx), "W23")
 			assert.NoError(t, w.Free())
 			assert.NoError(t, other.Free())
@@ -290,7 +290,7 @@ func TestSpecW19W23Revoke(t *testing.T) {
 	}
 }
 
-// TestUnsupported: what needs the memory itself there is not of members of other nodes.
+// TestUnsupported: calls that need shared memory fail for members of other nodes.
 func TestUnsupported(t *testing.T) {
 	commtest.Nodes{0, 0, 1}.Run(t, func(ctx context.Context, c *comm.Comm) {
 		w := allocate[int](ctx, t, c, 1)
@@ -307,7 +307,7 @@ func TestUnsupported(t *testing.T) {
 	})
 }
 
-// TestSpecW24Contexts: a fence that is given up revokes the window; a creation, too.
+// TestSpecW24Contexts: a cancelled fence revokes the window; so does a cancelled creation.
 func TestSpecW24Contexts(t *testing.T) {
 	run(t, 2, func(ctx context.Context, c *comm.Comm) {
 		w := allocate[int](ctx, t, c, 1)
@@ -324,7 +324,7 @@ func TestSpecW24Contexts(t *testing.T) {
 	})
 }
 
-// TestHandler: the error handler of the communicator has each error once.
+// TestHandler: the error handler of the communicator receives each error once.
 func TestHandler(t *testing.T) {
 	run(t, 2, func(ctx context.Context, c *comm.Comm) {
 		var calls int

@@ -28,16 +28,16 @@ func own[T any](n int) []T {
 
 func yield() { runtime.Gosched() }
 
-// run runs a body on n goroutine ranks wherever a window may live: in memory that all share; on two
-// nodes, where those of the other one send frames; where all send frames; with locks for elements,
-// of three on two nodes; and in memory of the test's own.
+// run runs a body on n goroutine ranks for each kind of window: in memory that all share; on two
+// nodes, between which ranks send frames; with frames between all ranks; with locks for elements,
+// of three ranks on two nodes; and in the test's own memory.
 func run(t *testing.T, n int, body func(ctx context.Context, c *comm.Comm)) {
 	t.Helper()
 	t.Run("memory", func(t *testing.T) { commtest.Run(t, n, body) })
 	runAway(t, n, body)
 }
 
-// runAway is run where some members do not share memory.
+// runAway is run for the kinds in which some members do not share memory.
 func runAway(t *testing.T, n int, body func(ctx context.Context, c *comm.Comm)) {
 	t.Helper()
 	t.Run("nodes", func(t *testing.T) {
@@ -53,21 +53,21 @@ func runAway(t *testing.T, n int, body func(ctx context.Context, c *comm.Comm)) 
 	})
 }
 
-// fence makes a fence that all have left before any returns: a rank can be killed then, or the
-// window revoked.
+// fence makes a fence that all have left before any returns: afterwards a rank can be killed, or
+// the window revoked.
 func fence[T comm.Elem](ctx context.Context, t *testing.T, w *rma.Win[T]) {
 	t.Helper()
 	assert.NoError(t, w.Fence(ctx))
-	_, _ = w.Comm().Agree(ctx, 1) // what comes after may come before the others return
+	_, _ = w.Comm().Agree(ctx, 1) // the next event may occur before the others return
 }
 
-// isShared says whether a member's memory is reached.
+// isShared reports whether a member's memory is shared.
 func isShared[T comm.Elem](w *rma.Win[T], rank int) bool {
 	_, err := w.Slice(rank)
 	return err == nil
 }
 
-// salvages checks what can be read of a member that is dead, or that nothing can (W9).
+// salvages checks the readable data of a dead member, or that there are none (W9).
 func salvages[T comm.Elem](t *testing.T, w *rma.Win[T], rank, disp int, want ...T) {
 	t.Helper()
 	got := make([]T, len(want))

@@ -2,12 +2,12 @@ package rma
 
 import "github.com/goulfm/goulfm/internal/shm/window"
 
-// Keep has Free leave this member's memory, and what it reaches of the others' as Inherit needs it,
-// until a Rebuild has taken it or Free is called once more (W21): a program may give everything up
-// before it repairs. It is this member's alone.
+// Keep makes Free retain this member's memory, and the memory of others that Inherit needs, until a
+// Rebuild has taken the memory or Free is called once more (W21). A program may thus free all
+// windows before the repair. Keep is this member's own option.
 func Keep() Option { return func(s *spec) { s.keep = true } }
 
-// keep holds on to the memory of a window that is about to be freed.
+// keep retains the memory of a window that is about to be freed.
 func (k *core) keep() {
 	pieces := append([]piece(nil), k.pieces...)
 	for i := range pieces {
@@ -20,7 +20,7 @@ func (k *core) keep() {
 	k.kept.Store(&pieces)
 }
 
-// letGo gives up what keep holds; false: it holds nothing.
+// letGo releases the memory that keep retains; false: there is none.
 func (k *core) letGo() bool {
 	pieces := k.kept.Swap(nil)
 	if pieces == nil {
@@ -34,7 +34,7 @@ func (k *core) letGo() bool {
 	return true
 }
 
-// memories are the pieces of a window, also of one that is freed and was kept.
+// memories are the pieces of a window, also of a freed window with Keep.
 func (k *core) memories() []piece {
 	if pieces := k.kept.Load(); pieces != nil {
 		return *pieces
@@ -42,7 +42,7 @@ func (k *core) memories() []piece {
 	return k.pieces
 }
 
-// regionOf returns the memory with that token, if a window has it. k may be nil.
+// regionOf returns the memory with that token, if a window has such memory. k may be nil.
 func (k *core) regionOf(t window.Token) *window.Region {
 	if k == nil {
 		return nil

@@ -15,7 +15,7 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/window"
 )
 
-// Mode is how a target is locked.
+// Mode is the mode of a lock.
 type Mode uint8
 
 // The modes of Lock.
@@ -33,31 +33,31 @@ func (m Mode) String() string {
 	return robustlock.Mode(m).String()
 }
 
-// The modes are those of hold: this does not compile else.
+// The modes are those of robustlock; otherwise this does not compile.
 var _ [robustlock.Shared - robustlock.Mode(Shared)]struct{} = [robustlock.Mend - robustlock.Mode(Mend)]struct{}{}
 
-// guard is this process's part in the lock of one target. Goroutines of a process have it in turns.
+// guard is this process's part in the lock of one target. Goroutines of a process take turns.
 type guard struct {
 	turn uint64 // free, taken or held
 	lock *robustlock.Lock
 }
 
-// What a guard's turn is.
+// The states of a guard's turn.
 const (
 	turnFree  uint64 = iota
-	turnTaken        // a goroutine is on its way to the lock, or from it
+	turnTaken        // a goroutine is acquiring or releasing the lock
 	turnHeld         // the lock is held
 )
 
-// take has the calling goroutine get its turn, if nobody has it.
+// take gives the calling goroutine the turn, if the turn is free.
 func (g *guard) take() bool { return atomic.CompareAndSwapUint64(&g.turn, turnFree, turnTaken) }
 
-// got says that the lock is held. Nobody else stores while the turn is taken, so it takes no
-// exchange.
+// got notes that the lock is held. No other goroutine stores while the turn is taken, so got needs
+// no exchange.
 func (g *guard) got() { publish.Word(&g.turn, turnHeld) }
 
-// members is who may lock, as hold wants to know it. A name is the number of a process and 1:
-// numbers are never used twice.
+// members are the possible holders of a lock, as robustlock expects them. A name is the number of a
+// process plus 1: numbers are never used twice.
 type members struct {
 	k       *core
 	numbers []int
@@ -86,38 +86,39 @@ func (k *core) newGuards() {
 	}
 }
 
-// Lock gets the lock of a target, and waits for it. It protects what the program wants it to:
-// accesses need no lock, and those of members that make none go on. Of one process one goroutine at
-// a time has the lock of a target; any of its goroutines may unlock it (MPI 12.5.3, MPI_Win_lock).
+// Lock acquires the lock of a target, and waits for the lock. The program chooses the data that the
+// lock protects: accesses need no lock, and accesses of members without the lock continue. In one
+// process one goroutine at a time has the lock of a target; any of its goroutines may unlock (MPI
+// 12.5.3, MPI_Win_lock).
 //
-// A member that dies with a share leaves nothing (W10). One that dies with an exclusive lock leaves
-// the target broken: each Lock there, waiting or later, is comm.ErrProcFailed that names the dead
-// holder, until somebody asks in mode Mend, repairs what the lock protects, and unlocks (W11). When
-// the target itself is dead it is comm.ErrProcFailed with its rank (W13). The death of one who
-// waits breaks nothing (W12); only one who has got its turn, and waits for sharers to leave, counts
-// as the holder.
+// A member that dies with a share leaves no trace (W10). One that dies with an exclusive lock
+// leaves the target broken. Each Lock there, waiting or later, then returns comm.ErrProcFailed with
+// the dead holder, until a member locks in mode Mend, repairs the protected data, and unlocks
+// (W11). If the target itself is dead the error is comm.ErrProcFailed with its rank (W13). The
+// death of a waiting member breaks nothing (W12); only a member that has its turn, and waits for
+// sharers to leave, counts as the holder.
 //
-// Other errors: comm.ErrArgument for a mode that there is not, comm.ErrRank, comm.ErrRevoked,
-// comm.ErrFreed; when ctx ends the wait is withdrawn.
+// Other errors: comm.ErrArgument for an invalid mode, comm.ErrRank, comm.ErrRevoked, comm.ErrFreed;
+// if ctx ends the wait is withdrawn.
 func (t Target[T]) Lock(ctx context.Context, m Mode) error {
 	return t.k.raise(t.k.lockTarget(ctx, "lock", t.rank, m))
 }
 
-// Unlock gives the lock of a target back. What was stored under it is there for the next who gets
-// it (MPI 12.5.3, MPI_Win_unlock). Errors: ErrNotHeld; comm.ErrProcFailed when the target is dead,
-// comm.ErrRevoked: the lock is given back all the same. All operations on the target before it have
-// taken effect, as after a Flush; where memory is shared it does not wait.
+// Unlock releases the lock of a target. The next holder sees all stores made under the lock (MPI
+// 12.5.3, MPI_Win_unlock). Errors: ErrNotHeld; comm.ErrProcFailed when the target is dead,
+// comm.ErrRevoked: the lock is nevertheless released. All earlier operations on the target have
+// taken effect, as after a Flush; if memory is shared Unlock does not wait.
 func (t Target[T]) Unlock(ctx context.Context) error {
 	return t.k.raise(t.k.unlockTarget(ctx, "unlock", t.rank))
 }
 
-// LockAll gets a share of every target's lock, in the order of ranks (MPI 12.5.3,
-// MPI_Win_lock_all). When targets are dead or broken the error is comm.ErrProcFailed, which names
-// those or the dead holders; the shares of all others are held then. With another error nothing is
+// LockAll acquires a share of every target's lock, in the order of ranks (MPI 12.5.3,
+// MPI_Win_lock_all). If targets are dead or broken the error is comm.ErrProcFailed, which names
+// those or the dead holders; the shares of all others are held then. With another error no share is
 // held.
 func (w *Win[T]) LockAll(ctx context.Context) error { return w.k.raise(w.k.lockAll(ctx)) }
 
-// UnlockAll gives back what LockAll has got (MPI 12.5.3, MPI_Win_unlock_all). Errors: ErrNotHeld
+// UnlockAll releases the shares of LockAll (MPI 12.5.3, MPI_Win_unlock_all). Errors: ErrNotHeld
 // without a LockAll; comm.ErrProcFailed names the targets that have died since.
 func (w *Win[T]) UnlockAll(ctx context.Context) error { return w.k.raise(w.k.unlockAll(ctx)) }
 
@@ -144,7 +145,7 @@ func (k *core) lockTarget(ctx context.Context, op string, rank int, m Mode) erro
 		return nil
 	}
 	if err := k.watch.Enter(); err != nil {
-		return k.fail(op, nil, err) // it is dead: nobody needs the turn
+		return k.fail(op, nil, err) // this process is fenced: the turn is not needed any more
 	}
 	if pausepoint.Enabled {
 		pausepoint.At("rma.locks")
@@ -163,7 +164,7 @@ func (k *core) awaitTurn(ctx context.Context, op string, rank int) error {
 	return k.await(ctx, op, []int{rank}, func() bool { return k.guards[rank].take() })
 }
 
-// lockSlowly goes on with a lock that was not got at once.
+// lockSlowly continues with a lock that was not acquired at once.
 func (k *core) lockSlowly(ctx context.Context, op string, rank int, out robustlock.Outcome) (err error) {
 	g := &k.guards[rank]
 	if out == robustlock.Waiting {
@@ -189,7 +190,7 @@ func (k *core) failBroken(op string, rank int, dead uint64) error {
 	return k.fail(op, ranks, fmt.Errorf("%w: it held the lock of rank %d", comm.ErrProcFailed, rank))
 }
 
-// awaitLock waits until it stands otherwise with a lock, or withdraws.
+// awaitLock waits until the state of a lock changes, or withdraws.
 func (k *core) awaitLock(ctx context.Context, op string, rank int) (out robustlock.Outcome, err error) {
 	l := k.guards[rank].lock
 	var fenced error
@@ -207,7 +208,7 @@ func (k *core) awaitLock(ctx context.Context, op string, rank int) (out robustlo
 	return out, err
 }
 
-// lockStep is a part of a lock's way that stores in shared memory and does not wait.
+// lockStep is a step of acquiring a lock that stores in shared memory and does not wait.
 func (k *core) lockStep(do func() robustlock.Outcome) (robustlock.Outcome, error) {
 	if err := k.watch.Enter(); err != nil {
 		return robustlock.Idle, err
@@ -216,7 +217,7 @@ func (k *core) lockStep(do func() robustlock.Outcome) (robustlock.Outcome, error
 	return do(), nil
 }
 
-// free lets another goroutine of this process have its turn at a lock.
+// free gives the turn at a lock to another goroutine of this process.
 func (k *core) free(g *guard) {
 	atomic.StoreUint64(&g.turn, turnFree)
 	k.ring(k.me)
@@ -236,7 +237,7 @@ func (k *core) unlockTarget(ctx context.Context, op string, rank int) error {
 		return k.fail(op, []int{rank}, fmt.Errorf("%w: this member does not hold the lock of rank %d", ErrNotHeld, rank))
 	}
 	if k.isAway(rank) {
-		err := k.far(rank).ask(ctx, op, &rmaserver.Frame{Op: rmaserver.Unlock}, nil) // MPI's says that all is there
+		err := k.far(rank).ask(ctx, op, &rmaserver.Frame{Op: rmaserver.Unlock}, nil) // as in MPI, all operations are complete after the unlock
 		k.free(g)
 		return err
 	}
@@ -250,7 +251,8 @@ func (k *core) unlockTarget(ctx context.Context, op string, rank int) error {
 	return k.toward(ctx, op, rank)
 }
 
-// ringNext wakes whom a target's lock has been handed to, or waits for by now.
+// ringNext wakes the member that a target's lock was handed to, or the sharers that may now have
+// the lock.
 func (k *core) ringNext(rank int) {
 	memory := window.LockOf{Control: k.pieces[rank].control, Me: k.me}
 	next, readers := robustlock.Next(memory.Word())
@@ -264,8 +266,8 @@ func (k *core) ringNext(rank int) {
 	}
 }
 
-// ringWaiter wakes who waits for the lock of a target. For one that does not reach this memory the
-// target does.
+// ringWaiter wakes a member that waits for the lock of a target. A member that does not share this
+// memory is woken by the target.
 func (k *core) ringWaiter(rank, o int) {
 	if k.isAway(o) {
 		k.watch.Stir(rank)
@@ -274,7 +276,7 @@ func (k *core) ringWaiter(rank, o int) {
 	k.ring(o)
 }
 
-// allLocked is what a LockAll has got.
+// allLocked are the shares of a LockAll.
 type allLocked struct {
 	mu    sync.Mutex
 	open  bool
@@ -301,7 +303,7 @@ func (k *core) lockAll(ctx context.Context) error {
 			continue
 		}
 		for _, rank := range got {
-			_ = k.unlockTarget(ctx, op, rank) // the first error is told
+			_ = k.unlockTarget(ctx, op, rank) // the first error is returned
 		}
 		return err
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/goulfm/goulfm/rma"
 )
 
-// TestLockExcludes: what is read and written under an exclusive lock, by several goroutines of
-// several members, loses nothing; sharers see no writer.
+// TestLockExcludes: reads and writes under an exclusive lock, by several goroutines of several
+// members, lose nothing; sharers see no writer.
 func TestLockExcludes(t *testing.T) {
 	const n, each = 4, 60
 	run(t, n, func(ctx context.Context, c *comm.Comm) {
@@ -51,8 +51,8 @@ func TestLockExcludes(t *testing.T) {
 	})
 }
 
-// TestSpecW11W23BrokenLock: a member dies with the lock. Who waits and who comes is told, until
-// somebody mends; another target's lock is none of that (W23).
+// TestSpecW11W23BrokenLock: a member dies with the lock. Waiting and new members get an error until
+// one of them mends; another target's lock is not affected (W23).
 func TestSpecW11W23BrokenLock(t *testing.T) {
 	run(t, 4, func(ctx context.Context, c *comm.Comm) {
 		w := allocate[int](ctx, t, c, 2)
@@ -92,8 +92,8 @@ func TestSpecW11W23BrokenLock(t *testing.T) {
 	})
 }
 
-// TestSpecW10W12DeadSharersAndWaiters: a share of the dead is free, and the death of one who waits
-// behind a holder is nobody's business.
+// TestSpecW10W12DeadSharersAndWaiters: a share of the dead is free, and the death of a member that
+// waits behind a holder has no effect on others.
 func TestSpecW10W12DeadSharersAndWaiters(t *testing.T) {
 	run(t, 4, func(ctx context.Context, c *comm.Comm) {
 		w := allocate[int](ctx, t, c, 1)
@@ -133,7 +133,7 @@ func TestSpecW10W12DeadSharersAndWaiters(t *testing.T) {
 	})
 }
 
-// TestSpecW13LockOfADeadTarget: the lock of a dead target; a holder may forget it.
+// TestSpecW13LockOfADeadTarget: the lock of a dead target; a holder need not unlock.
 func TestSpecW13LockOfADeadTarget(t *testing.T) {
 	run(t, 3, func(ctx context.Context, c *comm.Comm) {
 		w := allocate[int](ctx, t, c, 1)
@@ -145,7 +145,7 @@ func TestSpecW13LockOfADeadTarget(t *testing.T) {
 		case 2:
 			commtest.Kill(c)
 		case 1:
-			wants(t, w.At(2).Lock(ctx, rma.Exclusive), comm.ErrProcFailed, "lock", 2) // it waits, or not
+			wants(t, w.At(2).Lock(ctx, rma.Exclusive), comm.ErrProcFailed, "lock", 2) // the caller waits, or not
 			assert.NoError(t, w.At(0).Store(ctx, 0, 1))
 		case 0:
 			_, err := w.Wait(ctx, 0, func(v int) bool { return v == 1 }, 1)

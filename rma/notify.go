@@ -10,21 +10,21 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/window"
 )
 
-// PutNotify is Put, after which a counter of the target is one more: whoever waits for that
-// (WaitNotify) finds the data. A notification that is counted implies its data, whoever dies
-// afterwards (W18). Slot is 0 to what the option Notifications said, less 1; another one is
-// ErrBounds. Errors as of Put (the notified put of the MPI Forum's proposals).
+// PutNotify is Put that afterwards increments a counter of the target: a member that waits for the
+// counter (WaitNotify) finds the data. A counted notification implies its data, whichever members
+// die afterwards (W18). Slot is 0 to n-1 of the option Notifications; another slot is ErrBounds.
+// Errors as of Put (the notified put of the MPI Forum's proposals).
 func (t Target[T]) PutNotify(ctx context.Context, disp int, src []T, slot int) error {
 	return t.k.raise(t.k.putNotify(ctx, "put_notify", t.rank, disp, len(src), byteview.Bytes(src), slot))
 }
 
-// Notify is PutNotify of nothing: it comes after all operations on the target before it (P1).
+// Notify is PutNotify without data: it comes after all operations on the target before it (P1).
 func (t Target[T]) Notify(ctx context.Context, slot int) error {
 	return t.k.raise(t.k.putNotify(ctx, "notify", t.rank, 0, 0, nil, slot))
 }
 
 // WaitNotify returns when this member's counter has reached n, or more. From and errors are as of
-// Wait; a slot that there is not is ErrBounds.
+// Wait; an invalid slot is ErrBounds.
 func (w *Win[T]) WaitNotify(ctx context.Context, slot int, n uint64, from ...int) error {
 	return w.k.raise(w.k.waitNotify(ctx, slot, n, from))
 }
@@ -41,7 +41,7 @@ func (k *core) waitNotify(ctx context.Context, slot int, n uint64, from []int) e
 	return k.await(ctx, op, from, func() bool { return segment.Load64(counter) >= n })
 }
 
-// Notified returns this member's counter; 0 for a slot that there is not.
+// Notified returns this member's counter; 0 for an invalid slot.
 func (w *Win[T]) Notified(slot int) uint64 {
 	if w.k.sight.Load().freed || slot < 0 || slot >= w.k.spec.notifications {
 		return 0
@@ -49,7 +49,7 @@ func (w *Win[T]) Notified(slot int) uint64 {
 	return segment.Load64(w.k.pieces[w.k.me].control.Counter(slot))
 }
 
-// TakeNotified is Notified that sets the counter to 0, at once.
+// TakeNotified is Notified that sets the counter to 0, in one atomic step.
 func (w *Win[T]) TakeNotified(slot int) uint64 {
 	if w.k.sight.Load().freed || slot < 0 || slot >= w.k.spec.notifications {
 		return 0
@@ -93,7 +93,7 @@ func (t far) putNotify(ctx context.Context, op string, disp, n int, src []byte, 
 	return t.tell(ctx, op, &rmaserver.Frame{Op: rmaserver.Notify, At: uint64(slot)})
 }
 
-// hasCounter says what is wrong with a counter's number.
+// hasCounter returns an error if a counter's number is invalid.
 func (k *core) hasCounter(op string, rank, slot int) error {
 	if slot < 0 || slot >= k.spec.notifications {
 		return k.fail(op, []int{rank}, fmt.Errorf("%w: counter %d of %d", ErrBounds, slot, k.spec.notifications))

@@ -12,8 +12,8 @@ import (
 	"github.com/goulfm/goulfm/rma"
 )
 
-// TestCreate: others change the program's own memory, which stays where it is; after Free it is the
-// program's alone once all have freed.
+// TestCreate: others change the program's own memory, which stays in place; after Free the memory
+// is the program's alone once all have freed the window.
 func TestCreate(t *testing.T) {
 	commtest.Run(t, 3, func(ctx context.Context, c *comm.Comm) {
 		mem := make([]int64, 4+c.Rank())
@@ -37,8 +37,8 @@ func TestCreate(t *testing.T) {
 	})
 }
 
-// TestCreateErrors: all make a window of their own memory, or none does; numbers lie where they can
-// be changed atomically.
+// TestCreateErrors: all make a window of their own memory, or none does; numbers are at addresses
+// at which they can be changed atomically.
 func TestCreateErrors(t *testing.T) {
 	commtest.Run(t, 2, func(ctx context.Context, c *comm.Comm) {
 		var err error
@@ -99,7 +99,8 @@ func TestHeirs(t *testing.T) {
 	})
 }
 
-// TestLong: operations of more than one frame, and more than are sent ahead; records across none.
+// TestLong: operations of more than one frame, and more than are sent ahead; no record spans two
+// frames.
 func TestLong(t *testing.T) {
 	const n = 100_000
 	run(t, 2, func(ctx context.Context, c *comm.Comm) {

@@ -12,12 +12,13 @@ import (
 	"github.com/goulfm/goulfm/internal/base/firstfit"
 )
 
-// A Pool is a window in which each member makes objects by itself, at any time, and tells others
-// where they are by a Ref: lists, trees and tables that grow (MPI 12.2.4, MPI_Win_create_dynamic).
-// Its methods and the functions on it may be called from any goroutine.
+// A Pool is a window in which each member allocates objects independently, at any time, and passes
+// their locations to others as a Ref: lists, trees and tables that grow (MPI 12.2.4,
+// MPI_Win_create_dynamic). Its methods and the functions on a Pool may be called from any
+// goroutine.
 type Pool struct {
 	bytes *Win[byte]
-	slots *Win[uint64] // of each member: what is in each slot
+	slots *Win[uint64] // of each member: the words of its slots
 
 	mu      sync.Mutex
 	space   firstfit.Space
@@ -28,30 +29,30 @@ type Pool struct {
 
 // slot is one of this member's.
 type slot struct {
-	generation uint64 // how many objects there were in it; that in memory has the type, too
+	generation uint64 // number of objects that the slot has had; the word in memory has the type, too
 	block      firstfit.Block
 	attached   bool
 }
 
-// A Ref says where an object of a Pool is: n elements of T at a member. It can be sent, and be in
-// an element of a window. The zero value is of nothing.
+// A Ref is the location of an object of a Pool: n elements of T at a member. A Ref can be sent, and
+// be in an element of a window. The zero value refers to no object.
 type Ref[T comm.Elem] struct {
 	Rank       int32
 	Slot       int32
-	Generation uint64 // 0: of nothing
+	Generation uint64 // 0: no object
 	Offset     uint64 // in bytes, of the member's memory
 	Len        uint64
 }
 
-// A word of a slot is the generation of the object in it, and the code of its type; with code 0
-// there is none.
+// A word of a slot is the generation of the object in the slot, and the code of its type; with code
+// 0 there is no object.
 const codeBits = 8
 
-// bytesOfSlot is how many bytes of a pool there are for each slot.
+// bytesOfSlot is the number of bytes of a pool for each slot.
 const bytesOfSlot = 256
 
-// NewPool makes a Pool of up to so many bytes of objects at each member, of which pages come when
-// they are touched if they are more than 64 MiB. An object takes a multiple of 64 bytes, and there
+// NewPool makes a Pool of up to the given bytes of objects at each member. Pages are allocated at
+// the first access if there are more than 64 MiB. An object takes a multiple of 64 bytes, and there
 // is one for each 256 bytes at most. Collective, uniform, and with the errors of Allocate.
 func NewPool(ctx context.Context, c *comm.Comm, bytes int) (*Pool, error) {
 	slots := 8 * roundTo(bytes/bytesOfSlot+8, 8)
@@ -84,8 +85,8 @@ func roundTo(n, unit int) int { return (n + unit - 1) / unit * unit }
 // Comm is Win.Comm.
 func (p *Pool) Comm() *comm.Comm { return p.bytes.Comm() }
 
-// Fence is Win.Fence. When it succeeds the memory of objects that this member had detached before
-// is free for others.
+// Fence is Win.Fence. After success the memory of objects that this member had detached before is
+// free for others.
 func (p *Pool) Fence(ctx context.Context) error {
 	p.mu.Lock()
 	leaving := p.leaving
@@ -111,8 +112,8 @@ func (p *Pool) Revoke() error { return p.bytes.Revoke() }
 // Free is Win.Free.
 func (p *Pool) Free() error { return p.bytes.Free() }
 
-// Grow makes an object of n zeroed elements in this member's part of a pool. It is local. Errors:
-// comm.ErrNoRoom when there is no stretch of free bytes as long, or no slot; comm.ErrType,
+// Grow makes an object of n zeroed elements in this member's part of a pool. Local. Errors:
+// comm.ErrNoRoom if no stretch of free bytes is as long, or no slot is free; comm.ErrType,
 // comm.ErrArgument for a wrong T or n; comm.ErrRevoked, comm.ErrFreed.
 func Grow[T comm.Elem](ctx context.Context, p *Pool, n int) (Ref[T], error) {
 	k := p.bytes.k
@@ -142,8 +143,8 @@ func Grow[T comm.Elem](ctx context.Context, p *Pool, n int) (Ref[T], error) {
 	return Ref[T]{Rank: int32(k.me), Slot: int32(i), Generation: generation, Offset: uint64(off), Len: uint64(n)}, nil
 }
 
-// Detach gives an object of this member up: from now on a Deref of it is ErrStale. Targets that
-// others have got before may be used until the next Fence, after which its memory is another
+// Detach removes an object of this member: from now on a Deref of the object is ErrStale. Earlier
+// Targets of the object may be used until the next Fence, after which its memory may be another
 // object's. Errors: ErrStale, comm.ErrRank for another member's object, comm.ErrRevoked,
 // comm.ErrFreed.
 func Detach[T comm.Elem](ctx context.Context, p *Pool, ref Ref[T]) error {
@@ -167,9 +168,9 @@ func Detach[T comm.Elem](ctx context.Context, p *Pool, ref Ref[T]) error {
 }
 
 // Deref returns the target of an object: its elements are counted from 0, and there are no others.
-// It looks whether the object is still attached; an object that is detached later is not noticed.
-// Errors: ErrStale for one that was detached, or never was; comm.ErrType for one of another type;
-// comm.ErrRank; comm.ErrProcFailed for one of a dead member; comm.ErrRevoked, comm.ErrFreed.
+// Deref checks that the object is still attached; a later Detach is not noticed. Errors: ErrStale
+// for an object that was detached, or never attached; comm.ErrType for an object of another type;
+// comm.ErrRank; comm.ErrProcFailed for an object of a dead member; comm.ErrRevoked, comm.ErrFreed.
 func Deref[T comm.Elem](ctx context.Context, p *Pool, ref Ref[T]) (Target[T], error) {
 	k := p.bytes.k
 	const op = "deref"
@@ -210,8 +211,9 @@ func Own[T comm.Elem](ctx context.Context, p *Pool, ref Ref[T]) ([]T, error) {
 	return (&Win[T]{k: t.k}).Local(), nil
 }
 
-// SalvageObject copies an object's elements, also those of a dead member's, into dst, from the
-// first on. It does not look whether the object is attached. Errors as of Win.Salvage.
+// SalvageObject copies an object's elements into dst, from the first on, also those of a dead
+// member's object. SalvageObject does not check that the object is attached. Errors as of
+// Win.Salvage.
 func SalvageObject[T comm.Elem](p *Pool, ref Ref[T], dst []T) error {
 	k := p.bytes.k
 	if uint64(len(dst)) > ref.Len {

@@ -22,7 +22,7 @@ func newPool(ctx context.Context, t *testing.T, c *comm.Comm, bytes int) *rma.Po
 	return p
 }
 
-// node is an element of a list that goes over all members.
+// node is an element of a list that spans all members.
 type node struct {
 	Value int64
 	Next  rma.Ref[node]
@@ -68,8 +68,8 @@ func TestPoolList(t *testing.T) {
 	})
 }
 
-// TestPoolStale: a reference to what was detached is told, also when there is another object in its
-// place; memory comes back after a Fence, and not before.
+// TestPoolStale: a reference to a detached object is an error, also when there is another object in
+// its place; memory is reused after a Fence, and not before.
 func TestPoolStale(t *testing.T) {
 	run(t, 2, func(ctx context.Context, c *comm.Comm) {
 		p := newPool(ctx, t, c, 4096)
@@ -141,8 +141,8 @@ func TestPoolStale(t *testing.T) {
 	})
 }
 
-// TestPoolOfTheDead: objects of a dead member are told, and can be salvaged; the memory of what was
-// detached does not come back in a fence that fails.
+// TestPoolOfTheDead: a reference to an object of a dead member is an error, and the object can be
+// salvaged; the memory of detached objects is not reused after a failed fence.
 func TestPoolOfTheDead(t *testing.T) {
 	run(t, 3, func(ctx context.Context, c *comm.Comm) {
 		p := newPool(ctx, t, c, 1024)
@@ -153,7 +153,7 @@ func TestPoolOfTheDead(t *testing.T) {
 		own[99] = int64(c.Rank())
 		all := make([]rma.Ref[int64], 3)
 		assert.NoError(t, collectives.Allgather(ctx, c, all, []rma.Ref[int64]{ref}))
-		_, _ = c.Agree(ctx, 1) // nobody is in it when one is killed
+		_, _ = c.Agree(ctx, 1) // no rank is in the fence when one is killed
 		if c.Rank() == 2 {
 			commtest.Kill(c)
 		}

@@ -8,11 +8,11 @@ import (
 	"github.com/goulfm/goulfm/comm"
 )
 
-// Rebuild makes a window on c of the memory of an old one, after a failure: each member's elements
-// are those that it had in old, in place, whatever ranks it has now (W20). A member that had none
-// passes a nil old: it gets no elements, or what the options say. Locks, counters of notifications
-// and posts begin anew. The old window works on as it did, and has the same elements, until it is
-// freed.
+// Rebuild makes a window on c of the memory of an old one, after a failure: each member keeps its
+// elements of old, in place, whichever rank the member now has (W20). A member without an old
+// window passes a nil old, and gets no elements, or those of its options. Locks, counters of
+// notifications and posts begin anew. The old window still works, and has the same elements, until
+// it is freed.
 //
 //	left, err := c.Shrink(ctx)
 //	w2, err := rma.Rebuild(ctx, left, w)
@@ -32,20 +32,21 @@ func Rebuild[T comm.Elem](ctx context.Context, c *comm.Comm, old *Win[T], o ...O
 	return made[T](k, err)
 }
 
-// Inherit has this member's elements in a Rebuild be those of a dead member of the old window, by
-// its rank there, as they are after its death is known: a copy. It is this member's alone: others
-// inherit somebody else, or nothing. Errors of the Rebuild: comm.ErrRank for a rank that the old
-// window does not have, comm.ErrArgument for one that is not known to be dead, and without an old
-// window; comm.ErrUnsupported for one whose memory is not shared: Heirs says who can.
+// Inherit gives this member, in a Rebuild, a copy of the elements of a dead member of the old
+// window, by its rank there, as they are after its death is known. Inherit is this member's own
+// option: others inherit from another rank, or not at all. Errors of the Rebuild: comm.ErrRank for
+// a rank that the old window does not have, comm.ErrArgument for a rank that is not known to be
+// dead, and without an old window; comm.ErrUnsupported for a rank whose memory is not shared: Heirs
+// finds a member that can inherit.
 func Inherit(oldRank int) Option {
 	return func(s *spec) { s.heir, s.dead = true, oldRank }
 }
 
-// Heirs returns for each of some dead ranks of an old window which rank of c can Inherit its
-// elements: one that shares memory with the dead, as those of its node do; comm.Undefined where
-// none is left, as after the loss of a node. Different dead have different heirs, as far as there
-// are. All members of c pass the same ranks, and the window or, who did not have it, nil. The
-// result has the length of dead.
+// Heirs returns, for each of some dead ranks of an old window, the rank of c that can Inherit its
+// elements: a rank that shares memory with the dead, such as those of its node. The result is
+// comm.Undefined if none is left, such as after the loss of a node. Different dead have different
+// heirs, as far as possible. All members of c pass the same ranks, and the window, or nil if they
+// did not have the window. The result has the length of dead.
 //
 //	heirs, err := rma.Heirs(ctx, left, w, []int{dead})
 //	if heirs[0] == left.Rank() {
@@ -57,7 +58,7 @@ func Inherit(oldRank int) Option {
 // not have.
 func Heirs[T comm.Elem](ctx context.Context, c *comm.Comm, old *Win[T], dead []int) ([]int, error) {
 	n := c.Size()
-	turn := make([]int, len(dead)) // how many come before this rank; n: it cannot
+	turn := make([]int, len(dead)) // number of ranks before this rank; n: this rank cannot inherit
 	for i, rank := range dead {
 		turn[i] = n
 		if old == nil {
@@ -84,13 +85,13 @@ func Heirs[T comm.Elem](ctx context.Context, c *comm.Comm, old *Win[T], dead []i
 	return first, nil
 }
 
-// Fresh has this member get n new, zeroed elements in a Rebuild in place of those that it had: for
-// members that come new. It is this member's alone.
+// Fresh gives this member, in a Rebuild, n new, zeroed elements instead of its old ones: for new
+// members. Fresh is this member's own option.
 func Fresh(n int) Option {
 	return func(s *spec) { s.fresh, s.n = true, n }
 }
 
-// rebuilt says what a Rebuild asks for, or what is wrong with it.
+// rebuilt completes the request of a Rebuild, or sets its error.
 func (s spec) rebuilt() spec {
 	old := s.old
 	switch {

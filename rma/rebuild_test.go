@@ -11,8 +11,8 @@ import (
 	"github.com/goulfm/goulfm/rma"
 )
 
-// TestSpecW20Rebuild: after a death the survivors have a window of the same memory, one of them
-// that of the dead, too; the lock that the dead held is none of it.
+// TestSpecW20Rebuild: after a death the survivors have a window of the same memory, and one of them
+// has that of the dead, too; the lock that the dead held is not part of the new window.
 func TestSpecW20Rebuild(t *testing.T) {
 	run(t, 4, func(ctx context.Context, c *comm.Comm) {
 		w := allocate[int](ctx, t, c, 3+c.Rank())
@@ -74,10 +74,11 @@ func inheritAt(me bool, rank int) []rma.Option {
 	return nil
 }
 
-// TestRebuildErrors: what is wrong at one member is its own error, and one of a peer at the others.
+// TestRebuildErrors: the member with an error gets its own error, and the others get an error of a
+// peer.
 func TestRebuildErrors(t *testing.T) {
 	run(t, 2, func(ctx context.Context, c *comm.Comm) {
-		ctx = context.WithValue(ctx, ownMemory{}, nil) // where nobody comes new
+		ctx = context.WithValue(ctx, ownMemory{}, nil) // without new members
 		w := allocate[int](ctx, t, c, 1)
 		fails := func(class error, old *rma.Win[int], o ...rma.Option) {
 			t.Helper()
@@ -112,8 +113,8 @@ func TestRebuildErrors(t *testing.T) {
 	})
 }
 
-// TestSpecW21Keep: all give their windows up, one dies, and the others go on from the memory that
-// they have kept. What no Rebuild takes a second Free gives back.
+// TestSpecW21Keep: all free their windows, one dies, and the others continue from the memory that
+// they have kept. Memory that no Rebuild takes is released by a second Free.
 func TestSpecW21Keep(t *testing.T) {
 	run(t, 3, func(ctx context.Context, c *comm.Comm) {
 		w := allocate[int](ctx, t, c, 2, rma.Keep())
@@ -147,7 +148,8 @@ func TestSpecW21Keep(t *testing.T) {
 	})
 }
 
-// TestSpecW21FreeIsLocal: memory of who has freed a window is there for the others.
+// TestSpecW21FreeIsLocal: memory of a member that has freed a window stays accessible to the
+// others.
 func TestSpecW21FreeIsLocal(t *testing.T) {
 	run(t, 2, func(ctx context.Context, c *comm.Comm) {
 		w := allocate[int](ctx, t, c, 1)

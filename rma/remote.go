@@ -17,21 +17,21 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/robustlock"
 )
 
-// What a member does to another one whose memory it does not reach: it sends frames, which the
-// target's engine executes in that order (package serve).
+// An operation on a member whose memory is not shared is a sequence of frames, which the target's
+// engine executes in that order (package rmaserver).
 
-// remote is what this member knows of one that is away.
+// remote is this member's state about a member that is away.
 type remote struct {
-	posted  atomic.Uint64 // how often it has posted for this member
-	sent    atomic.Uint64 // frames without an answer: counted when they are on their way
-	flushed atomic.Uint64 // how many of those have taken effect, for certain
-	told    atomic.Uint64 // of how many dead members it has been told, in the order in which this member learned of them
+	posted  atomic.Uint64 // number of its posts for this member
+	sent    atomic.Uint64 // frames without an answer: counted once they are sent
+	flushed atomic.Uint64 // number of those that certainly have taken effect
+	told    atomic.Uint64 // number of deaths sent to the target, in the order in which this member learned of them
 }
 
-// isFlushed says whether all has taken effect whose call has returned.
+// isFlushed reports whether all operations whose call has returned have taken effect.
 func (r *remote) isFlushed() bool { return r.flushed.Load() >= r.sent.Load() }
 
-// hasFlushed notes that the first so many have taken effect: more may be known by now.
+// hasFlushed notes that the first sent frames have taken effect: more may be known by now.
 func (r *remote) hasFlushed(sent uint64) {
 	for {
 		known := r.flushed.Load()
@@ -41,7 +41,7 @@ func (r *remote) hasFlushed(sent uint64) {
 	}
 }
 
-// far is one member that is away, for those who access its memory.
+// far is one member that is away, as a target of accesses.
 type far struct {
 	k    *core
 	rank int
@@ -49,15 +49,15 @@ type far struct {
 
 func (k *core) far(rank int) far { return far{k, rank} }
 
-// isAway says whether a member's memory is not reached. A rank that there is not is not away.
+// isAway reports whether a member's memory is not shared. An invalid rank is not away.
 func (k *core) isAway(rank int) bool { return uint(rank) < uint(len(k.away)) && k.away[rank] }
 
-// failAway is the error of a call that wants a member's memory itself.
+// failAway is the error of a call that needs shared memory of a member.
 func (k *core) failAway(op string, rank int) error {
 	return k.fail(op, []int{rank}, fmt.Errorf("%w: its memory is not shared: it is on another node, or all goes by messages", comm.ErrUnsupported))
 }
 
-// failRemote says where a frame to a member failed.
+// failRemote adds the location to the error of a frame to a member.
 func (k *core) failRemote(op string, rank int, err error) error {
 	if errors.Is(err, comm.ErrProcFailed) {
 		return k.fail(op, []int{rank}, comm.ErrProcFailed)
@@ -65,8 +65,8 @@ func (k *core) failRemote(op string, rank int, err error) error {
 	return k.fail(op, nil, err)
 }
 
-// locate begins an access to n elements of a target that is away: it returns the byte at which they
-// begin.
+// locate begins an access to n elements of a target that is away, and returns the byte at which
+// they begin.
 func (t far) locate(ctx context.Context, op string, disp, n int) (at uint64, err error) {
 	if err := t.k.toward(ctx, op, t.rank); err != nil {
 		return 0, err
@@ -78,7 +78,7 @@ func (t far) locate(ctx context.Context, op string, disp, n int) (at uint64, err
 	return uint64(p.at + disp*t.k.unit), nil
 }
 
-// frames are buffers of frames, and of what several answers bring, that are not used just now.
+// frames are unused buffers of frames, and of the results of several answers.
 var frames = sync.Pool{New: func() any { return new([]byte) }}
 
 // tell sends a frame that has no answer, behind news of all deaths that this member knows of.
@@ -89,10 +89,10 @@ func (t far) tell(ctx context.Context, op string, f *rmaserver.Frame) error {
 	return t.tellFrame(ctx, op, f)
 }
 
-// tellDead tells the target of each death that this member knows of, before its next request: what
-// this member reads or repairs there is not changed by a request of the dead that comes later (W7).
-// The target's own node may learn of the death last. Another goroutine's request may pass this one,
-// so the count is stored once the frames are on their way.
+// tellDead informs the target of each death that this member knows of, before its next request. A
+// later request of the dead then cannot change data that this member reads or repairs there (W7).
+// The target's own node may learn of the death last. Another goroutine's request may overtake this
+// one, so the count is stored once the frames are sent.
 func (t far) tellDead(ctx context.Context, op string) error {
 	gone, r := t.k.sees().gone, &t.k.remote[t.rank]
 	told := r.told.Load()
@@ -114,8 +114,8 @@ func (t far) tellDead(ctx context.Context, op string) error {
 	return nil
 }
 
-// tellFrame sends a frame that has no answer. It counts it afterwards, so that a Flush which counts
-// it comes behind it:
+// tellFrame sends a frame that has no answer. The frame is counted after it was sent, so that a
+// Flush which counts the frame comes behind it. Counting first would fail:
 //
 //	goroutine 1                  goroutine 2
 //	Put: counts a frame
@@ -140,8 +140,8 @@ func (t far) ask(ctx context.Context, op string, f *rmaserver.Frame, answer []by
 	return t.end(ctx, op, h, len(answer))
 }
 
-// begin sends a frame, for whose answer end waits. Nobody else may have the frame's memory until
-// then: it is new.
+// begin sends a frame, for whose answer end waits. The frame's memory is not shared until then: it
+// is new.
 func (t far) begin(ctx context.Context, op string, f *rmaserver.Frame, answer []byte) (engine.Handle, error) {
 	if err := t.tellDead(ctx, op); err != nil {
 		return 0, err
@@ -159,17 +159,17 @@ func (t far) end(ctx context.Context, op string, h engine.Handle, want int) erro
 	return t.k.failRemote(op, t.rank, err)
 }
 
-// dataMax returns how many bytes of elements a frame to a member may have: a multiple of all units
-// of numbers.
+// dataMax returns the maximum number of bytes of elements in a frame to a member: a multiple of all
+// units of numbers.
 func (t far) dataMax() int {
 	most := (t.k.watch.FrameMax(t.rank) - rmaserver.HeadBytes) &^ 63
 	if t.k.unit > 0 && t.k.unit <= most {
-		most -= most % t.k.unit // no element in two
+		most -= most % t.k.unit // no element spans two frames
 	}
 	return most
 }
 
-// inPieces calls f for all pieces of so many bytes, as places in them.
+// inPieces calls f for each piece of the given bytes, with its bounds.
 func (t far) inPieces(bytes int, f func(from, to int) error) error {
 	most := t.dataMax()
 	for from := 0; from < bytes; from += most {
@@ -188,20 +188,20 @@ func (t far) put(ctx context.Context, op string, disp, n int, src []byte) error 
 	return t.store(ctx, op, at, src)
 }
 
-// store is put of what was located.
+// store is put at a located byte.
 func (t far) store(ctx context.Context, op string, at uint64, src []byte) error {
 	return t.inPieces(len(src), func(from, to int) error {
 		return t.tell(ctx, op, &rmaserver.Frame{Op: rmaserver.Put, At: at + uint64(from), Data: src[from:to]})
 	})
 }
 
-// get asks for all pieces before it waits for the first. An error leaves dst as it was (W8).
+// get requests all pieces before it waits for the first. An error leaves dst unchanged (W8).
 func (t far) get(ctx context.Context, op string, disp, n int, dst []byte) error {
 	at, err := t.locate(ctx, op, disp, n)
 	if err != nil || len(dst) == 0 {
 		return err
 	}
-	if p := &t.k.pieces[t.rank]; p.source.HasMemory() { // of a process of this node, so nothing of the dead comes any more (W7)
+	if p := &t.k.pieces[t.rank]; p.source.HasMemory() { // of a process of this node, so no store of the dead arrives any more (W7)
 		if err := t.k.flushAway(ctx, op, t.rank); err != nil {
 			return err
 		}
@@ -225,8 +225,8 @@ func (t far) get(ctx context.Context, op string, disp, n int, dst []byte) error 
 	return err
 }
 
-// askedAhead is how many answers a member waits for at a time: what a target cannot send at once it
-// holds in memory.
+// askedAhead is the number of answers that a member waits for at a time: the target holds in memory
+// all answers that it cannot send at once.
 const askedAhead = 16
 
 // asked is a frame whose answer has not come, of want bytes.
@@ -235,8 +235,7 @@ type asked struct {
 	want int
 }
 
-// askPieces sends a frame for each piece of what is to be answered, some ahead, and waits for all
-// answers.
+// askPieces sends a frame for each piece of the answer, some ahead, and waits for all answers.
 func (t far) askPieces(ctx context.Context, op string, answer []byte, frame func(from, to int) rmaserver.Frame) error {
 	var open []asked
 	err := t.inPieces(len(answer), func(from, to int) (err error) {
@@ -261,8 +260,8 @@ func (t far) askPieces(ctx context.Context, op string, answer []byte, frame func
 	return err
 }
 
-// askNumber has an atomic operation made on one number of a target that is away, and returns what
-// was there.
+// askNumber requests an atomic operation on one number of a target that is away, and returns the
+// previous value.
 func (t far) askNumber(ctx context.Context, op string, disp int, f rmaserver.Frame) (was uint64, err error) {
 	if err := t.k.atomic(op); err != nil {
 		return 0, err
@@ -302,8 +301,8 @@ func (t far) change(ctx context.Context, op string, disp int, c change, in uint6
 	return t.askNumber(ctx, op, disp, rmaserver.Frame{Op: rmaserver.Accumulate, Kernel: uint8(c.op()), Elem: uint8(c.elem()), Data: data})
 }
 
-// swapUntil makes an operation of the program, which nobody else can make: it tries until nobody
-// changed the element meanwhile.
+// swapUntil performs an operation of the program, which the target cannot: it retries until no
+// other member changes the element in between.
 func (t far) swapUntil(ctx context.Context, op string, disp int, c change, in uint64) (was uint64, err error) {
 	was, err = t.askNumber(ctx, op, disp, rmaserver.Frame{Op: rmaserver.Load})
 	for err == nil {
@@ -317,7 +316,7 @@ func (t far) swapUntil(ctx context.Context, op string, disp int, c change, in ui
 	return 0, err
 }
 
-// accumulate combines numbers of a target that is away; out is nil, or gets what was there.
+// accumulate combines numbers of a target that is away; out is nil, or gets the previous values.
 func (t far) accumulate(ctx context.Context, op string, disp, n int, c change, in, out []byte) error {
 	at, err := t.locate(ctx, op, disp, n)
 	switch {
@@ -338,7 +337,7 @@ func (t far) accumulate(ctx context.Context, op string, disp, n int, c change, i
 	})
 }
 
-// swapEach makes an operation of the program on one element after the other.
+// swapEach performs an operation of the program on one element after the other.
 func (t far) swapEach(ctx context.Context, op string, disp, n int, c change, in, out []byte) error {
 	for i := range n {
 		was, err := t.swapUntil(ctx, op, disp+i, c, byteview.BitsAt(in[i*c.size:], c.size))
@@ -352,8 +351,8 @@ func (t far) swapEach(ctx context.Context, op string, disp, n int, c change, in,
 	return nil
 }
 
-// flushAway returns when all that was sent to members that are away has taken effect there, of
-// those ranks that live. It asks all before it waits for the first.
+// flushAway returns when all frames sent to the given living ranks that are away have taken effect.
+// It sends all requests before it waits for the first.
 func (k *core) flushAway(ctx context.Context, op string, ranks ...int) error {
 	type flush struct {
 		rank int
@@ -384,13 +383,13 @@ func (k *core) flushAway(ctx context.Context, op string, ranks ...int) error {
 	return first
 }
 
-// lock gets the lock of a target that is away. The caller has its process's turn at it.
+// lock acquires the lock of a target that is away. The caller has its process's turn.
 func (t far) lock(ctx context.Context, op string, m Mode) error {
 	var b [rmaserver.GrantedBytes]byte
 	err := t.ask(ctx, op, &rmaserver.Frame{Op: rmaserver.Lock, Mode: uint8(robustlock.Mode(m))}, b[:])
 	if err != nil {
 		if !errors.Is(err, comm.ErrProcFailed) {
-			_ = t.tell(context.WithoutCancel(ctx), op, &rmaserver.Frame{Op: rmaserver.Unlock}) // or the wait for it; the first error is told
+			_ = t.tell(context.WithoutCancel(ctx), op, &rmaserver.Frame{Op: rmaserver.Unlock}) // releases the lock, or the wait for it; the first error is returned
 		}
 		return err
 	}

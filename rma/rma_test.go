@@ -67,7 +67,7 @@ func TestPutGetFence(t *testing.T) {
 	}
 }
 
-// TestBounds: an access outside of a target's elements changes nothing.
+// TestBounds: an access outside a target's elements changes nothing.
 func TestBounds(t *testing.T) {
 	run(t, 2, func(ctx context.Context, c *comm.Comm) {
 		w := allocate[uint16](ctx, t, c, 3)

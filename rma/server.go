@@ -9,11 +9,12 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/window"
 )
 
-// server executes what members that are away ask for on this one's memory, until all have freed the
-// window. Its methods are called with the lock of the process held, by whoever makes progress.
+// server executes the frames of members that are away on this member's memory, until all have freed
+// the window. The caller of its methods holds the lock of the process; any goroutine that makes
+// progress may be the caller.
 type server struct {
 	watch   *engine.Watch
-	data    []byte // of the elements, whatever views there are
+	data    []byte // of the elements, independent of views
 	control window.Control
 	remote  []remote
 	stripes *stripes
@@ -22,7 +23,8 @@ type server struct {
 	counters int // of notifications
 }
 
-// lend has the members that are away use this member's memory, before any of them knows of it.
+// lend makes this member's memory available to the members that are away, before any of them knows
+// its location.
 func (k *creation) lend(p *piece) {
 	k.numbers = &members{k: k.core, numbers: k.c.Group().Processes()}
 	if k.away == nil {
@@ -37,7 +39,8 @@ func (k *creation) lend(p *piece) {
 	k.watch.Serve(s)
 }
 
-// served is who may lock, as the server knows them: it asks the process, whose lock it has.
+// served are the possible holders of a lock, as the server knows them: from the process, whose lock
+// the caller holds.
 type served struct {
 	*members
 	watch *engine.Watch
@@ -48,7 +51,7 @@ func (m served) Dead(o int) bool { return m.watch.IsDead(o) }
 // Serve implements engine.Server.
 func (s *server) Serve(from int, frame []byte) (waits bool, err error) {
 	if err := s.watch.Enter(); err != nil {
-		return false, nil // it is dead
+		return false, nil // this process is fenced
 	}
 	answers, err := s.target.Step(from, frame)
 	s.watch.Leave()

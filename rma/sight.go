@@ -9,18 +9,18 @@ import (
 	"github.com/goulfm/goulfm/internal/base/pausepoint"
 )
 
-// sight is what a member knows of the others of a window. It does not change: a new one comes in
-// its place when the epoch of the node has moved.
+// sight is a member's knowledge of the others of a window. A sight is immutable: a new one replaces
+// it when the epoch of the node has moved.
 type sight struct {
 	epoch   uint64
 	dead    []bool // by rank
 	gone    []int  // the dead, in order of learning
-	unacked []int  // those whose death is not acknowledged on the window's communicator
-	err     error  // why no call is possible: revoked, freed, fenced
+	unacked []int  // the dead that are not acknowledged on the window's communicator
+	err     error  // the reason why no call is possible: revoked, freed, fenced
 	freed   bool
 }
 
-// sees returns what is known now. It costs two loads where nothing has happened.
+// sees returns the present knowledge. It costs two loads if there is no news.
 func (k *core) sees() *sight {
 	s := k.sight.Load()
 	if s.freed || s.epoch == k.watch.Epoch() {
@@ -29,8 +29,8 @@ func (k *core) sees() *sight {
 	return k.look()
 }
 
-// look lets news take effect. Several goroutines may find the epoch moved at once; a later look
-// never knows less.
+// look updates the sight. Several goroutines may find the epoch moved at once; a later update never
+// knows less.
 func (k *core) look() *sight {
 	k.looking.Lock()
 	defer k.looking.Unlock()
@@ -49,7 +49,7 @@ func (k *core) look() *sight {
 	return s
 }
 
-// toward begins a call on one target: it returns what is wrong with that, or nil.
+// toward begins a call on one target, and returns the error of such a call, or nil.
 func (k *core) toward(ctx context.Context, op string, rank int) error {
 	switch {
 	case ctx == nil:
@@ -66,8 +66,8 @@ func (k *core) toward(ctx context.Context, op string, rank int) error {
 	return nil
 }
 
-// reach begins an access to n elements of a target, from disp on: it returns their memory. Then
-// nothing may wait until leave.
+// reach begins an access to n elements of a target, from disp on, and returns their memory. The
+// caller must not wait until leave.
 func (k *core) reach(ctx context.Context, op string, rank, disp, n int) ([]byte, error) {
 	if err := k.toward(ctx, op, rank); err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func (k *core) reach(ctx context.Context, op string, rank, disp, n int) ([]byte,
 	return p.data[disp*k.unit : (disp+n)*k.unit : (disp+n)*k.unit], nil
 }
 
-// has says whether a piece has n elements from disp on.
+// has reports whether a piece has n elements from disp on.
 func (p *piece) has(disp, n int) bool { return uint(disp) <= uint(p.n) && n <= p.n-disp }
 
 // failBounds is the error of an access to n elements that a member does not have.

@@ -8,10 +8,10 @@ import (
 	"github.com/goulfm/goulfm/comm"
 )
 
-// Flush returns when all operations that this member has made on the target before have taken
-// effect there (P2, MPI 12.5.4, MPI_Win_flush). Errors: comm.ErrProcFailed when the target is known
-// to be dead; nil says that they took effect before it was declared dead here (W5), and nothing of
-// a later death. comm.ErrRank, comm.ErrRevoked, comm.ErrFreed.
+// Flush returns when all earlier operations of this member on the target have taken effect there
+// (P2, MPI 12.5.4, MPI_Win_flush). Errors: comm.ErrProcFailed when the target is known to be dead;
+// comm.ErrRank, comm.ErrRevoked, comm.ErrFreed. nil means that they took effect before the target
+// was declared dead here (W5), and implies nothing about a later death.
 func (t Target[T]) Flush(ctx context.Context) error {
 	fence()
 	err := t.k.toward(ctx, "flush", t.rank)
@@ -25,15 +25,15 @@ func (t Target[T]) Flush(ctx context.Context) error {
 	return t.k.raise(err)
 }
 
-// FlushLocal returns when the slices of all operations on the target are the caller's again: at
-// once, since they are when each operation returns. It is there for programs that know it (MPI
-// 12.5.4, MPI_Win_flush_local).
+// FlushLocal returns when the slices of all operations on the target belong to the caller again: at
+// once, since each operation returns them. FlushLocal exists for programs that know the MPI call
+// (MPI 12.5.4, MPI_Win_flush_local).
 func (t Target[T]) FlushLocal(ctx context.Context) error {
 	return t.k.raise(t.k.toward(ctx, "flush_local", t.rank))
 }
 
-// FlushAll is Flush of all targets. Its error names those that are dead: it has completed at all
-// others (W5, MPI 12.5.4, MPI_Win_flush_all).
+// FlushAll is Flush of all targets. Its error names the dead: FlushAll has completed at all others
+// (W5, MPI 12.5.4, MPI_Win_flush_all).
 func (w *Win[T]) FlushAll(ctx context.Context) error {
 	return w.k.raise(w.k.flushAll(ctx, "flush_all", true))
 }
@@ -61,7 +61,7 @@ func (k *core) flushAll(ctx context.Context, op string, there bool) error {
 	return k.failGone(op, k.sees())
 }
 
-// flushLiving is flushAway of all that live. Those that die meanwhile are no error.
+// flushLiving is flushAway of all living ranks. Those that die meanwhile are no error.
 func (k *core) flushLiving(ctx context.Context, op string, s *sight) error {
 	if k.away == nil {
 		return nil
@@ -78,13 +78,13 @@ func (k *core) flushLiving(ctx context.Context, op string, s *sight) error {
 	return nil
 }
 
-// Fence returns when all members have come to it and all operations before it, of all of them, have
-// taken effect: what a member accesses after it sees them (MPI 12.5.1, MPI_Win_fence). Collective.
+// Fence returns when all members have entered the Fence and all earlier operations, of all of them,
+// have taken effect: later accesses of a member see them (MPI 12.5.1, MPI_Win_fence). Collective.
 //
 // A Fence that is entered after a member has died fails wherever it is entered; one in which a
-// member dies may fail at some and succeed at others (W14). Whatever it returns, the caller's own
+// member dies may fail at some and succeed at others (W14). With any result, the caller's own
 // operations on living targets are complete; after the next agreement on Comm those of all the
-// living are (W15). When ctx ends first the window is revoked, as by blocking collectives (W24).
+// living are (W15). If ctx ends first the window is revoked, as by blocking collectives (W24).
 // Errors: comm.ErrProcFailed, comm.ErrRevoked, comm.ErrFreed.
 func (w *Win[T]) Fence(ctx context.Context) error {
 	return w.k.raise(w.k.fenceAll(ctx))
@@ -109,8 +109,8 @@ func (k *core) fenceAll(ctx context.Context) error {
 	return k.failBy(op, collectives.Barrier(ctx, k.c))
 }
 
-// ring wakes goroutines of a member that wait for a change of its memory. A dead member's bell
-// harms nobody.
+// ring wakes goroutines of a member that wait for a change of its memory. Ringing a dead member's
+// bell is harmless.
 func (k *core) ring(rank int) {
 	if k.away != nil {
 		k.stir(rank)
@@ -119,7 +119,8 @@ func (k *core) ring(rank int) {
 	k.watch.Wake(k.pieces[rank].control.Bell())
 }
 
-// stir is ring where some members are away: others may wait for their frames at the same time.
+// stir is ring for a window in which some members are away: others may wait for their frames at the
+// same time.
 func (k *core) stir(rank int) {
 	if k.away[rank] {
 		return // its server rings

@@ -8,11 +8,11 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/window"
 )
 
-// View returns a window of n elements of U at each member, which are the bytes of w from off on: so
-// one window holds elements of several types, as a heap does. It is local, costs no memory but a
-// few words for each member, and has everything else in common with w: the communicator, locks,
-// counters of notifications, epochs, and the end. Whoever frees w ends its views; Free and Rebuild
-// of a view are comm.ErrArgument.
+// View returns a window of n elements of U at each member, which are the bytes of w from off on: a
+// single window can thus hold elements of several types, as a heap does. View is local, costs only
+// a few words of memory for each member, and shares all other state with w: the communicator,
+// locks, counters of notifications, epochs, and the end. Freeing w ends its views; Free and Rebuild
+// of a view return comm.ErrArgument.
 //
 // Errors: comm.ErrType for elements without a fixed size, comm.ErrArgument for an off that is no
 // multiple of their alignment, ErrBounds if there are not as many bytes at every member,

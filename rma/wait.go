@@ -9,15 +9,15 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/window"
 )
 
-// Wait returns when ok says true of this member's own element disp, with its value, which it loads
-// atomically: what was stored before whoever stored it (P1) is there then (OpenSHMEM
+// Wait returns when ok returns true for this member's own element disp, with its value, loaded
+// atomically. All stores before the store of this value (P1) are visible then (OpenSHMEM
 // shmem_wait_until). ok is called often, and must return soon.
 //
-// From are the ranks that may store what is waited for: when one of them is dead the error is
-// comm.ErrProcFailed. Without from any death does that that is not acknowledged on Comm, as in a
-// receive from any rank (R48). What holds already is returned first, then a revocation is looked
-// at, then deaths (W17). Other errors: comm.ErrRank, ErrBounds, comm.ErrType as of Load,
-// comm.ErrFreed; when ctx ends the wait is given up.
+// From are the ranks that may store the awaited value: when one of them is dead the error is
+// comm.ErrProcFailed. Without from, any death that is not acknowledged on Comm causes this error,
+// as in a receive from any rank (R48). A condition that holds takes precedence, then a revocation,
+// then deaths (W17). Other errors: comm.ErrRank, ErrBounds, comm.ErrType as of Load, comm.ErrFreed;
+// if ctx ends the wait is withdrawn.
 func (w *Win[T]) Wait(ctx context.Context, disp int, ok func(T) bool, from ...int) (T, error) {
 	v, err := waitFor(ctx, w.k, disp, ok, from)
 	return v, w.k.raise(err)
@@ -44,7 +44,7 @@ func waitFor[T comm.Elem](ctx context.Context, k *core, disp int, ok func(T) boo
 	return v, err
 }
 
-// mayWait says what is wrong with the arguments of a wait.
+// mayWait returns an error if the arguments of a wait are invalid.
 func (k *core) mayWait(ctx context.Context, op string, from []int) error {
 	if ctx == nil {
 		return k.fail(op, nil, errNoContext)
@@ -60,7 +60,7 @@ func (k *core) mayWait(ctx context.Context, op string, from []int) error {
 	return nil
 }
 
-// await returns when done holds, or when nobody can be expected to make it hold: see Wait.
+// await returns when done holds, or when no member can be expected to make it hold: see Wait.
 func (k *core) await(ctx context.Context, op string, from []int, done func() bool) error {
 	var err error
 	var ranks []int
@@ -71,7 +71,7 @@ func (k *core) await(ctx context.Context, op string, from []int, done func() boo
 		if ranks, err = k.sees().ends(ctx, from); err != nil {
 			ranks, err = k.look().ends(ctx, from) // an acknowledgement does not move the epoch
 		}
-		if err != nil && done() { // what the dead have stored before they died counts
+		if err != nil && done() { // stores of the dead before their deaths count
 			ranks, err = nil, nil
 			return true
 		}
@@ -81,7 +81,7 @@ func (k *core) await(ctx context.Context, op string, from []int, done func() boo
 	return k.fail(op, ranks, err)
 }
 
-// ends says why a wait for those ranks is over, or for any if there are none.
+// ends returns the reason why a wait for those ranks is over; without ranks, a wait for any rank.
 func (s *sight) ends(ctx context.Context, from []int) (ranks []int, err error) {
 	switch {
 	case s.err != nil:
