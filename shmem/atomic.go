@@ -27,13 +27,14 @@ func (s Sym[T]) Set(ctx context.Context, pe, i int, v T) error {
 	return s.w.At(pe).Store(ctx, s.at+i, v)
 }
 
-// Swap stores v in element i of a PE, atomically, and returns what was there (shmem_atomic_swap).
+// Swap stores v in element i of a PE, atomically, and returns the previous value
+// (shmem_atomic_swap).
 func (s Sym[T]) Swap(ctx context.Context, pe, i int, v T) (T, error) {
 	return s.FetchOp(ctx, pe, i, v, rma.Replace)
 }
 
-// CompareSwap stores v in element i of a PE if that is cond, atomically, and returns what was
-// there: v was stored iff that is cond. Floats are compared by their bits
+// CompareSwap stores v in element i of a PE if the element equals cond, atomically, and returns the
+// previous value: v was stored iff the result is cond. Floats are compared by their bits
 // (shmem_atomic_compare_swap).
 func (s Sym[T]) CompareSwap(ctx context.Context, pe, i int, cond, v T) (T, error) {
 	if s.isOutside(i, 1) {
@@ -45,8 +46,8 @@ func (s Sym[T]) CompareSwap(ctx context.Context, pe, i int, cond, v T) (T, error
 }
 
 // FetchOp combines element i of a PE with v by any operation of a reduction, atomically, and
-// returns what was there. Where OpenSHMEM has a name for one, so has this package: Add, And, Or,
-// Xor.
+// returns the previous value. Operations with a name in OpenSHMEM have one in this package, too:
+// Add, And, Or, Xor.
 func (s Sym[T]) FetchOp(ctx context.Context, pe, i int, v T, op collectives.Op[T]) (T, error) {
 	if s.isOutside(i, 1) {
 		var zero T
@@ -55,7 +56,7 @@ func (s Sym[T]) FetchOp(ctx context.Context, pe, i int, v T, op collectives.Op[T
 	return s.w.At(pe).FetchAndOp(ctx, s.at+i, v, op)
 }
 
-// done is what is left of an operation whose result nobody wants.
+// done drops the result of an operation and returns its error.
 func done[T any](_ T, err error) error { return err }
 
 // Add adds v to element i of a PE, atomically (shmem_atomic_add).
@@ -63,7 +64,7 @@ func Add[T collectives.Number](ctx context.Context, s Sym[T], pe, i int, v T) er
 	return done(s.FetchOp(ctx, pe, i, v, collectives.Sum))
 }
 
-// FetchAdd is Add that returns what was there (shmem_atomic_fetch_add).
+// FetchAdd is Add that returns the previous value (shmem_atomic_fetch_add).
 func FetchAdd[T collectives.Number](ctx context.Context, s Sym[T], pe, i int, v T) (T, error) {
 	return s.FetchOp(ctx, pe, i, v, collectives.Sum)
 }
@@ -73,37 +74,37 @@ func Inc[T collectives.Number](ctx context.Context, s Sym[T], pe, i int) error {
 	return Add(ctx, s, pe, i, 1)
 }
 
-// FetchInc is Inc that returns what was there (shmem_atomic_fetch_inc).
+// FetchInc is Inc that returns the previous value (shmem_atomic_fetch_inc).
 func FetchInc[T collectives.Number](ctx context.Context, s Sym[T], pe, i int) (T, error) {
 	return FetchAdd(ctx, s, pe, i, 1)
 }
 
-// And leaves in element i of a PE the bits that v has, too, atomically (shmem_atomic_and).
+// And clears in element i of a PE the bits that are clear in v, atomically (shmem_atomic_and).
 func And[T collectives.Integer](ctx context.Context, s Sym[T], pe, i int, v T) error {
 	return done(s.FetchOp(ctx, pe, i, v, collectives.BAnd))
 }
 
-// FetchAnd is And that returns what was there (shmem_atomic_fetch_and).
+// FetchAnd is And that returns the previous value (shmem_atomic_fetch_and).
 func FetchAnd[T collectives.Integer](ctx context.Context, s Sym[T], pe, i int, v T) (T, error) {
 	return s.FetchOp(ctx, pe, i, v, collectives.BAnd)
 }
 
-// Or sets in element i of a PE the bits that v has, atomically (shmem_atomic_or).
+// Or sets in element i of a PE the bits that are set in v, atomically (shmem_atomic_or).
 func Or[T collectives.Integer](ctx context.Context, s Sym[T], pe, i int, v T) error {
 	return done(s.FetchOp(ctx, pe, i, v, collectives.BOr))
 }
 
-// FetchOr is Or that returns what was there (shmem_atomic_fetch_or).
+// FetchOr is Or that returns the previous value (shmem_atomic_fetch_or).
 func FetchOr[T collectives.Integer](ctx context.Context, s Sym[T], pe, i int, v T) (T, error) {
 	return s.FetchOp(ctx, pe, i, v, collectives.BOr)
 }
 
-// Xor turns in element i of a PE the bits over that v has, atomically (shmem_atomic_xor).
+// Xor inverts in element i of a PE the bits that are set in v, atomically (shmem_atomic_xor).
 func Xor[T collectives.Integer](ctx context.Context, s Sym[T], pe, i int, v T) error {
 	return done(s.FetchOp(ctx, pe, i, v, collectives.BXor))
 }
 
-// FetchXor is Xor that returns what was there (shmem_atomic_fetch_xor).
+// FetchXor is Xor that returns the previous value (shmem_atomic_fetch_xor).
 func FetchXor[T collectives.Integer](ctx context.Context, s Sym[T], pe, i int, v T) (T, error) {
 	return s.FetchOp(ctx, pe, i, v, collectives.BXor)
 }

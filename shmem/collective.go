@@ -8,12 +8,12 @@ import (
 	"github.com/goulfm/goulfm/comm"
 )
 
-// Collectives are of all PEs of the heap by which the symbols are seen: that of dst, which src has
-// to have, too. All give the same objects and parts. What a PE reads is its own part of src, what
-// it writes its own part of dst. They do not complete other operations. When a PE has died they
-// fail as those of package collectives do.
+// Collectives involve all PEs of the heap or team of dst, which must be that of src, too. All give
+// the same objects and parts. A PE reads its own part of src, and writes its own part of dst.
+// Collectives do not complete other operations. After the death of a PE they fail as those of
+// package collectives do.
 
-// both says what is wrong with the symbols of a collective.
+// both returns an error if the symbols of a collective are invalid.
 func both[T comm.Elem](op string, dst, src Sym[T]) error {
 	switch {
 	case dst.w == nil:
@@ -26,14 +26,13 @@ func both[T comm.Elem](op string, dst, src Sym[T]) error {
 	return nil
 }
 
-// lengths is the error of parts that do not fit.
+// lengths is the error of parts whose lengths do not match.
 func lengths[T comm.Elem](op string, dst, src Sym[T], want int) error {
 	return dst.raise(dst.h.fail(op, nil, fmt.Errorf("%w: %d elements into %d: want %d", comm.ErrLength, src.n, dst.n, want)))
 }
 
-// Broadcast has dst be at all PEs what src is at the PE root (shmem_broadcast). Errors:
-// comm.ErrRoot, comm.ErrLength for parts of different lengths, comm.ErrArgument for symbols of
-// different heaps.
+// Broadcast copies src of the PE root to dst at all PEs (shmem_broadcast). Errors: comm.ErrRoot,
+// comm.ErrLength for parts of different lengths, comm.ErrArgument for symbols of different heaps.
 func Broadcast[T comm.Elem](ctx context.Context, root int, dst, src Sym[T]) error {
 	const op = "broadcast"
 	if err := both(op, dst, src); err != nil {
@@ -48,8 +47,8 @@ func Broadcast[T comm.Elem](ctx context.Context, root int, dst, src Sym[T]) erro
 	return dst.h.told(op, collectives.Bcast(ctx, dst.h.win.Comm(), root, dst.Local()))
 }
 
-// Fcollect has dst be at all PEs the parts src of all PEs, in order: it has PEs times their length
-// (shmem_fcollect). Errors as of Broadcast.
+// Fcollect concatenates the parts src of all PEs, in order, in dst at all PEs: dst has PEs times
+// their length (shmem_fcollect). Errors as of Broadcast.
 func Fcollect[T comm.Elem](ctx context.Context, dst, src Sym[T]) error {
 	const op = "fcollect"
 	if err := both(op, dst, src); err != nil {
@@ -61,8 +60,9 @@ func Fcollect[T comm.Elem](ctx context.Context, dst, src Sym[T]) error {
 	return dst.h.told(op, collectives.Allgather(ctx, dst.h.win.Comm(), dst.Local(), src.Local()))
 }
 
-// Collect is Fcollect of parts whose lengths may differ, of which it returns the sum: as many
-// elements of dst are written, and comm.ErrLength at all if there are not as many (shmem_collect).
+// Collect is Fcollect of parts whose lengths may differ, and returns the sum of the lengths: the
+// number of written elements of dst. If dst is shorter the error is comm.ErrLength at all
+// (shmem_collect).
 func Collect[T comm.Elem](ctx context.Context, dst, src Sym[T]) (int, error) {
 	const op = "collect"
 	if err := both(op, dst, src); err != nil {
@@ -82,7 +82,7 @@ func Collect[T comm.Elem](ctx context.Context, dst, src Sym[T]) (int, error) {
 	return sum, dst.h.told(op, collectives.Allgatherv(ctx, c, dst.Local()[:sum], counts, nil, src.Local()))
 }
 
-// Alltoall has the k-th of PEs equal parts of src at PE i be the i-th of dst at PE k
+// Alltoall copies the k-th of PEs equal parts of src at PE i to the i-th part of dst at PE k
 // (shmem_alltoall). Errors as of Broadcast; the lengths are multiples of PEs.
 func Alltoall[T comm.Elem](ctx context.Context, dst, src Sym[T]) error {
 	const op = "alltoall"
@@ -97,19 +97,19 @@ func Alltoall[T comm.Elem](ctx context.Context, dst, src Sym[T]) error {
 
 func roundTo(n, unit int) int { return (n + unit - 1) / unit * unit }
 
-// Reduce has dst be at all PEs the src of all combined, element by element (shmem_sum_reduce,
+// Reduce combines the src of all PEs, element by element, in dst at all PEs (shmem_sum_reduce,
 // shmem_max_reduce and the like). Dst and src may be the same. Errors as of Broadcast.
 func Reduce[T comm.Elem](ctx context.Context, dst, src Sym[T], op collectives.Op[T]) error {
 	return fold(ctx, "reduce", dst, src, op, collectives.Allreduce[T])
 }
 
-// Scan has dst be at each PE the src of it and all before it combined, in order (shmem_sum_inscan).
-// Errors as of Reduce.
+// Scan combines at each PE the src of this PE and all before it, in order, in dst
+// (shmem_sum_inscan). Errors as of Reduce.
 func Scan[T comm.Elem](ctx context.Context, dst, src Sym[T], op collectives.Op[T]) error {
 	return fold(ctx, "scan", dst, src, op, collectives.Scan[T])
 }
 
-// Exscan is Scan without the PE itself: that of PE 0 is left as it was (shmem_sum_exscan).
+// Exscan is Scan without the PE itself: dst of PE 0 is unchanged (shmem_sum_exscan).
 func Exscan[T comm.Elem](ctx context.Context, dst, src Sym[T], op collectives.Op[T]) error {
 	return fold(ctx, "exscan", dst, src, op, collectives.Exscan[T])
 }

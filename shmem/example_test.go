@@ -12,14 +12,14 @@ import (
 	"github.com/goulfm/goulfm/shmem"
 )
 
-// shown makes a test of an example: what goes wrong is printed.
+// shown makes a test of an example: errors are printed.
 type shown struct{ testing.TB }
 
 func (shown) Helper()                           {}
 func (shown) Errorf(format string, args ...any) { fmt.Printf(format+"\n", args...) }
 
-// pes runs body as n PEs with a heap of 4096 bytes each. A program has comm.Main and shmem.New in
-// its place.
+// pes runs body as n PEs with a heap of 4096 bytes each. A program calls comm.Main and shmem.New
+// instead.
 func pes(n int, body func(ctx context.Context, h *shmem.Heap)) {
 	commtest.Run(shown{}, n, func(ctx context.Context, c *comm.Comm) {
 		h, err := shmem.New(ctx, c, 4096)
@@ -32,7 +32,7 @@ func pes(n int, body func(ctx context.Context, h *shmem.Heap)) {
 	})
 }
 
-// object is Alloc in examples of something else.
+// object is Alloc in examples of other calls.
 func object[T comm.Elem](ctx context.Context, h *shmem.Heap, n int) shmem.Sym[T] {
 	s, err := shmem.Alloc[T](ctx, h, n)
 	if err != nil {
@@ -63,7 +63,7 @@ func ExampleNew() {
 	// Output: 3 1048576 world []
 }
 
-// Objects are made and given back by all PEs together.
+// Objects are made and freed by all PEs together.
 func ExampleAlloc() {
 	pes(2, func(ctx context.Context, h *shmem.Heap) {
 		x, err := shmem.Alloc[float64](ctx, h, 10)
@@ -85,7 +85,7 @@ func ExampleSym_Put() {
 		x := object[int](ctx, h, 5)
 		if h.PE() == 1 {
 			told(x.Part(1, 3).Put(ctx, 0, []int{7, 8}), x.P(ctx, 0, 4, 9))
-			h.Fence() // what is put to PE 0 from here on comes after that
+			h.Fence() // later puts to PE 0 come after the earlier ones
 			got := make([]int, 3)
 			told(x.Get(ctx, 0, got), h.Quiet(ctx))
 			nine, err := x.G(ctx, 0, 4)
@@ -101,7 +101,7 @@ func ExampleSym_Put() {
 	// [0 7 8 0 9]
 }
 
-// The column of a matrix of 3 x 3 goes into a row.
+// The column of a matrix of 3 x 3 is copied into a row.
 func ExampleSym_PutStrided() {
 	pes(2, func(ctx context.Context, h *shmem.Heap) {
 		m := object[int](ctx, h, 9)
@@ -171,7 +171,7 @@ func ExampleOr() {
 	// Output: 111 10000001 10000011 <nil>
 }
 
-// The first PE that claims an element has it.
+// The first PE that claims an element gets the element.
 func ExampleSym_CompareSwap() {
 	pes(4, func(ctx context.Context, h *shmem.Heap) {
 		owner := object[int](ctx, h, 1)
@@ -193,7 +193,7 @@ func ExampleSym_CompareSwap() {
 	// 10 <nil>
 }
 
-// Data, and a signal that says that they are there.
+// Data, and a signal that announces them.
 func ExampleSym_PutSignal() {
 	pes(3, func(ctx context.Context, h *shmem.Heap) {
 		data, sig := object[float64](ctx, h, 3), object[uint64](ctx, h, 1)
@@ -210,7 +210,7 @@ func ExampleSym_PutSignal() {
 	// Output: [0 0.5 1] 2 <nil>
 }
 
-// PE 0 takes what comes in the order in which it comes.
+// PE 0 takes elements in the order of their arrival.
 func ExampleWaitUntilSome() {
 	pes(4, func(ctx context.Context, h *shmem.Heap) {
 		flags := object[int32](ctx, h, 4)
@@ -243,7 +243,8 @@ func ExampleWaitUntilSome() {
 	// true 1 [] true <nil>
 }
 
-// A counter that only who has the lock changes. PE 2 dies with the lock; who is told mends.
+// Only the holder of the lock changes the counter. PE 2 dies with the lock; the PE that gets the
+// error mends.
 func ExampleHeap_Lock() {
 	pes(3, func(ctx context.Context, h *shmem.Heap) {
 		lock, count := object[int64](ctx, h, 1), object[int](ctx, h, 1)
@@ -317,7 +318,7 @@ func ExampleReduce() {
 	// [1 21 41]
 }
 
-// PE 1 dies. The others go on with the same objects, and with what was PE 1's.
+// PE 1 dies. The others continue with the same objects, and with the data of PE 1.
 func ExampleHeap_Repair() {
 	pes(3, func(ctx context.Context, h *shmem.Heap) {
 		x := object[int](ctx, h, 2)
@@ -347,7 +348,7 @@ func ExampleHeap_Repair() {
 	// Output: 2 [20 10] [20 10] <nil>
 }
 
-// One PE ends the use of the heap by all, a wait for ever among it.
+// One PE ends the use of the heap by all, including an endless wait.
 func ExampleHeap_Revoke() {
 	pes(2, func(ctx context.Context, h *shmem.Heap) {
 		x := object[int](ctx, h, 1)
@@ -414,7 +415,7 @@ func ExampleExscan()          { ExampleReduce() }
 func ExampleSym_Salvage()     { ExampleHeap_Repair() }
 func ExampleSym_Ptr()         { ExampleHeap_Repair() }
 
-// FetchAdd returns what was there before.
+// FetchAdd returns the previous value.
 func ExampleFetchAdd() {
 	pes(1, func(ctx context.Context, h *shmem.Heap) {
 		x := object[float64](ctx, h, 1)

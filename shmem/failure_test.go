@@ -13,8 +13,8 @@ import (
 	"github.com/goulfm/goulfm/shmem"
 )
 
-// TestSpecW2W3W5W8W9W17DeadPE: operations on a dead PE fail and touch nothing, those among the
-// living go on, waits end.
+// TestSpecW2W3W5W8W9W17DeadPE: operations on a dead PE fail without effect, those among the living
+// succeed, waits end.
 func TestSpecW2W3W5W8W9W17DeadPE(t *testing.T) {
 	run(t, 3, func(ctx context.Context, c *comm.Comm) {
 		h := heap(ctx, t, c, 1024)
@@ -45,7 +45,7 @@ func TestSpecW2W3W5W8W9W17DeadPE(t *testing.T) {
 		wants(t, s.PutStrided(ctx, 2, 1, []int{1}, 1, 1), comm.ErrProcFailed, "put", 2)
 		wants(t, s.GetStrided(ctx, 2, 1, dst, 1, 1), comm.ErrProcFailed, "get", 2)
 		assert.Equal(t, []int{77}, dst)
-		assert.NoError(t, s.Part(1, 2).Put(ctx, peer, []int{5})) // nobody waits for that
+		assert.NoError(t, s.Part(1, 2).Put(ctx, peer, []int{5})) // no PE waits for this element
 		wants(t, h.Quiet(ctx), comm.ErrProcFailed, "flush_all", 2)
 		wants(t, h.BarrierAll(ctx), comm.ErrProcFailed, "fence", 2)
 		wants(t, h.SyncAll(ctx), comm.ErrProcFailed, "sync_all", 2)
@@ -58,8 +58,8 @@ func TestSpecW2W3W5W8W9W17DeadPE(t *testing.T) {
 	})
 }
 
-// TestSpecW20Repair: objects stay where they are, PEs are numbered anew, locks are free, and the
-// heap goes on. Twice.
+// TestSpecW20Repair: objects keep their places, PEs are numbered anew, locks are free, and the heap
+// stays usable. Twice.
 func TestSpecW20Repair(t *testing.T) {
 	run(t, 5, func(ctx context.Context, c *comm.Comm) {
 		h := heap(ctx, t, c, 1024)
@@ -112,7 +112,7 @@ func TestSpecW20Repair(t *testing.T) {
 	})
 }
 
-// salvages checks what can be read of a PE that is dead, or that nothing can: of one that shares no
+// salvages checks the readable data of a dead PE, or that there are none: of a PE that shares no
 // memory.
 func salvages[T comm.Elem](t *testing.T, s shmem.Sym[T], pe int, want ...T) {
 	t.Helper()
@@ -130,14 +130,14 @@ func salvages[T comm.Elem](t *testing.T, s shmem.Sym[T], pe int, want ...T) {
 func together(ctx context.Context, t *testing.T, h *shmem.Heap) {
 	t.Helper()
 	assert.NoError(t, h.BarrierAll(ctx))
-	_, _ = h.Comm().Agree(ctx, 1) // what comes after may come before the others return
+	_, _ = h.Comm().Agree(ctx, 1) // the next event may occur before the others return
 }
 
 // slotOf is the PE of a rank before a repair.
 func slotOf(rank, round int) int { return rank - round }
 
-// TestRepairReachesWaiters: a PE that waits for a living one hears of a repair that another one has
-// begun; PEs die in it, too.
+// TestRepairReachesWaiters: a PE that waits for a living one learns of a repair that another PE has
+// begun; PEs die during the repair, too.
 func TestRepairReachesWaiters(t *testing.T) {
 	for _, second := range []int{-1, 2} {
 		for delay := range 10 {
@@ -167,7 +167,7 @@ func TestRepairReachesWaiters(t *testing.T) {
 				}
 				assert.NoError(t, err)
 				if err == nil {
-					_ = n.BarrierAll(ctx) // the second may die in it
+					_ = n.BarrierAll(ctx) // the second may die in the barrier
 					assert.NoError(t, n.Free())
 				}
 				assert.NoError(t, h.Free())
@@ -176,8 +176,8 @@ func TestRepairReachesWaiters(t *testing.T) {
 	}
 }
 
-// TestRepairMeetsCalls: PEs that allocate and give back while others repair are told, and come; no
-// object is there at some PEs alone.
+// TestRepairMeetsCalls: PEs that allocate and free while others repair get an error and then call
+// Repair; no object exists at some PEs alone.
 func TestRepairMeetsCalls(t *testing.T) {
 	for delay := range 10 {
 		run(t, 4, func(ctx context.Context, c *comm.Comm) {
@@ -193,7 +193,7 @@ func TestRepairMeetsCalls(t *testing.T) {
 			switch c.Rank() {
 			case 0:
 				for err == nil {
-					_, err = shmem.Alloc[byte](ctx, h, 0) // until somebody repairs
+					_, err = shmem.Alloc[byte](ctx, h, 0) // until another PE repairs
 				}
 			case 1:
 				assert.NoError(t, awaitFailure(ctx, c, 1))
@@ -218,8 +218,8 @@ func TestRepairMeetsCalls(t *testing.T) {
 	}
 }
 
-// TestSpecW11BrokenLock: a PE dies with a lock. Who waits and who comes is told, until somebody
-// mends; another lock is none of that.
+// TestSpecW11BrokenLock: a PE dies with a lock. Waiting and new PEs get an error until one of them
+// mends; another lock is not affected.
 func TestSpecW11BrokenLock(t *testing.T) {
 	run(t, 4, func(ctx context.Context, c *comm.Comm) {
 		h := heap(ctx, t, c, 1024)
@@ -234,7 +234,7 @@ func TestSpecW11BrokenLock(t *testing.T) {
 			assert.NoError(t, err)
 			kill(c)
 		}
-		if err := shmem.Inc(ctx, there, 3, 0); err != nil { // it may die between what the last one does there and the answer (W4)
+		if err := shmem.Inc(ctx, there, 3, 0); err != nil { // PE 3 may die between the last PE's increment there and the answer (W4)
 			wants(t, err, comm.ErrProcFailed, "fetch_and_op", 3)
 		}
 		wants(t, h.Lock(ctx, lock), comm.ErrProcFailed, "lock", 3)
@@ -258,8 +258,8 @@ func TestSpecW11BrokenLock(t *testing.T) {
 	})
 }
 
-// TestLockGivenUp: a wait for a lock that is given up, or whose PE dies, leaves nothing behind;
-// contexts and revocations end it.
+// TestLockGivenUp: a wait for a lock that is withdrawn, or whose PE dies, leaves no trace; contexts
+// and revocations end the wait.
 func TestLockGivenUp(t *testing.T) {
 	run(t, 3, func(ctx context.Context, c *comm.Comm) {
 		h := heap(ctx, t, c, 1024)
@@ -287,7 +287,7 @@ func TestLockGivenUp(t *testing.T) {
 		if h.PE() == 1 {
 			assert.NoError(t, h.Revoke())
 		}
-		for !errors.Is(h.Lock(ctx, lock), comm.ErrRevoked) { // until it is heard
+		for !errors.Is(h.Lock(ctx, lock), comm.ErrRevoked) { // until the revocation is known here
 			yield()
 		}
 		assert.NoError(t, h.Free())
@@ -296,7 +296,7 @@ func TestLockGivenUp(t *testing.T) {
 
 func yield() { runtime.Gosched() }
 
-// TestSpecW24AllocGivenUp: who gives an allocation up does not know its outcome: the heap is
+// TestSpecW24AllocGivenUp: a PE that cancels an allocation does not know its outcome: the heap is
 // revoked, and a repair finds out whether all have the same objects.
 func TestSpecW24AllocGivenUp(t *testing.T) {
 	run(t, 3, func(ctx context.Context, c *comm.Comm) {
@@ -331,7 +331,7 @@ func TestSpecW24AllocGivenUp(t *testing.T) {
 	})
 }
 
-// TestHandler: the error handler of the communicator has each error once.
+// TestHandler: the error handler of the communicator receives each error once.
 func TestHandler(t *testing.T) {
 	run(t, 2, func(ctx context.Context, c *comm.Comm) {
 		var calls int

@@ -11,41 +11,42 @@ import (
 	"github.com/goulfm/goulfm/rma"
 )
 
-// A lock is the first element of a symbol, at PE 0 of the heap (not of a team). It names its
-// holder: 0 is free, else
+// A lock is the first element of a symbol, at PE 0 of the heap (not of a team). The element names
+// its holder: 0 is free; otherwise
 //
-//	bits 0 to 39   the number of the process that has it, and 1
-//	bits 40 to 61  how often the heap had been repaired: what was locked before the last repair is free
-//	bit 62         somebody waits: whoever gives it back wakes all
+//	bits 0 to 39   the number of the process that has the lock, plus 1
+//	bits 40 to 61  number of repairs of the heap: a lock from before the last repair is free
+//	bit 62         a PE waits: the release wakes all
 //
-// So a holder's death needs no store to be seen: the word names a dead process. A process has it
-// once; its goroutines exclude each other, too.
+// So no store is needed to detect a holder's death: the word names a dead process. A process has
+// the lock once; its goroutines exclude each other, too.
 const (
 	lockHolder  = 1<<40 - 1
 	lockRepairs = 40
 	lockWaiting = 1 << 62
 )
 
-// Lock gets a lock, the first element of an object that is nothing else, alone, and waits for it.
-// What was stored under it before is there (shmem_set_lock). It is of the whole heap, whatever team
-// the symbol is seen by. Those who wait get it in no order.
+// Lock acquires a lock exclusively, and waits for the lock: the first element of an object without
+// other use. Earlier stores under the lock are visible then (shmem_set_lock). A lock belongs to the
+// whole heap, also when the symbol is that of a team. Waiting PEs get the lock in no order.
 //
-// A PE that dies with it leaves it broken: each Lock, waiting or later, is comm.ErrProcFailed that
-// names the dead, until somebody calls Mend, repairs what the lock protects, and unlocks. The death
-// of PE 0, where locks are, is that error, too. After a Repair of the heap all its locks are free.
+// A PE that dies with a lock leaves the lock broken. Each Lock, waiting or later, then returns
+// comm.ErrProcFailed with the dead PE, until a PE calls Mend, repairs the protected data, and
+// unlocks. The death of PE 0, which has the locks, is that error, too. After a Repair of the heap
+// all its locks are free.
 //
-// Other errors: comm.ErrRevoked, comm.ErrFreed, rma.ErrBounds for an object without elements; when
+// Other errors: comm.ErrRevoked, comm.ErrFreed, rma.ErrBounds for an object without elements; if
 // ctx ends the wait is withdrawn.
 func (h *Heap) Lock(ctx context.Context, lock Sym[int64]) error {
 	return h.setLock(ctx, "lock", lock, false)
 }
 
-// Mend is Lock that gets a lock also if a dead PE has left it broken.
+// Mend is Lock that also acquires a lock that a dead PE has left broken.
 func (h *Heap) Mend(ctx context.Context, lock Sym[int64]) error {
 	return h.setLock(ctx, "mend", lock, true)
 }
 
-// TestLock gets a lock if nobody has it, and says whether it has got it. Errors as of Lock
+// TestLock acquires a lock if the lock is free, and returns whether it has. Errors as of Lock
 // (shmem_test_lock).
 func (h *Heap) TestLock(ctx context.Context, lock Sym[int64]) (bool, error) {
 	l, err := h.lockOf("test_lock", lock)
@@ -56,8 +57,8 @@ func (h *Heap) TestLock(ctx context.Context, lock Sym[int64]) (bool, error) {
 	return got, l.told(err)
 }
 
-// Unlock is Quiet, and gives a lock back (shmem_clear_lock). Errors: rma.ErrNotHeld; those of Lock,
-// when it cannot be given back.
+// Unlock is Quiet, and releases a lock (shmem_clear_lock). Errors: rma.ErrNotHeld; those of Lock,
+// if the lock cannot be released.
 func (h *Heap) Unlock(ctx context.Context, lock Sym[int64]) error {
 	l, err := h.lockOf("unlock", lock)
 	if err != nil {
@@ -73,7 +74,7 @@ func (h *Heap) Unlock(ctx context.Context, lock Sym[int64]) error {
 	if word != l.mine|lockWaiting {
 		return l.h.raise(l.h.fail(l.op, nil, fmt.Errorf("%w: this PE does not hold the lock", rma.ErrNotHeld)))
 	}
-	if _, _, err = l.w.At(0).CompareAndSwap(ctx, l.at, word, 0); err != nil { // nobody else changes it
+	if _, _, err = l.w.At(0).CompareAndSwap(ctx, l.at, word, 0); err != nil { // no other PE changes the word
 		return err
 	}
 	for pe := range l.h.PEs() {
@@ -82,13 +83,13 @@ func (h *Heap) Unlock(ctx context.Context, lock Sym[int64]) error {
 	return nil
 }
 
-// lockWord is a lock as this PE comes to it.
+// lockWord is a lock as accessed by this PE.
 type lockWord struct {
 	op   string
-	h    *Heap // that has it, no team
+	h    *Heap // the heap of the lock, not a team
 	w    *rma.Win[int64]
 	at   int
-	mine int64 // the word when this PE has it
+	mine int64 // the word when this PE holds the lock
 	dead []int // the holder that has died
 }
 
@@ -107,7 +108,7 @@ func (h *Heap) lockOf(op string, lock Sym[int64]) (l lockWord, err error) {
 	return lockWord{op: op, h: h.root, w: lock.w, at: lock.at, mine: h.root.holder}, nil
 }
 
-// setLock waits until it has a lock.
+// setLock waits until this PE has a lock.
 func (h *Heap) setLock(ctx context.Context, op string, lock Sym[int64], mend bool) error {
 	l, err := h.lockOf(op, lock)
 	if err != nil {
@@ -120,7 +121,7 @@ func (h *Heap) setLock(ctx context.Context, op string, lock Sym[int64], mend boo
 	return l.wait(ctx, mend)
 }
 
-// wait is what is left of setLock when somebody else has the lock.
+// wait is the rest of setLock when another holder has the lock.
 func (l lockWord) wait(ctx context.Context, mend bool) (err error) {
 	_, waited := l.h.wake.Wait(ctx, 0, func(uint64) bool {
 		var got bool
@@ -136,10 +137,10 @@ func (l lockWord) wait(ctx context.Context, mend bool) (err error) {
 	return l.told(err)
 }
 
-// errBroken is what try says of a lock whose holder has died.
+// errBroken is the error of try for a lock whose holder has died.
 var errBroken = fmt.Errorf("%w: it held the lock", comm.ErrProcFailed)
 
-// told returns an error of try; those of package rma have been told.
+// told raises an error of try; those of package rma have been raised.
 func (l *lockWord) told(err error) error {
 	if errors.Is(err, errBroken) {
 		return l.h.raise(l.h.fail(l.op, l.dead, err))
@@ -147,7 +148,7 @@ func (l *lockWord) told(err error) error {
 	return err
 }
 
-// try gets the lock if nobody has it; with mend, also if its holder is dead.
+// try acquires the lock if the lock is free; with mend, also if its holder is dead.
 func (l *lockWord) try(ctx context.Context, mend bool) (got bool, err error) {
 	t := l.w.At(0)
 	word, _, err := t.CompareAndSwap(ctx, l.at, 0, l.mine)
@@ -177,7 +178,7 @@ func (l *lockWord) try(ctx context.Context, mend bool) (got bool, err error) {
 	return err == nil, err
 }
 
-// announce has whoever gives the lock back wake those who wait.
+// announce makes the holder wake the waiting PEs at the release of the lock.
 func (l *lockWord) announce(ctx context.Context) error {
 	word, err := l.w.At(0).Load(ctx, l.at)
 	if err == nil && word != 0 && word&lockWaiting == 0 {
@@ -186,12 +187,12 @@ func (l *lockWord) announce(ctx context.Context) error {
 	return err
 }
 
-// isOld says whether a word is of before the last repair, or of no lock at all.
+// isOld reports whether a word dates from before the last repair, or is not that of a lock.
 func (l *lockWord) isOld(word int64) bool {
 	return word&^lockWaiting>>lockRepairs != l.h.repairs || word&lockHolder == 0
 }
 
-// holderIfDead returns the PE that a word names if it is dead, else nil.
+// holderIfDead returns the PE that a word names if that PE is dead, otherwise nil.
 func (l *lockWord) holderIfDead(word int64) []int {
 	pe := l.h.win.Comm().RankOf(int(word&lockHolder) - 1)
 	if slices.Contains(l.h.Failed(), pe) {

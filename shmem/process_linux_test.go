@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestOnProcesses: the tests of this package pass at processes that a launcher has started, of
-// which some are killed by SIGKILL.
+// TestOnProcesses: the tests of this package pass at processes that a launcher has started. SIGKILL
+// kills some of them.
 func TestOnProcesses(t *testing.T) {
 	if testing.Short() || asProcess {
 		t.Skip("builds the launcher and starts processes")
@@ -51,7 +51,7 @@ func onProcesses(t *testing.T, goulfm, test string, n int, flags ...string) {
 }
 
 // TestSieve: examples/sieve finds all primes when two of its processes are killed, one of which has
-// the list of what is done.
+// the list of finished work.
 func TestSieve(t *testing.T) {
 	if testing.Short() || asProcess {
 		t.Skip("builds the launcher and starts processes")

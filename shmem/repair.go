@@ -9,21 +9,22 @@ import (
 	"github.com/goulfm/goulfm/rma"
 )
 
-// Repair makes a heap of the living PEs, after a failure. Their objects are where they were, with
-// what is in them; PEs are numbered anew, in the old order; locks are free. Symbols of the old heap
-// are those of the new one by On:
+// Repair makes a heap of the living PEs, after a failure. Their objects keep their places and their
+// contents; PEs are numbered anew, in the old order; locks are free. On converts symbols of the old
+// heap to the new one:
 //
 //	h2, err := h.Repair(ctx)
 //	x, err = x.On(h2)
 //	err = h.Free()
 //
-// Collective over the living PEs: it revokes the old heap, so whoever is in a call there gets
-// comm.ErrRevoked, and comes, too. What the dead had can be read there (Salvage) until it is freed.
-// PEs that die meanwhile are left out. When ctx ends first the heap cannot be repaired any more.
+// Collective over the living PEs: Repair revokes the old heap. A PE in a call there gets
+// comm.ErrRevoked, and then calls Repair, too. The data of the dead can be read in the old heap
+// (Salvage) until that heap is freed. PEs that die meanwhile are left out. If ctx ends first the
+// heap cannot be repaired any more.
 //
-// Errors: comm.ErrArgument for a team, comm.ErrMismatch when a collective call that was given up
-// has left PEs with different objects, comm.ErrFreed, and those of comm.Comm.Shrink and rma.Rebuild
-// that are not of a death.
+// Errors: comm.ErrArgument for a team, comm.ErrMismatch when a cancelled collective call has left
+// PEs with different objects, comm.ErrFreed, and those of comm.Comm.Shrink and rma.Rebuild that are
+// not caused by a death.
 func (h *Heap) Repair(ctx context.Context) (*Heap, error) {
 	const op = "repair"
 	if h.root != h {
@@ -53,7 +54,7 @@ func (h *Heap) Repair(ctx context.Context) (*Heap, error) {
 	}
 }
 
-// on is the heap on a communicator of some of its PEs, which is the new one's. What it returns is
+// on returns the heap on a communicator of some of its PEs, which the new heap owns. The result is
 // uniform.
 func (h *Heap) on(ctx context.Context, left *comm.Comm) (*Heap, error) {
 	w, err := rma.Rebuild(ctx, left, h.win)

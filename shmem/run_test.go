@@ -11,17 +11,18 @@ import (
 	"github.com/goulfm/goulfm/comm/commtest"
 )
 
-// asProcess says that this is a rank that a launcher has started, and not the test.
+// asProcess is true in a rank that a launcher has started, and false in the test itself.
 var asProcess = os.Getenv("SHMEM_TEST_RANK") != ""
 
-// world is this process's, once it has one, and used says that a test has run in it.
+// world is the world of this process, once created, and used is true once a test has run in this
+// process.
 var (
 	world *comm.Comm
 	used  bool
 )
 
-// run runs body as n goroutine ranks: that share memory, on two nodes, and where all goes by
-// messages. In a process of a job of n it runs it as that rank, the first time.
+// run runs body as n goroutine ranks: that share memory, on two nodes, and with all operations by
+// messages. A process of a job of n runs body as its rank, the first time.
 func run(t *testing.T, n int, body func(ctx context.Context, c *comm.Comm)) {
 	t.Helper()
 	if !asProcess {
@@ -52,10 +53,10 @@ func kill(c *comm.Comm) {
 		commtest.Kill(c)
 	}
 	_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
-	select {} // it is on its way
+	select {} // the signal is in transit
 }
 
-// awaitFailure waits until this rank knows that so many members have failed.
+// awaitFailure waits until this rank knows that the given number of members have failed.
 func awaitFailure(ctx context.Context, c *comm.Comm, n int) error {
 	if !asProcess {
 		return commtest.AwaitFailure(ctx, c, n)

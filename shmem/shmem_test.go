@@ -42,8 +42,8 @@ func wants(t *testing.T, err, class error, op string, ranks ...int) {
 	}
 }
 
-// TestObjects: objects of several types lie side by side, and each PE reaches all parts of them at
-// the next one.
+// TestObjects: objects of several types are adjacent, and each PE reaches all parts of them at the
+// next PE.
 func TestObjects(t *testing.T) {
 	for _, n := range []int{1, 2, 5} {
 		run(t, n, func(ctx context.Context, c *comm.Comm) {
@@ -82,8 +82,8 @@ func TestObjects(t *testing.T) {
 	}
 }
 
-// TestBounds: what is outside of an object, or of a part of it, is an error that touches nothing,
-// though bytes of others are there.
+// TestBounds: an access outside an object, or outside a part of an object, is an error without
+// effect, though bytes of other objects are there.
 func TestBounds(t *testing.T) {
 	run(t, 2, func(ctx context.Context, c *comm.Comm) {
 		h := heap(ctx, t, c, 1024)
@@ -125,8 +125,8 @@ func TestBounds(t *testing.T) {
 	})
 }
 
-// TestSpecW1AllocIsUniform: no room, wrong arguments and different wishes are errors at all PEs,
-// and what comes after them fits.
+// TestSpecW1AllocIsUniform: no room, wrong arguments and different requests are errors at all PEs,
+// and later allocations match.
 func TestSpecW1AllocIsUniform(t *testing.T) {
 	run(t, 3, func(ctx context.Context, c *comm.Comm) {
 		n := 100
@@ -172,7 +172,7 @@ func TestSpecW1AllocIsUniform(t *testing.T) {
 	})
 }
 
-// TestStrided: elements go where the steps say, and nowhere else.
+// TestStrided: elements are copied to the places that the steps give, and nowhere else.
 func TestStrided(t *testing.T) {
 	run(t, 2, func(ctx context.Context, c *comm.Comm) {
 		h := heap(ctx, t, c, 1024)
@@ -221,7 +221,7 @@ func TestAtomics(t *testing.T) {
 				old = prev
 			}
 		}
-		assert.NoError(t, h.SyncAll(ctx)) // nobody clears bits any more
+		assert.NoError(t, h.SyncAll(ctx)) // no PE clears bits any more
 		prev, err := shmem.FetchOr(ctx, bits, 0, 3, bit)
 		assert.NoError(t, err)
 		assert.Zero(t, prev&bit)
@@ -251,7 +251,7 @@ func TestAtomics(t *testing.T) {
 	})
 }
 
-// TestWaits: PE 0 waits for what all others store, in every way.
+// TestWaits: PE 0 waits for the stores of all others, in every way.
 func TestWaits(t *testing.T) {
 	const n = 4
 	run(t, n, func(ctx context.Context, c *comm.Comm) {
@@ -396,8 +396,8 @@ func TestCollectives(t *testing.T) {
 	})
 }
 
-// TestLockExcludes: what is changed under a lock, by several goroutines of each PE, loses nothing,
-// also where the lock is seen by a team.
+// TestLockExcludes: changes under a lock, by several goroutines of each PE, lose nothing, also with
+// the lock as seen by a team.
 func TestLockExcludes(t *testing.T) {
 	const n, each = 4, 40
 	run(t, n, func(ctx context.Context, c *comm.Comm) {

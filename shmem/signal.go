@@ -7,7 +7,7 @@ import (
 	"github.com/goulfm/goulfm/comm"
 )
 
-// A SignalOp is what a PutSignal does to its signal.
+// A SignalOp is the effect of a PutSignal on its signal.
 type SignalOp uint8
 
 // The operations on signals.
@@ -16,9 +16,9 @@ const (
 	SignalAdd                     // add
 )
 
-// PutSignal is Put, after which the first element of sig at that PE is v, or v more: whoever sees
-// it there (WaitUntil) finds the data. A signal that is there implies its data, whoever dies
-// afterwards (shmem_put_signal). Errors as of Put, and comm.ErrArgument for another op.
+// PutSignal is Put that afterwards sets the first element of sig at that PE to v, or adds v. A PE
+// that sees the signal (WaitUntil) finds the data. A visible signal implies its data, whichever PEs
+// die afterwards (shmem_put_signal). Errors as of Put, and comm.ErrArgument for another op.
 func (s Sym[T]) PutSignal(ctx context.Context, pe int, src []T, sig Sym[uint64], v uint64, op SignalOp) error {
 	const name = "put_signal"
 	switch {

@@ -12,11 +12,11 @@ import (
 )
 
 // A Sym is a symmetric object, or a part of one: n elements of T at each PE, at the same place of
-// the heap. It is a small value; that of a program that has none yet is the error comm.ErrArgument
-// of each call. Its methods may be called from any goroutine.
+// the heap. A Sym is a small value; each call on the zero Sym returns comm.ErrArgument. Its methods
+// may be called from any goroutine.
 //
-// Calls name the PE whose elements they mean, and elements from 0. What is said of order, atomicity
-// and errors in package rma holds here.
+// Calls name a PE and elements of that PE, from 0. The order, atomicity and errors of package rma
+// hold here.
 type Sym[T comm.Elem] struct {
 	h      *Heap
 	w      *rma.Win[T]
@@ -26,13 +26,13 @@ type Sym[T comm.Elem] struct {
 }
 
 // Alloc makes an object of n zeroed elements of T at each PE. Collective over the heap, and a
-// barrier: all ask for the same, in the same order. It succeeds at every living PE or at none
-// (shmem_calloc, shmem_malloc, shmem_align: objects begin at multiples of 64 bytes).
+// barrier: all make the same requests, in the same order. Alloc succeeds at every living PE or at
+// none (shmem_calloc, shmem_malloc, shmem_align: objects begin at multiples of 64 bytes).
 //
-// Errors: comm.ErrNoRoom at all when there is no stretch of free bytes as long; comm.ErrMismatch
-// where PEs asked for different things; comm.ErrType, comm.ErrArgument for a wrong T or n,
-// comm.ErrUnsupported for a team; comm.ErrProcFailed when a PE has died: then the heap is repaired
-// first. When ctx ends first the heap is revoked.
+// Errors: comm.ErrNoRoom at all if no stretch of free bytes is as long; comm.ErrMismatch if PEs
+// made different requests; comm.ErrType, comm.ErrArgument for a wrong T or n, comm.ErrUnsupported
+// for a team; comm.ErrProcFailed when a PE has died: then the heap must be repaired first. If ctx
+// ends first the heap is revoked.
 func Alloc[T comm.Elem](ctx context.Context, h *Heap, n int) (Sym[T], error) {
 	const op = "alloc"
 	if h.root != h {
@@ -52,7 +52,7 @@ func Alloc[T comm.Elem](ctx context.Context, h *Heap, n int) (Sym[T], error) {
 		mine = fmt.Errorf("%w: %d elements", comm.ErrArgument, n)
 	case n <= h.space.Bytes/max(size, 1):
 		if b, at, fits = h.space.Fit(n * size); fits {
-			clear(h.win.Local()[headBytes+b.Off:][:b.Bytes]) // nobody uses it before all are through
+			clear(h.win.Local()[headBytes+b.Off:][:b.Bytes]) // no PE uses the block before all have agreed
 		}
 	}
 	if err := h.agree(ctx, op, h.space.Digest(uint64(n), uint64(code)), mine); err != nil {
@@ -65,7 +65,7 @@ func Alloc[T comm.Elem](ctx context.Context, h *Heap, n int) (Sym[T], error) {
 	return symOf[T](h, b, n)
 }
 
-// symOf is an object as a heap sees it.
+// symOf is an object as seen by a heap.
 func symOf[T comm.Elem](h *Heap, b firstfit.Block, n int) (Sym[T], error) {
 	w, err := rma.View[T](h.win, headBytes+b.Off, n)
 	if err != nil {
@@ -74,14 +74,14 @@ func symOf[T comm.Elem](h *Heap, b firstfit.Block, n int) (Sym[T], error) {
 	return Sym[T]{h: h, w: w, object: b, n: n, number: isNumber[T]()}, nil
 }
 
-// isNumber says whether elements are numbers or bools of up to 8 bytes.
+// isNumber reports whether elements are numbers or bools of up to 8 bytes.
 func isNumber[T comm.Elem]() bool {
 	return byteview.Size[T]() <= 8 && byteview.Code[T]() <= uint8(reflect.Complex128) // records have higher codes
 }
 
-// Free gives the object's memory back, also by one of its parts. Collective over the heap, and a
-// barrier; symbols of the object are dead at all then. Errors: comm.ErrFreed, and those of Alloc
-// (shmem_free).
+// Free frees the object's memory; any part of the object will do. Collective over the heap, and a
+// barrier; afterwards symbols of the object are invalid at all PEs. Errors: comm.ErrFreed, and
+// those of Alloc (shmem_free).
 func (s Sym[T]) Free(ctx context.Context) error {
 	const op = "free"
 	if s.w == nil {
@@ -104,9 +104,8 @@ func (s Sym[T]) Free(ctx context.Context) error {
 	return nil
 }
 
-// On returns the object as another heap sees it: one that comes of a Repair, or a team. Local.
-// Errors: comm.ErrFreed when it has no such object any more, comm.ErrArgument for a heap that is no
-// kin.
+// On returns the object as seen by another heap: the result of a Repair, or a team. Local. Errors:
+// comm.ErrFreed if that heap has no such object any more, comm.ErrArgument for an unrelated heap.
 func (s Sym[T]) On(h *Heap) (Sym[T], error) {
 	const op = "on"
 	switch {
@@ -129,14 +128,14 @@ func (s Sym[T]) On(h *Heap) (Sym[T], error) {
 	return t, nil
 }
 
-// Heap returns the heap that the symbol is of.
+// Heap returns the heap of the symbol.
 func (s Sym[T]) Heap() *Heap { return s.h }
 
-// Len returns how many elements there are at each PE.
+// Len returns the number of elements at each PE.
 func (s Sym[T]) Len() int { return s.n }
 
-// Part returns elements i to j, j not included, as a symbol of their own. Like a slice it panics if
-// there are none such.
+// Part returns elements i to j, j not included, as a symbol of their own. Like a slice expression
+// Part panics if they are out of range.
 func (s Sym[T]) Part(i, j int) Sym[T] {
 	if i < 0 || j < i || j > s.n {
 		panic(fmt.Sprintf("shmem: part %d to %d of %d elements", i, j, s.n))
@@ -156,8 +155,8 @@ func (s Sym[T]) Local() []T {
 	return nil
 }
 
-// Ptr returns a PE's elements, to load and store directly. They can be read also when it is dead;
-// see Salvage (shmem_ptr).
+// Ptr returns a PE's elements, to load and store directly. They can be read also when the PE is
+// dead; see Salvage (shmem_ptr).
 func (s Sym[T]) Ptr(pe int) ([]T, error) {
 	if s.w == nil {
 		return nil, s.raise(s.wrong("ptr"))
@@ -169,8 +168,8 @@ func (s Sym[T]) Ptr(pe int) ([]T, error) {
 	return all[s.at : s.at+s.n : s.at+s.n], nil
 }
 
-// Put stores src in a PE's elements, from the first on; src is the caller's again. Each element is
-// stored as a whole (shmem_put).
+// Put stores src in a PE's elements, from the first on; src belongs to the caller again on return.
+// Each element is stored as a whole (shmem_put).
 //
 // Errors: comm.ErrRank, rma.ErrBounds; comm.ErrProcFailed when the PE is known to be dead, without
 // effect; comm.ErrRevoked, comm.ErrFreed.
@@ -181,8 +180,8 @@ func (s Sym[T]) Put(ctx context.Context, pe int, src []T) error {
 	return s.w.At(pe).Put(ctx, s.at, src)
 }
 
-// Get copies a PE's elements from the first on into dst, as many as it has. On an error dst is
-// untouched. Errors as of Put (shmem_get).
+// Get copies a PE's elements from the first on into dst, as many as dst has. On an error dst is
+// unchanged. Errors as of Put (shmem_get).
 func (s Sym[T]) Get(ctx context.Context, pe int, dst []T) error {
 	if s.isOutside(0, len(dst)) {
 		return s.raise(s.outside("get", pe, 0, len(dst)))
@@ -191,8 +190,8 @@ func (s Sym[T]) Get(ctx context.Context, pe int, dst []T) error {
 }
 
 // PutStrided stores elements 0, srcStep, 2 srcStep ... of src in a PE's elements 0, step, 2 step
-// ..., n of them. When the PE dies meanwhile any of them are stored. Errors as of Put, and
-// comm.ErrArgument for a step below 1 or a src that has not as many (shmem_iput).
+// ..., n of them. If the PE dies meanwhile any of them may be stored. Errors as of Put, and
+// comm.ErrArgument for a step below 1 or a src that is too short (shmem_iput).
 func (s Sym[T]) PutStrided(ctx context.Context, pe, step int, src []T, srcStep, n int) error {
 	const op = "put_strided"
 	if err := s.strided(op, pe, step, srcStep, n, len(src)); err != nil {
@@ -223,7 +222,7 @@ func (s Sym[T]) GetStrided(ctx context.Context, pe, step int, dst []T, dstStep, 
 	return nil
 }
 
-// strided says what is wrong with the arguments of a strided copy.
+// strided returns an error if the arguments of a strided copy are invalid.
 func (s Sym[T]) strided(op string, pe, step, otherStep, n, others int) error {
 	switch {
 	case s.w == nil:
@@ -238,7 +237,7 @@ func (s Sym[T]) strided(op string, pe, step, otherStep, n, others int) error {
 	return nil
 }
 
-// Iput is Put, as a request: its errors are those of the Wait (shmem_put_nbi).
+// Iput is Put, as a request: the Wait returns its errors (shmem_put_nbi).
 func (s Sym[T]) Iput(ctx context.Context, pe int, src []T) comm.Request {
 	return door.NotStarted(s.Put(ctx, pe, src))
 }
@@ -248,8 +247,8 @@ func (s Sym[T]) Iget(ctx context.Context, pe int, dst []T) comm.Request {
 	return door.NotStarted(s.Get(ctx, pe, dst))
 }
 
-// P stores v in element i of a PE. A number is stored atomically, and after all operations on that
-// PE before (P1): data, then a flag by P, need no Fence. Errors as of Put (shmem_p).
+// P stores v in element i of a PE. A number is stored atomically, and after all earlier operations
+// on that PE (P1): data, then a flag by P, need no Fence. Errors as of Put (shmem_p).
 func (s Sym[T]) P(ctx context.Context, pe, i int, v T) error {
 	switch {
 	case s.isOutside(i, 1):
@@ -274,9 +273,9 @@ func (s Sym[T]) G(ctx context.Context, pe, i int) (T, error) {
 	return one[0], err
 }
 
-// Salvage copies a PE's elements, also those of one that is dead, into dst, as many as it has: each
-// is one that some whole write gave it. It works until the heap is freed here, also when it is
-// revoked or was repaired. Errors: comm.ErrRank, rma.ErrBounds, comm.ErrFreed.
+// Salvage copies a PE's elements, also those of a dead PE, into dst, as many as dst has: each is
+// the value of some whole write. Salvage works until the heap is freed here, also after a
+// revocation or a repair. Errors: comm.ErrRank, rma.ErrBounds, comm.ErrFreed.
 func (s Sym[T]) Salvage(pe int, dst []T) error {
 	if s.isOutside(0, len(dst)) {
 		return s.raise(s.outside("salvage", pe, 0, len(dst)))
@@ -284,7 +283,7 @@ func (s Sym[T]) Salvage(pe int, dst []T) error {
 	return s.w.Salvage(pe, s.at, dst)
 }
 
-// isOutside says whether elements i to i+n-1 are not all there.
+// isOutside reports whether some of elements i to i+n-1 do not exist.
 func (s Sym[T]) isOutside(i, n int) bool { return s.w == nil || uint(i) > uint(s.n) || n > s.n-i }
 
 func (s Sym[T]) outside(op string, pe, i, n int) error {
@@ -294,7 +293,7 @@ func (s Sym[T]) outside(op string, pe, i, n int) error {
 	return s.h.fail(op, []int{pe}, fmt.Errorf("%w: elements %d to %d of %d", rma.ErrBounds, i, i+n, s.n))
 }
 
-// wrong is the error of a symbol of nothing.
+// wrong is the error of the zero symbol.
 func (s Sym[T]) wrong(op string) error {
 	return &comm.Error{Op: op, Err: fmt.Errorf("%w: a symbol that Alloc has not returned", comm.ErrArgument)}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/goulfm/goulfm/comm"
 )
 
-// A Cmp is how a wait compares an element with a value.
+// A Cmp is the comparison of an element with a value in a wait.
 type Cmp uint8
 
 // The comparisons: the element is on the left.
@@ -21,7 +21,7 @@ const (
 	LE
 )
 
-// holds says whether a cmp b.
+// holds reports whether a cmp b.
 func holds[T collectives.Real](c Cmp, a, b T) bool {
 	switch c {
 	case EQ:
@@ -38,14 +38,14 @@ func holds[T collectives.Real](c Cmp, a, b T) bool {
 	return a <= b
 }
 
-// WaitUntil returns when element i of this PE compares so with v, with what it is then. What was
-// stored before whoever stored it (by P, an atomic operation or a signal) is there then. A wait
-// spins, yields and sleeps.
+// WaitUntil returns when the comparison of element i of this PE with v holds, with the element's
+// value. All stores of the storing PE before its store of this value (by P, an atomic operation or
+// a signal) are visible then. A wait spins, yields and sleeps.
 //
-// From are the PEs that may store what is waited for: when one of them is dead the error is
-// comm.ErrProcFailed. Without from it is when any PE is dead. What holds already is returned first
-// (W17). Other errors: comm.ErrRank, rma.ErrBounds, comm.ErrArgument for another cmp,
-// comm.ErrRevoked, comm.ErrFreed; when ctx ends the wait is given up (shmem_wait_until,
+// From are the PEs that may store the awaited value: when one of them is dead the error is
+// comm.ErrProcFailed. Without from, the death of any PE causes this error. A comparison that holds
+// takes precedence (W17). Other errors: comm.ErrRank, rma.ErrBounds, comm.ErrArgument for another
+// cmp, comm.ErrRevoked, comm.ErrFreed; if ctx ends the wait is withdrawn (shmem_wait_until,
 // shmem_signal_wait_until).
 func WaitUntil[T collectives.Real](ctx context.Context, s Sym[T], i int, cmp Cmp, v T, from ...int) (T, error) {
 	var zero T
@@ -55,7 +55,7 @@ func WaitUntil[T collectives.Real](ctx context.Context, s Sym[T], i int, cmp Cmp
 	return s.w.Wait(ctx, s.at+i, func(now T) bool { return holds(cmp, now, v) }, from...)
 }
 
-// Test says whether element i of this PE compares so with v (shmem_test).
+// Test reports whether the comparison of element i of this PE with v holds (shmem_test).
 func Test[T collectives.Real](ctx context.Context, s Sym[T], i int, cmp Cmp, v T) (bool, error) {
 	if err := s.mayCompare("test", i, 1, cmp); err != nil {
 		return false, s.raise(err)
@@ -64,23 +64,23 @@ func Test[T collectives.Real](ctx context.Context, s Sym[T], i int, cmp Cmp, v T
 	return err == nil && holds(cmp, now, v), err
 }
 
-// WaitUntilAll returns when all elements of this PE compare so with values: one for each, or one
-// for all. Those that skip says true of are left out; nil: none. Errors as of WaitUntil, and
-// comm.ErrLength for values or skip of another length; a revocation goes before what holds
-// (shmem_wait_until_all, _all_vector).
+// WaitUntilAll returns when the comparisons of all elements of this PE with values hold: one value
+// for each, or one for all. Elements with a true skip are left out; a nil skip leaves out none.
+// Errors as of WaitUntil, and comm.ErrLength for values or skip of another length; a revocation
+// takes precedence over comparisons that hold (shmem_wait_until_all, _all_vector).
 func WaitUntilAll[T collectives.Real](ctx context.Context, s Sym[T], skip []bool, cmp Cmp, values []T, from ...int) error {
 	return done(waitSeveral(ctx, "wait_until_all", s, skip, cmp, values, from, func(found, of int) bool { return found == of }))
 }
 
-// WaitUntilAny returns the first element that compares so, when there is one; -1 at once if all are
-// left out. See WaitUntilAll (shmem_wait_until_any, _any_vector).
+// WaitUntilAny returns the first element whose comparison holds, when there is one; -1 at once if
+// all are left out. See WaitUntilAll (shmem_wait_until_any, _any_vector).
 func WaitUntilAny[T collectives.Real](ctx context.Context, s Sym[T], skip []bool, cmp Cmp, values []T, from ...int) (int, error) {
 	found, err := WaitUntilSome(ctx, s, skip, cmp, values, from...)
 	return first(found), err
 }
 
-// WaitUntilSome returns all elements that compare so, in order, when there are any; none at once if
-// all are left out. See WaitUntilAll (shmem_wait_until_some, _some_vector).
+// WaitUntilSome returns all elements whose comparisons hold, in order, when there are any; none at
+// once if all are left out. See WaitUntilAll (shmem_wait_until_some, _some_vector).
 func WaitUntilSome[T collectives.Real](ctx context.Context, s Sym[T], skip []bool, cmp Cmp, values []T, from ...int) ([]int, error) {
 	return waitSeveral(ctx, "wait_until_some", s, skip, cmp, values, from, func(found, of int) bool { return found > 0 || of == 0 })
 }
@@ -110,7 +110,7 @@ func first(found []int) int {
 	return found[0]
 }
 
-// mayCompare says what is wrong with a comparison.
+// mayCompare returns an error if a comparison is invalid.
 func (s Sym[T]) mayCompare(op string, i, n int, cmp Cmp) error {
 	switch {
 	case s.w == nil:
@@ -123,7 +123,7 @@ func (s Sym[T]) mayCompare(op string, i, n int, cmp Cmp) error {
 	return nil
 }
 
-// look finds the elements that compare so, and says of how many.
+// look finds the elements whose comparisons hold, and returns the number of compared elements, too.
 func look[T collectives.Real](ctx context.Context, op string, s Sym[T], skip []bool, cmp Cmp, values []T, found []int) ([]int, int, error) {
 	err := s.mayCompare(op, 0, s.n, cmp)
 	switch {
@@ -154,13 +154,13 @@ func look[T collectives.Real](ctx context.Context, op string, s Sym[T], skip []b
 	return found, of, nil
 }
 
-// waitSeveral waits until there are enough elements that compare so.
+// waitSeveral waits until the comparisons of enough elements hold.
 func waitSeveral[T collectives.Real](ctx context.Context, op string, s Sym[T], skip []bool, cmp Cmp, values []T, from []int, enough func(found, of int) bool) ([]int, error) {
 	found, of, err := look(ctx, op, s, skip, cmp, values, nil)
 	if err != nil || enough(len(found), of) {
 		return found, err
 	}
-	_, waited := s.w.Wait(ctx, s.at, func(T) bool { // any of its elements would do: all wake the same
+	_, waited := s.w.Wait(ctx, s.at, func(T) bool { // any element of s would do: all wake the same waiters
 		found, of, err = look(ctx, op, s, skip, cmp, values, found)
 		return err != nil || enough(len(found), of)
 	}, from...)
