@@ -34,7 +34,7 @@ const (
 //
 //	homes of ranks 0, 1, 2   each has the part of its rank; 0 dies and is not replaced
 //	1, 2 go on as 0, 1       and serve the version of three ranks
-//	homes 1, 2, 0            a third rank has come: the part of rank 0 is in home 1 now, as well as that of rank 1
+//	homes 1, 2, 0            a third rank has come: home 1 now has the parts of ranks 0 and 1
 func partIn(l repair.Label, rank int) rankstore.Label {
 	return rankstore.Label{Kind: ofCommit, Epoch: l.Epoch, Number: l.Number, Rank: uint32(rank)}
 }

@@ -21,7 +21,8 @@ import (
 //
 //	rank 0      takes the lock as job A, looks                                      report: job A
 //	others                                        learn that this is job A, and join
-//	rank 0      dies; a new process there does not know the name of the job, and is refused: job A has the lock
+//	rank 0      dies; a new process there does not know the name of the job,
+//	            and is refused: job A has the lock
 //	            the report of another rank says that this is job A
 //
 // In a store without locks, only their arguments keep two jobs apart: see digest.
