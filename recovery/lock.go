@@ -29,7 +29,7 @@ import (
 
 // A claim is the state of the lock at one process.
 type claim struct {
-	job     string            // the job that holds the lock; "": not known yet
+	job     string            // the name of this job in the lock; "": not known yet
 	locked  *checkpoint.Owner // another owner, as rank 0 has found before the reports; or nil
 	release func()            // nil: the lock is not held
 

@@ -15,7 +15,7 @@ import (
 type report struct {
 	repair.Report
 	Kept bool   // this rank has a home in the memory of its node
-	Job  string // the job that holds the lock of the files, as this rank knows; "": unknown
+	Job  string // the name of this job in the lock of the files; "": not known yet
 }
 
 // append encodes t.
