@@ -36,27 +36,27 @@ func (m Mode) String() string {
 	return fmt.Sprintf("mode %d", uint8(m))
 }
 
-// A Partition says what a process does when so many others are silent that it may be
-// this process which is cut off (B18).
+// A Partition is the rule a process follows when so many others are silent that the process itself
+// may be cut off (B18).
 type Partition uint8
 
 // The choices.
 const (
-	// GoOn declares the silent, however many they are: two halves of a partition go
-	// on, each without the other, until one process that both can reach tells the
-	// losing side.
+	// GoOn declares the silent processes dead, however many they are: two halves of a partition
+	// continue, each without the other, until a process that both can reach informs the losing
+	// side.
 	GoOn Partition = iota
-	// Majority stops this process rather than let it declare the greater part of the
-	// processes by anything less than exact evidence. Let the base be the processes
-	// without those that have left or are known to have Exited. A process goes on as
-	// long as those it holds for alive are more than half of the base, or exactly
-	// half with the lowest rank of the base among them.
+	// Majority stops this process before it would declare the greater part of the processes on
+	// anything less than exact evidence. Let the base be the processes without those that have left
+	// or are known to have Exited. A process continues as long as the processes that it considers
+	// alive are more than half of the base, or exactly half with the lowest rank of the base among
+	// them.
 	//
-	// Two groups that hold each other for dead never both go on. Let A and B be two
-	// disjoint groups of live processes, with exact evidence EA and EB; these really
-	// ended, so A and B together are at most N - |EA ∪ EB|. If both went on they were
-	// at least (N-|EA|)/2 + (N-|EB|)/2 >= N - |EA ∪ EB|, so both are halves of one
-	// and the same base, of which only one has the lowest rank.
+	// Two groups that consider each other dead never both continue. Let A and B be two disjoint
+	// groups of live processes, with exact evidence EA and EB; the processes in EA and EB really
+	// ended, so A and B together are at most N - |EA ∪ EB|. If both continued, they would be at
+	// least (N-|EA|)/2 + (N-|EB|)/2 >= N - |EA ∪ EB|, so both are halves of the same base, and only
+	// one half has the lowest rank.
 	//
 	// The price: without exact evidence the detector survives the death of less than
 	// half of the processes, and of two processes only the death of the second.
@@ -88,12 +88,12 @@ const (
 
 // A Config describes one process's detector. Its zero Durations mean defaults.
 //
-// What it bounds, if a message takes at most τ and no process is late by more than L
-// (a pause is lateness):
+// Its bounds hold if a message takes at most τ and no process is late by more than L (a pause is
+// lateness):
 //
-//   - Nobody alive is suspected by the ring if 2·Period + τ + L <= Timeout, and nobody
-//     alive is declared by it if 2·Period + τ + L <= Timeout + Confirm. A Broken
-//     connection to a live process is harmless if Period + 2τ + L <= Confirm.
+//   - The ring suspects no live process if 2·Period + τ + L <= Timeout, and declares no live
+//     process if 2·Period + τ + L <= Timeout + Confirm. A Broken connection to a live process is
+//     harmless if Period + 2τ + L <= Confirm.
 //   - A death is declared by its observer within τ + Period + Timeout + Confirm; the
 //     Period is 0 if a Tick follows every message. Of f processes dead side by side
 //     on the ring the last is declared within τ + f·(Period + 2·Timeout + Confirm)
@@ -107,14 +107,14 @@ type Config struct {
 	Me   int // this process, in [0, N)
 	Mode Mode
 
-	// Period is the time between two heartbeats (η). Default 100 ms, or a quarter of
-	// Timeout if that is less. Shorter finds a death no sooner by itself: it permits
-	// a shorter Timeout, and costs messages.
+	// Period is the time between two heartbeats (η). Default 100 ms, or a quarter of Timeout if
+	// that is less. A shorter Period alone finds no death sooner: it permits a shorter Timeout, and
+	// costs messages.
 	Period mono.Duration
-	// Timeout is the silence after which a process is suspected (δ). Default 4
-	// Periods, at least TimeoutMin. Shorter finds deaths sooner and suspects the
-	// slow. The emitter an observer has just found has 2 Timeouts, for it may have
-	// to learn first that it has a new observer (T3).
+	// Timeout is the silence after which a process is suspected (δ). Default 4 Periods, at least
+	// TimeoutMin. A shorter Timeout finds deaths sooner and suspects slow processes. An emitter
+	// that an observer has just found has 2 Timeouts, because it may first have to learn of its new
+	// observer (T3).
 	Timeout mono.Duration
 	// Confirm is the time a suspect has to answer the second check (B10). Default
 	// half a Timeout.
@@ -124,37 +124,36 @@ type Config struct {
 	// the first suspicion is possible at Start + 2 Timeouts.
 	Start mono.Time
 
-	// Fence declares a silent process without killing it. Otherwise silence leads to
-	// Suspect only, and the declaration waits for Exited; until then its predecessor
-	// on the ring is observed by nobody.
+	// Fence declares a silent process without killing it. Without Fence, silence leads to Suspect
+	// only, and the declaration waits for Exited; until then no process observes the predecessor of
+	// the suspect on the ring.
 	Fence bool
-	// Partition is what to do when most others are silent (B18). Default GoOn.
+	// Partition is the rule for the case that most others are silent (B18). Default GoOn.
 	Partition Partition
 	// AllowShortTimeouts permits a Timeout below TimeoutMin: for virtual time.
 	AllowShortTimeouts bool
 
-	// Adaptive, if not nil, says how good the detection of silence has to be, and nothing
-	// says when heartbeats are sent: each observer measures the way from its emitter, asks
-	// it for as few heartbeats as will do, and suspects it at the freshness point (package
-	// adaptive). Its default is nil: the times above. All processes have the same, in Ring
-	// mode.
+	// Adaptive, if not nil, states the required quality of the detection of silence, in place of
+	// times of heartbeats: each observer measures the path from its emitter, requests as few
+	// heartbeats as suffice, and suspects the emitter at the freshness point (package adaptive).
+	// The default is nil: the times above apply. All processes have the same quality, in Ring mode.
 	//
-	// Confirm is then a part of Adaptive.Detection (T_D), by default a tenth. Timeout is the
-	// rest of it, for those of whom there is no heartbeat to judge by: who is watched, and an
-	// emitter just found. Period is the first one. Neither may be set to anything else.
+	// Confirm is then a part of Adaptive.Detection (T_D), by default a tenth. Timeout is the rest
+	// of T_D, for processes without heartbeats to judge by: a watched process, and an emitter just
+	// found. Period is the first period of each observation. Neither may be set to another value.
 	//
-	// A death is declared by its observer within T_D, once that has heard the dead as its
-	// emitter, and if the mean heartbeat is under way no longer than the round trip that was
-	// measured; of f processes dead side by side as above. That nobody alive is suspected is
-	// a matter of probability: Adaptive.Recurrence.
+	// The observer declares a death within T_D, provided that it had received heartbeats from the
+	// dead process as its emitter, and that the mean heartbeat takes no longer than the measured
+	// round trip. For f processes dead side by side the bounds above apply. A live process is
+	// suspected with a small probability only: Adaptive.Recurrence.
 	//
-	// A message counts as having come at the Tick after it, so a Tick has to follow each, or
-	// all that have come together.
+	// A message counts as received at the Tick after it, so a Tick has to follow each message, or
+	// all messages that were received together.
 	Adaptive *adaptive.QoS
 }
 
-// Fences says whether a process that is declared dead may be alive: then what it does
-// until it hears of that must harm nobody.
+// Fences reports whether a process that is declared dead may be alive: then its actions until it
+// learns of the declaration must do no harm.
 func (c Config) Fences() bool { return c.Mode == Ring && c.Fence }
 
 // WithDefaults returns c with every Duration that is 0 replaced by its default.
@@ -180,7 +179,7 @@ func (c Config) WithDefaults() Config {
 	return c
 }
 
-// withQuality is WithDefaults where times follow from the quality that is asked for.
+// withQuality is WithDefaults for times that follow from the requested quality.
 func (c Config) withQuality() Config {
 	q := c.Adaptive.WithDefaults()
 	c.Confirm = mono.Duration(c.limits().WithDefaults(q).Confirm)
@@ -195,13 +194,13 @@ func (c Config) withQuality() Config {
 	return c
 }
 
-// limits bound what an observer may ask for.
+// limits bounds the periods that an observer may request.
 func (c Config) limits() adaptive.Limits {
 	return adaptive.Limits{Confirm: adaptive.Duration(c.Confirm)}
 }
 
-// checkQuality returns what is wrong with the quality that is asked for, and with times that do
-// not follow from it.
+// checkQuality returns an error for an invalid quality, and for times that do not follow from the
+// quality.
 func (c Config) checkQuality() error {
 	if c.Adaptive == nil {
 		return nil
@@ -221,7 +220,7 @@ func (c Config) checkQuality() error {
 	return nil
 }
 
-// Check returns what is wrong with c, after its defaults, or nil.
+// Check returns an error if c, with its defaults, is invalid.
 func (c Config) Check() error {
 	if err := c.checkQuality(); err != nil {
 		return err

@@ -38,7 +38,7 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-// TestTimesOfAQuality: the times follow from what is asked for.
+// TestTimesOfAQuality: the times follow from the requested quality.
 func TestTimesOfAQuality(t *testing.T) {
 	for detection, confirm := range map[adaptive.Duration]mono.Duration{230 * adaptive.Millisecond: 0, adaptive.Second: 0, 30 * adaptive.Second: 5 * mono.Second} {
 		c := Config{N: 2, Mode: Ring, Confirm: confirm, Adaptive: &adaptive.QoS{Detection: detection}}

@@ -15,36 +15,35 @@ import (
 // (silence, exits, notices of others) into declarations of death, each made once.
 type Detector struct {
 	cfg   Config
-	flood *flood.Flood // spreads the dead and the left: item r says that r is dead, item N+r that r has left
+	flood *flood.Flood // spreads the dead and the left: item r means that r is dead, item N+r that r has left
 
 	dead   rankset.Set // declared here; only grows, but for Vacated; never holds Me
 	left   rankset.Set // finalized; only grows, but for Vacated
 	ended  rankset.Set // declared on exact evidence; only grows, but for Vacated; part of dead
 	absent rankset.Set // not there yet
 	late   rankset.Set // were absent, and have come; only grows
-	told   rankset.Set // dead processes that need no fence notice any more: told, or known to have ended
+	told   rankset.Set // dead processes that need no further fence notice: informed, or known to have ended
 	fenced bool        // this process was declared dead: nothing happens any more
 
 	now      mono.Time // the last Tick's
 	nextBeat mono.Time // when the next heartbeat is due (HB-TIMEOUT)
 	emitter  int       // nearest live predecessor; Me when alone
-	observer int       // who gets the heartbeats; Me when alone
-	claim    int       // the farthest live process that said it observes me; Me if none
+	observer int       // receiver of the heartbeats; Me when alone
+	claim    int       // the farthest live process that claimed to observe me; Me if none
 	silence  timer     // of the emitter (SUSP-TIMEOUT)
 	breadth  int       // how many predecessors of a silent emitter to watch (B9)
-	behind   int       // the silent emitter whose predecessors are being watched; Me if none
+	behind   int       // the silent emitter with watched predecessors; Me if none
 	drift    mono.Duration
 	checks   []check // processes under a second check, ascending by rank
 
 	rhythm      rhythm       // Config.Adaptive: of the heartbeats from here
-	observation *observation // Config.Adaptive: what is known of the emitter; nil without
+	observation *observation // Config.Adaptive: measurements of the emitter; nil without
 
 	out   []Action
 	posts []Send // sends of this Step, put behind its declarations
 }
 
-// New returns a detector in which everybody is alive. The configuration must pass
-// Check.
+// New returns a detector in which all processes are alive. The configuration must pass Check.
 func New(cfg Config) *Detector {
 	err := cfg.Check()
 	must.That(err == nil, "%v", err)
@@ -70,9 +69,8 @@ func New(cfg Config) *Detector {
 	return d
 }
 
-// Step applies one event and returns, in order, what the caller must do: the
-// declarations first. It never blocks and reads no clock. The slice is valid until
-// the next Step.
+// Step applies one event and returns the actions that the caller must execute in order: the
+// declarations first. Step never blocks and reads no clock. The slice is valid until the next Step.
 func (d *Detector) Step(ev Event) []Action {
 	d.out, d.posts = d.out[:0], d.posts[:0]
 	if d.fenced {
@@ -104,8 +102,8 @@ func (d *Detector) Step(ev Event) []Action {
 	return d.out
 }
 
-// Deadline returns when the detector next wants a Tick, if ever. It changes only
-// with a Step.
+// Deadline returns when the detector next requires a Tick, if ever. The deadline changes only with
+// a Step.
 func (d *Detector) Deadline() (mono.Time, bool) {
 	if d.fenced || !d.ringing() {
 		return 0, false
@@ -128,21 +126,21 @@ func (d *Detector) Deadline() (mono.Time, bool) {
 // Dead returns a copy of the set of processes declared dead here.
 func (d *Detector) Dead() rankset.Set { return d.dead.Clone() }
 
-// Digest returns the digest of who is dead and who has left, as heartbeats carry it.
+// Digest returns the digest of the dead and the left processes that heartbeats carry.
 func (d *Detector) Digest() uint64 { return d.flood.Digest() }
 
-// Emitter returns the process this one observes, -1 when alone (B13).
+// Emitter returns the process that is observed here, -1 when alone (B13).
 func (d *Detector) Emitter() int { return d.otherOrNone(d.emitter) }
 
-// Observer returns the process this one sends heartbeats to, -1 when alone (B13).
+// Observer returns the process that receives the heartbeats sent here, -1 when alone (B13).
 func (d *Detector) Observer() int { return d.otherOrNone(d.observer) }
 
-// Alone says whether every other process is dead or has left: FindEmitter of the
-// paper would return this process itself (B13).
+// Alone reports whether every other process is dead or has left: FindEmitter of the paper would
+// return this process itself (B13).
 func (d *Detector) Alone() bool { return d.emitter == d.cfg.Me }
 
-// Drift returns the most by which a Tick has come later than it was asked for: how
-// late this process has been (B17). Config says what lateness is harmless.
+// Drift returns the largest delay of a Tick after its deadline: how late this process has been
+// (B17). Config states which lateness is harmless.
 func (d *Detector) Drift() mono.Duration { return d.drift }
 
 // Describe returns the state in one line, for a person.
@@ -180,8 +178,7 @@ func (d *Detector) otherOrNone(rank int) int {
 	return rank
 }
 
-// gone returns who takes no part in the ring: the dead, those who left, and those who are not
-// there yet.
+// gone returns the processes outside the ring: dead, left, or absent.
 func (d *Detector) gone() rankset.Set {
 	gone := d.dead.Clone()
 	gone.Union(d.absent)
@@ -189,12 +186,12 @@ func (d *Detector) gone() rankset.Set {
 	return gone
 }
 
-// isGone says whether a process is one of gone.
+// isGone reports whether a process is dead, left or absent.
 func (d *Detector) isGone(rank int) bool {
 	return d.dead.Has(rank) || d.left.Has(rank) || d.absent.Has(rank)
 }
 
-// ringing says whether this process takes part in a ring.
+// ringing reports whether this process takes part in a ring.
 func (d *Detector) ringing() bool {
 	return d.cfg.Mode == Ring && !d.Alone() && !d.left.Has(d.cfg.Me)
 }
@@ -229,8 +226,8 @@ func (d *Detector) receive(from int, msg []byte) {
 	}
 }
 
-// newObserver is T4. The heartbeat goes out at once, so that the new observer need
-// not wait for the next period; the sets are exchanged if they differ (B2).
+// newObserver is T4. The heartbeat is sent at once, so that the new observer need not wait for the
+// next period; the sets are exchanged if they differ (B2).
 func (d *Detector) newObserver(from int, digest uint64, told adaptive.Message) {
 	if d.adopt(from) {
 		d.mail(from, d.obey(told))
@@ -238,14 +235,14 @@ func (d *Detector) newObserver(from int, digest uint64, told adaptive.Message) {
 	d.compare(from, digest)
 }
 
-// compare repairs a flood that was cut: whoever has a different dead set gets mine,
-// and answers with its own if that has more (B3).
+// compare repairs a flood that was cut: a process with a different dead set receives the local set,
+// and answers with its own set if that has more (B3).
 func (d *Detector) compare(with int, digest uint64) {
 	d.follow(with, d.flood.Step(flood.Compare{With: with, Digest: digest}), ByNotice)
 }
 
-// tellDead lets a process that was declared dead know it, once (A2, F6). What has
-// ended cannot hear it.
+// tellDead informs a process that was declared dead of its declaration, once (A2, F6). A process
+// that is known to have ended is not informed.
 func (d *Detector) tellDead(rank int) {
 	if d.told.Add(rank) {
 		d.out = append(d.out, Send{To: rank, Msg: fenceMessage()})
@@ -275,9 +272,9 @@ func (d *Detector) learn(dead rankset.Set, evidence Evidence) {
 	d.follow(-1, d.flood.Step(flood.Publish{Items: dead}), evidence)
 }
 
-// follow does what the flood wants. The dead that are new are declared, and the ring
-// is rewired: any growth of the dead set runs through here, wherever it comes from.
-// The actions are used up before the next step of the flood, which overwrites them.
+// follow executes the actions of the flood. Newly dead processes are declared, and the ring is
+// rewired: any growth of the dead set runs through here, from every source. The actions are used up
+// before the next step of the flood, which overwrites them.
 func (d *Detector) follow(from int, actions []flood.Action, evidence Evidence) {
 	var news rankset.Set
 	for _, a := range actions {
@@ -333,9 +330,9 @@ func (d *Detector) mustAgree() {
 	}
 }
 
-// declare makes a death known here. If it is the observer that was declared, and it
-// lives, it is about to get no heartbeat any more, and would suspect this process and
-// after it one after the other (B11). So it is told.
+// declare records a death here. A declared observer that is in fact alive receives no more
+// heartbeats, and would suspect this process and then one predecessor after the other (B11).
+// Therefore the observer is sent a fence notice.
 func (d *Detector) declare(rank int, evidence Evidence) {
 	must.That(rank != d.cfg.Me && d.dead.Add(rank), "%d declared, dead are %v", rank, d.dead)
 	d.out = append(d.out, Declare{Rank: rank, Evidence: evidence})
@@ -345,15 +342,15 @@ func (d *Detector) declare(rank int, evidence Evidence) {
 	d.close(rank)
 }
 
-// close takes a process out of the flood and ends what was open about it. A mend of
-// the flood goes to its new neighbours.
+// close removes a process from the flood and ends its check. The flood sends its repair to its new
+// neighbours.
 func (d *Detector) close(rank int) {
 	d.endCheck(rank)
 	d.follow(-1, d.flood.Step(flood.Failed{Rank: rank}), ByNotice)
 }
 
-// depart is Left: the process itself says so to all, by the flood (B16); what is
-// reported of another has reached all by other means.
+// depart is Left: the process itself announces its departure to all, by the flood (B16). The
+// departure of another process has reached all by other means.
 func (d *Detector) depart(rank int) {
 	d.checkRank(rank)
 	item := rankset.Of(d.cfg.N + rank)
@@ -364,9 +361,9 @@ func (d *Detector) depart(rank int) {
 	d.follow(-1, d.flood.Step(flood.Publish{Items: item}), ByNotice)
 }
 
-// leave takes a finalized process out of the ring and of the flood. Of what it had
-// sent before, death notices are dropped: they are lost as if it had died, and its
-// successor on the ring finds those deaths again.
+// leave removes a finalized process from the ring and the flood. Death notices that the process had
+// sent before are dropped: they are lost as if the process had died, and its successor on the ring
+// finds these deaths again.
 func (d *Detector) leave(rank int) {
 	if d.dead.Has(rank) || !d.left.Add(rank) {
 		return
@@ -378,7 +375,7 @@ func (d *Detector) leave(rank int) {
 	d.close(rank)
 }
 
-// miss takes processes out of the ring, and of the flood, that are not there yet.
+// miss removes processes that are not there yet from the ring and the flood.
 func (d *Detector) miss(ranks rankset.Set) {
 	must.That(!ranks.Has(d.cfg.Me) && ranks.Next(d.cfg.N) < 0, "process %d misses %v", d.cfg.Me, ranks)
 	for rank := range ranks.All() {
@@ -389,7 +386,8 @@ func (d *Detector) miss(ranks rankset.Set) {
 	d.rewire()
 }
 
-// come takes one in. Who claims to be the observer from beyond it did so when it was not there.
+// come adds a process that was absent. A claim to observe this process from beyond the new one was
+// made while that was absent, and is dropped.
 func (d *Detector) come(rank int) {
 	d.checkPeer(rank)
 	if !d.absent.Remove(rank) {
@@ -400,7 +398,7 @@ func (d *Detector) come(rank int) {
 		return
 	}
 	if !d.ringing() {
-		d.nextBeat = d.now // it was alone
+		d.nextBeat = d.now // this process was alone
 	}
 	d.follow(-1, d.flood.Step(flood.Came{Rank: rank}), ByNotice)
 	if d.claim != d.cfg.Me && d.skips(d.claim) {
@@ -409,7 +407,7 @@ func (d *Detector) come(rank int) {
 	d.rewire()
 }
 
-// vacate forgets a process: the next one of that number is another.
+// vacate forgets a process: the next process of that number is a different one.
 func (d *Detector) vacate(rank int) {
 	d.checkPeer(rank)
 	if d.cfg.Mode != Exact {
@@ -422,9 +420,9 @@ func (d *Detector) vacate(rank int) {
 	d.rewire()
 }
 
-// fence is the end of this process (B20): T5 of the paper does not say what to do
-// with a list of dead that contains oneself. Nothing else of this Step happens: a
-// process that was declared dead must not declare or tell anybody anything.
+// fence is the end of this process (B20): T5 of the paper does not define how a process handles a
+// list of dead that contains the process itself. Nothing else of this Step happens: a process that
+// was declared dead must not declare a death or send a message.
 func (d *Detector) fence(by int) {
 	d.fenced = true
 	d.posts = d.posts[:0]
@@ -438,8 +436,8 @@ func (d *Detector) abandon() {
 	d.out = append(d.out[:0], Fenced{By: -1, Minority: true})
 }
 
-// wouldBeMinority says whether, with these dead as well, this process would belong to
-// the smaller side of what may be a partition: see Majority.
+// wouldBeMinority reports whether, with these dead as well, this process would belong to the
+// smaller side of a possible partition: see Majority.
 func (d *Detector) wouldBeMinority(dead rankset.Set) bool {
 	if d.cfg.Partition != Majority || dead.SubsetOf(d.ended) {
 		return false
@@ -461,8 +459,8 @@ func (d *Detector) mail(to int, msg []byte) {
 	}
 }
 
-// deliverPosts puts the messages behind the declarations of the Step, without those
-// to processes that it declared dead.
+// deliverPosts puts the messages behind the declarations of the Step, without messages to dead or
+// absent processes. Fence notices are sent to the dead, too.
 func (d *Detector) deliverPosts() {
 	for _, s := range d.posts {
 		if (!d.dead.Has(s.To) || s.Msg[0] == kindFence) && !d.absent.Has(s.To) {

@@ -9,73 +9,75 @@ import (
 // Agreed, Receive, Watch, Absent, Came, Vacated or Tick.
 type Event interface{ event() }
 
-// Exited is exact evidence of a death: the tombstone of a process, or its reaping.
-// It is declared at once. The end of a process that had Left is no death.
+// Exited is exact evidence of a death: the tombstone of a process, or its reaping. The death is
+// declared at once. The end of a process that had Left is no death.
 type Exited struct {
 	Rank int
 }
 
-// Broken is evidence from a connection that failed. It is a suspicion only (B19):
-// the process is probed, and lives if it answers.
+// Broken is evidence from a connection that failed. Broken is a suspicion only (B19): the process
+// is probed, and lives if a sign of life follows.
 type Broken struct {
 	Rank int
 }
 
-// Left says that a process has finalized: it is no longer observed, and it is not
-// dead (B16). A declaration made elsewhere still counts. If Rank is this process, it
-// announces that to all in the death flood, and falls silent itself: nobody waits for
-// anybody. Of another process it may be given at each process, which saves the flood;
-// then it must come before the silence of the process lasts for Config.Timeout.
+// Left reports that a process has finalized: Rank is no longer observed, and is not dead (B16). A
+// declaration made elsewhere still counts. If Rank is this process, the detector announces the
+// departure to all in the death flood, and falls silent: no process waits for another. Left of
+// another process may be given at each process, which saves the flood; then the event must precede
+// a silence of Rank of Config.Timeout.
 type Left struct {
 	Rank int
 }
 
-// Agreed says that an agreement decided that these processes are dead, which is as
-// good as a declaration made elsewhere.
+// Agreed reports that an agreement decided that these processes are dead, which is as good as a
+// declaration made elsewhere.
 type Agreed struct {
 	Dead rankset.Set
 }
 
-// Receive is the arrival of a message that another process's Send carried. Msg is
-// read during Step only. It is a sign of life of From, whatever it says. From a
-// process declared dead it is dropped, and answered with one fence notice (A2, F6).
+// Receive is the arrival of a message that another process's Send carried. Msg is read during Step
+// only. Every message is a sign of life of From. A message from a process declared dead is dropped,
+// and answered with one fence notice (A2, F6).
 type Receive struct {
-	From int // a process other than this one
+	From int // another process
 	Msg  []byte
 }
 
-// Watch says that somebody here waits for Rank, which the ring may not observe from
-// here: Rank is probed once, and suspected if it stays silent for Config.Timeout
-// (A21). Repeat it as long as the wait lasts. It has no effect in Exact mode.
+// Watch reports that a caller here waits for Rank, which the ring may not observe from here: Rank
+// is probed once, and suspected after a silence of Config.Timeout (A21). Repeat Watch as long as
+// the wait lasts. Watch has no effect in Exact mode.
 type Watch struct {
 	Rank int
 }
 
-// Absent says, as the first event, that these processes are not there yet. Who is absent takes no
-// part in the ring, is not observed, is sent nothing and not heard, until it Came.
+// Absent reports, as the first event, that these processes are not there yet. An absent process
+// takes no part in the ring and is not observed; until Came, nothing is sent to it, and its
+// messages are dropped.
 type Absent struct {
 	Ranks rankset.Set // without this process
 }
 
-// Came says that a process that was Absent is there: the ring runs through it from now on, here.
-// Processes learn of it one after the other. Best it begins itself before any of them learns it;
-// who learns it first expects heartbeats from it, or sends them to it, and who does not know it
-// yet drops what it says. Nobody is found dead by that who hears of it within Config.Timeout. It
-// has no effect if the process was not absent, or has been declared dead meanwhile.
+// Came reports that a process that was Absent is there: from now on the local ring includes Rank.
+// Processes learn of Rank one after the other. Rank should start before any other process learns of
+// its arrival. The first process to learn expects heartbeats from Rank, or sends heartbeats to
+// Rank; a process that has not learnt yet drops messages from Rank. No process is found dead
+// because of this if all learn within Config.Timeout. Came has no effect if Rank was not absent, or
+// has been declared dead meanwhile.
 type Came struct {
 	Rank int
 }
 
-// Vacated says that nobody refers any more to a process that is dead or has left: Rank may be
-// that of another process from now on, which is alive. It has no effect in Ring mode, where
-// others may still speak of the one before.
+// Vacated reports that no reference to a process that is dead or has left remains: from now on Rank
+// may belong to a different process, which is alive. Vacated has no effect in Ring mode, where
+// messages may still refer to the former process.
 type Vacated struct {
 	Rank int
 }
 
-// Tick says what time it is. Only a Tick moves time: a deadline set by another event
-// counts from the next Tick, so it can be later than meant, by at most one
-// Config.Period, and never earlier. A Tick right after other events makes it exact.
+// Tick gives the current time. Only a Tick moves time: a deadline set by another event counts from
+// the next Tick, so the deadline can be later than meant, by at most one Config.Period, and never
+// earlier. A Tick right after other events makes the deadline exact.
 type Tick struct {
 	Now mono.Time // a Now before an earlier one counts as the earlier one
 }
@@ -95,43 +97,44 @@ func (Tick) event()    {}
 // Anomaly.
 type Action interface{ action() }
 
-// Send hands Msg to process To. The bytes belong to whoever takes the action. To is
-// dead only if Msg is a fence notice.
+// Send hands Msg to process To. The bytes belong to the receiver of the action. To is dead only if
+// Msg is a fence notice.
 type Send struct {
 	To  int
 	Msg []byte
 }
 
-// Declare announces a death. It is irrevocable and comes once per process, before
-// any Send of the same Step.
+// Declare announces a death. A declaration is irrevocable and is made once per process, before any
+// Send of the same Step.
 type Declare struct {
 	Rank     int
 	Evidence Evidence
 }
 
-// Suspect announces a suspicion. It is no death: a sign of life ends it silently.
+// Suspect announces a suspicion. A suspicion is no death: a sign of life ends the suspicion
+// silently.
 type Suspect struct {
 	Rank int
-	// Silent is how long this process has listened to Rank in vain; 0 when it was
-	// not listening.
+	// Silent is how long this process has listened to Rank in vain; 0 without a ring or a running
+	// timer.
 	Silent mono.Duration
-	// Unanswered says that Rank did not answer the second check within
-	// Config.Confirm. It comes as a second Suspect, and only without Config.Fence:
-	// whoever is allowed to kill Rank may do it now, and report Exited.
+	// Unanswered reports that Rank did not answer the second check within Config.Confirm. This is a
+	// second Suspect, and only without Config.Fence: a caller with the right to kill Rank may do so
+	// now, and report Exited.
 	Unanswered bool
 }
 
-// Fenced says that this process has been declared dead and must stop (B20, F7). No
-// action follows any later event.
+// Fenced reports that this process has been declared dead and must stop (B20, F7). No action
+// follows any later event.
 type Fenced struct {
-	By int // who told; -1 when it was an agreement, or exact evidence, or nobody
-	// Minority says that nobody declared this process: it would have had to declare
+	By int // the process that reported the declaration; -1 for an agreement, exact evidence, or no declaration
+	// Minority reports that no process declared this one: this process would have had to declare
 	// the greater part of the others, and stops instead (Majority, B18).
 	Minority bool
 }
 
-// Anomaly reports a message that is not one of this package's. Apart from being a
-// sign of life it changed nothing.
+// Anomaly reports a message that is malformed or not of this package. The message is a sign of
+// life, and changes nothing else.
 type Anomaly struct {
 	From int
 	Text string
@@ -143,15 +146,15 @@ func (Suspect) action() {}
 func (Fenced) action()  {}
 func (Anomaly) action() {}
 
-// Evidence is what a declaration rests on.
+// Evidence is the reason of a declaration.
 type Evidence uint8
 
 // The kinds of Evidence.
 const (
 	ByExit      Evidence = iota + 1 // the process ended: tombstone or reaping
-	BySilence                       // it was silent for the timeout, and through the second check
-	ByNotice                        // another process declared it
-	ByAgreement                     // an agreement decided it
+	BySilence                       // silence for the timeout, and through the second check
+	ByNotice                        // a declaration by another process
+	ByAgreement                     // a decision of an agreement
 )
 
 // String returns "exit", "silence", "notice" or "agreement".

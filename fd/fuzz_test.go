@@ -49,7 +49,7 @@ func FuzzReceive(f *testing.F) {
 	})
 }
 
-// tickOn lets a detector hear what it has kept.
+// tickOn makes a detector evaluate its stored messages.
 func tickOn(t *testing.T, d *Detector) {
 	if at, ok := d.Deadline(); ok {
 		d.Step(Tick{Now: at})
@@ -59,7 +59,7 @@ func tickOn(t *testing.T, d *Detector) {
 	}
 }
 
-// FuzzMessage: what is read is written the same way again.
+// FuzzMessage: a parsed message is encoded to the same bytes again.
 func FuzzMessage(f *testing.F) {
 	f.Add(digestMessage(kindHeartbeat, 1))
 	f.Add(tellingMessage(kindHeartbeat, 2, adaptive.Beat{Seq: 7, Nominal: 70_000, Period: adaptive.Second, Epoch: 1}))
@@ -84,14 +84,14 @@ func FuzzMessage(f *testing.F) {
 	})
 }
 
-// FuzzEvents plays any sequence of events at one process: it is what no run of a whole
-// world may contain, but a detector must stand. Each step keeps what the
-// documentation of the actions says.
+// FuzzEvents plays any sequence of events at one process, including sequences that no run of a
+// whole world contains. A detector must withstand them. Each step fulfils the documentation of the
+// actions.
 func FuzzEvents(f *testing.F) {
 	f.Add([]byte{0, 10, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 0, 200})
 	f.Add([]byte{0, 80, 0, 10, 0, 10, 0, 10, 0, 10, 0, 10, 7, 1, 0, 90, 8, 1, 9, 2})
 	f.Add([]byte{7, 1, 6, 1, 0, 50, 5, 1, 0, 50, 0, 50, 0, 50, 1, 1, 10, 3, 3, 1})
-	f.Add([]byte("0\xff\xe3\xb9\xdc\nv\x84\x00200A0M0")) // an observer is declared dead, and the next one wants its first heartbeat in that Tick
+	f.Add([]byte("0\xff\xe3\xb9\xdc\nv\x84\x00200A0M0")) // an observer is declared dead, and the next requires its first heartbeat in that Tick
 	f.Fuzz(func(t *testing.T, program []byte) { playEvents(t, program) })
 }
 
@@ -171,7 +171,7 @@ func fuzzTelling(arg byte, now mono.Time) []byte {
 	return tellingMessage(kindNewObserver, 0, adaptive.Adjust{Clock: at, Period: adaptive.Duration(1+arg) * adaptive.Millisecond, Epoch: uint16(arg % 4), Echo: arg%2 == 0})
 }
 
-// An actionChecker checks what a detector wants against what it promised.
+// An actionChecker checks the actions of a detector against their documentation.
 type actionChecker struct {
 	d        *Detector
 	me       int
@@ -220,7 +220,7 @@ func (c *actionChecker) send(t *testing.T, s Send) {
 	}
 }
 
-// carried is what the flood must hold: the dead, and above them those who left.
+// carried is the required content of the flood: the dead, and above them the left processes.
 func (c *actionChecker) carried() rankset.Set {
 	items := c.declared.Clone()
 	for item := range c.d.flood.Items().All() {

@@ -11,10 +11,10 @@ import (
 // digest of the sender's dead set (8 bytes), for notice a message of the death
 // flood, for fence nothing.
 //
-// With Config.Adaptive a heartbeat and a newObserver go on: one byte for the version of what
-// follows (1), then a message of package adaptive without a tag. That is in a heartbeat a Beat,
-// or the Echo that answers, and in a newObserver an Adjust. Their stream is 0: a process
-// observes another one once in its life.
+// With Config.Adaptive a heartbeat and a newObserver continue with one byte for the version of the
+// rest (1) and a message of package adaptive without a tag. In a heartbeat this is a Beat, or the
+// Echo that answers; in a newObserver an Adjust. Their stream is 0: a process observes another one
+// once in its life.
 const (
 	kindHeartbeat   byte = iota + 1 // T1; also the answer to newObserver and to probe
 	kindNewObserver                 // T3: the sender observes the receiver from now on
@@ -23,7 +23,7 @@ const (
 	kindFence                       // the receiver has been declared dead
 )
 
-// toldVersion is that of what follows the digest.
+// toldVersion is the version of the rest after the digest.
 const toldVersion = 1
 
 func digestMessage(kind byte, digest uint64) []byte {
@@ -39,7 +39,7 @@ func noticeMessage(flooded []byte) []byte { return append([]byte{kindNotice}, fl
 
 func fenceMessage() []byte { return []byte{kindFence} }
 
-// A message taken apart: digest, told and flooded mean something for some kinds only.
+// A message is a parsed message. The fields digest, told and flooded are set for some kinds only.
 type message struct {
 	kind    byte
 	digest  uint64
@@ -67,7 +67,7 @@ func parseMessage(b []byte) (message, error) {
 	return m, r.Done()
 }
 
-// withTold adds what follows the digest.
+// withTold adds the rest after the digest.
 func (m message) withTold(version byte, b []byte) (message, error) {
 	told, err := adaptive.ParseMessage(b)
 	if err != nil || version != toldVersion || !m.mayTell(told) {
@@ -77,7 +77,7 @@ func (m message) withTold(version byte, b []byte) (message, error) {
 	return m, nil
 }
 
-// mayTell says whether a message of that kind carries that.
+// mayTell reports whether a message of this kind may carry told.
 func (m message) mayTell(told adaptive.Message) bool {
 	switch told.(type) {
 	case adaptive.Beat, adaptive.Echo:
@@ -88,7 +88,7 @@ func (m message) mayTell(told adaptive.Message) bool {
 	return false
 }
 
-// IsHeartbeat says whether msg, from a Send, is a heartbeat. One that gets lost is made up
-// for by the next one, so a host may send it as a datagram; not the answer to a probe,
-// though, which is a heartbeat too and comes from a Receive.
+// IsHeartbeat reports whether msg, from a Send, is a heartbeat. The next heartbeat compensates for
+// a lost one, so a host may send heartbeats as datagrams. The exception is the answer to a probe,
+// which is also a heartbeat and follows a Receive.
 func IsHeartbeat(msg []byte) bool { return len(msg) > 0 && msg[0] == kindHeartbeat }

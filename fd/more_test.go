@@ -37,8 +37,8 @@ func TestSideBySide(t *testing.T) {
 	t.Logf("at most %.2f of the bound", worst)
 }
 
-// TestProbesOfARun counts what B9 costs: for f dead side by side, one second check each
-// and fewer than 4f processes watched; for a single death, two probes.
+// TestProbesOfARun counts the cost of B9: for f dead side by side, one second check each and fewer
+// than 4f processes watched; for a single death, two probes.
 func TestProbesOfARun(t *testing.T) {
 	for _, f := range []int{1, 2, 3, 7, 20, 62} {
 		const n = 64
@@ -56,7 +56,7 @@ func TestProbesOfARun(t *testing.T) {
 					dead++
 				}
 			}
-			for alive := range n - 1 - f { // they answer whatever they were sent
+			for alive := range n - 1 - f { // they answer every message
 				d.Step(Receive{From: alive, Msg: digestMessage(kindHeartbeat, d.Digest())})
 			}
 		}
@@ -66,8 +66,8 @@ func TestProbesOfARun(t *testing.T) {
 	}
 }
 
-// TestAllEqual turns the ring (B15): the death of process v looks the same from every
-// v, 0 included, but for the turn.
+// TestAllEqual turns the ring (B15): the death of process v has the same course for every v, 0
+// included, but for the rotation.
 func TestAllEqual(t *testing.T) {
 	const n = 13
 	var want string
@@ -91,9 +91,8 @@ func TestAllEqual(t *testing.T) {
 	}
 }
 
-// TestMajority cuts worlds in two while processes die (B18): no two processes that hold
-// each other for dead both go on, and a side that can know itself to be the greater one
-// does go on.
+// TestMajority cuts worlds in two while processes die (B18): no two processes that consider each
+// other dead both continue, and a side that can know to be the greater one does continue.
 func TestMajority(t *testing.T) {
 	stopped, wentOn := 0, 0
 	for seed := range uint64(*seeds) {
@@ -139,8 +138,8 @@ func TestMajority(t *testing.T) {
 	t.Logf("%d stopped in a minority, %d went on", stopped, wentOn)
 }
 
-// TestLeavers lets processes leave while others die (B16): who left is declared by
-// nobody, and every survivor knows who left.
+// TestLeavers lets processes leave while others die (B16): no process declares a left one, and
+// every survivor knows all left processes.
 func TestLeavers(t *testing.T) {
 	leavers := 0
 	for seed := range uint64(*seeds) {

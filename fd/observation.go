@@ -10,24 +10,25 @@ import (
 // nobody is no process.
 const nobody = -1
 
-// heardMax bounds what is kept of the emitter until the next Tick: as many beats as a Watch
-// tells apart.
+// heardMax bounds the messages of the emitter that are kept until the next Tick: as many beats as a
+// Watch can distinguish.
 const heardMax = 64
 
-// An observation is what is known of the present emitter, with Config.Adaptive. Each emitter
-// has a new one: what is known of the way from one process says nothing of the way from another.
+// An observation holds the measurements of the present emitter, with Config.Adaptive. Each emitter
+// has a new observation: measurements of the path from one process do not apply to the path from
+// another.
 type observation struct {
 	of      int // the emitter; nobody until the next Tick
 	watch   adaptive.Watch
-	heard   []adaptive.Message // since the last Tick; nil for a sign of life that tells nothing
+	heard   []adaptive.Message // since the last Tick; nil for a mere sign of life
 	wish    uint16             // number of the latest wish
-	ask     mono.Time          // when NEWOBSERVER goes out again
+	ask     mono.Time          // when NEWOBSERVER is sent again
 	mercy   mono.Time          // no suspicion before: the emitter is new, or this process was late
 	known   bool               // a beat has come, and an answer
 	beaten  bool               // a beat has come
 	looked  bool               // the moment at which a beat is overdue has passed in time, or none has come yet
-	late    bool               // this Tick came late: what was heard before it may have waited
-	wasLate bool               // so did the one before: the same of what was heard since
+	late    bool               // this Tick was late: messages received before may have waited
+	wasLate bool               // so was the Tick before: messages received since may have waited, too
 }
 
 // Times of NEWOBSERVER, beside those that a wish needs.
@@ -36,8 +37,8 @@ const (
 	askEach  = 80 // periods, to measure the way again
 )
 
-// observe gives the time to the observation: what the emitter has said since the last Tick
-// counts as having come now, and what NEWOBSERVER is due goes out.
+// observe gives the time to the observation: messages of the emitter since the last Tick count as
+// received now, and a NEWOBSERVER that is due is sent.
 func (d *Detector) observe() {
 	o := d.observation
 	if d.Alone() {
@@ -62,8 +63,8 @@ func (d *Detector) observe() {
 	}
 }
 
-// beginObservation is of a new emitter, which may have to learn first that it has a new observer
-// (T3): until it was heard, it has as long as the timer says.
+// beginObservation starts to observe a new emitter, which may first have to learn of its new
+// observer (T3): until the first heartbeat the timer sets its time limit.
 func (d *Detector) beginObservation() {
 	o := d.observation
 	*o = observation{of: d.emitter, heard: o.heard[:0], mercy: d.silence.at, looked: true, late: o.late, wasLate: o.wasLate}
@@ -71,21 +72,21 @@ func (d *Detector) beginObservation() {
 	o.ask = d.now.Add(d.cfg.Timeout / askFirst)
 }
 
-// hear notes what the emitter has said.
+// hear stores a message of the emitter until the next Tick.
 func (d *Detector) hear(told adaptive.Message) {
 	o := d.observation
 	if o.of != d.emitter || !d.ringing() {
-		return // it is new, and will be asked
+		return // a new emitter will be asked
 	}
 	if len(o.heard) == heardMax {
 		o.heard = slices.Delete(o.heard, 0, 1)
 	}
 	o.heard = append(o.heard, told)
-	d.silence.ticked = false // the freshness point is another one now; which one, the Tick tells
+	d.silence.ticked = false // the freshness point has changed; the next Tick computes its value
 }
 
-// weigh takes one thing that the emitter has said. What may have waited here, because this
-// process was late, is a sign of life and says nothing of the way (B17).
+// weigh evaluates one message of the emitter. A message that may have waited here, because this
+// process was late, is a sign of life and no measurement of the path (B17).
 func (d *Detector) weigh(told adaptive.Message, late bool) {
 	o, now := d.observation, adaptive.Time(d.now)
 	changed := false
@@ -111,7 +112,7 @@ func (d *Detector) weigh(told adaptive.Message, late bool) {
 	}
 }
 
-// askEmitter says which period is wanted, and asks for an answer, which measures the way.
+// askEmitter requests the period that the quality requires, and an answer, which measures the path.
 func (d *Detector) askEmitter() {
 	o := d.observation
 	wait := d.cfg.Timeout / askFirst
@@ -124,7 +125,7 @@ func (d *Detector) askEmitter() {
 	}))
 }
 
-// deadline returns when the observation next wants a Tick.
+// deadline returns when the observation next requires a Tick.
 func (o *observation) deadline() mono.Time {
 	if o.looked {
 		return o.ask
@@ -132,8 +133,8 @@ func (o *observation) deadline() mono.Time {
 	return min(o.ask, o.overdue())
 }
 
-// overdue is when a beat is late by a quarter of a period. If the Tick comes in time then, it is
-// not this process that is late.
+// overdue returns when a beat is late by a quarter of a period. A Tick in time at that moment shows
+// that this process is not the late one.
 func (o *observation) overdue() mono.Time {
 	return mono.Time(o.watch.Expected().Add(o.watch.Period() / 4))
 }

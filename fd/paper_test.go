@@ -26,8 +26,8 @@ func paperWorld(seed uint64, n int) *world {
 	return w
 }
 
-// untilTrue runs until the condition holds, looking after every event, and returns
-// when; it gives up at limit.
+// untilTrue runs until the condition holds, checking after every event, and returns when; it gives
+// up at limit.
 func (w *world) untilTrue(limit mono.Time, holds func() bool) (mono.Time, bool) {
 	for !holds() {
 		next, ok := w.agenda.Next()
@@ -119,10 +119,9 @@ func (w *world) overlappingDeaths(f int) {
 	}
 }
 
-// TestDetections is RR-9024, §3.2, Lemma 2: "at most f-i+1 processes can detect the
-// death of p_i", the i-th to die; and Corollary 1: at most f(f+1)/2 broadcasts. A death
-// is detected again if whoever detected it dies before it told anybody, so here some
-// processes do exactly that.
+// TestDetections is RR-9024, §3.2, Lemma 2: "at most f-i+1 processes can detect the death of p_i",
+// the i-th to die; and Corollary 1: at most f(f+1)/2 broadcasts. A death is detected again if its
+// detector dies before it has reported the death, so here some processes do exactly that.
 func TestDetections(t *testing.T) {
 	most := 0
 	for seed := range uint64(*seeds / 2) {

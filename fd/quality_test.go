@@ -16,7 +16,8 @@ func within(d mono.Duration) Config {
 	return Config{Mode: Ring, Fence: true, Adaptive: &adaptive.QoS{Detection: adaptive.Duration(d)}}
 }
 
-// qualityWorld is one whose processes know the time, with a network that loses and delays a little.
+// qualityWorld is a world of processes that know the time, with a network that loses and delays a
+// little.
 func qualityWorld(seed uint64) (w *world, detection mono.Duration) {
 	rng := seeded(seed)
 	detection = 300*ms + mono.Duration(rng.Int64N(int64(2*mono.Second)))
@@ -26,7 +27,7 @@ func qualityWorld(seed uint64) (w *world, detection mono.Duration) {
 	return w, detection
 }
 
-// wishesHold says whether everybody beats as its observer wishes.
+// wishesHold reports whether each process beats as its observer requests.
 func (w *world) wishesHold() bool {
 	for _, p := range w.survivors() {
 		d := w.all[p]
@@ -109,7 +110,7 @@ func TestQualitySideBySide(t *testing.T) {
 	}
 }
 
-// TestLostWishIsSaidAgain: of the messages that tell a wish many are lost, and all are obeyed in
+// TestLostWishIsSaidAgain: many of the messages with a wish are lost, and all wishes are obeyed in
 // the end.
 func TestLostWishIsSaidAgain(t *testing.T) {
 	for seed := range uint64(*seeds) {
@@ -125,8 +126,8 @@ func TestLostWishIsSaidAgain(t *testing.T) {
 	}
 }
 
-// TestWishThatWasOvertaken: an older wish that comes after a later one changes nothing, and what is
-// wished is bounded.
+// TestWishThatWasOvertaken: an older wish that comes after a later one changes nothing, and a wish
+// is bounded.
 func TestWishThatWasOvertaken(t *testing.T) {
 	c := within(mono.Second)
 	c.N, c.Me = 3, 0
@@ -143,8 +144,8 @@ func TestWishThatWasOvertaken(t *testing.T) {
 	assert.Equal(t, 80*ms, tell(9, 90*adaptive.Millisecond), "of one that is nearer, and so dead")
 }
 
-// TestNextObserverIsNotKnown: who loses its observer beats for the next one as at the beginning,
-// before that one has said anything.
+// TestNextObserverIsNotKnown: a process that loses its observer beats for the next observer as at
+// the beginning, before the first message of that observer.
 func TestNextObserverIsNotKnown(t *testing.T) {
 	w, detection := qualityWorld(1)
 	w.loss, w.lossOfWish = 0, 0
@@ -161,8 +162,8 @@ func TestNextObserverIsNotKnown(t *testing.T) {
 	assert.LessOrEqual(t, at, w.now.Add(w.cfg.Period))
 }
 
-// TestOwnStopIsNoDelay: an observer that stands still for a while reads late what came meanwhile.
-// For that it declares nobody, and wants no more heartbeats than before (B17).
+// TestOwnStopIsNoDelay: an observer that stands still for a while reads the messages of that time
+// late. It declares no process for that, and requests no more heartbeats than before (B17).
 func TestOwnStopIsNoDelay(t *testing.T) {
 	stops := 0
 	for seed := range uint64(*seeds) {
@@ -172,7 +173,7 @@ func TestOwnStopIsNoDelay(t *testing.T) {
 		p := w.rng.IntN(len(w.all))
 		before := w.all[p].observation.watch.Wanted()
 		pause := w.all[p].rhythm.period + mono.Duration(w.rng.Int64N(int64(detection/3)))
-		w.calm = false // it is suspected itself, and answers
+		w.calm = false // the stopped observer is suspected, and answers
 		stops++
 		w.stop(p, pause)
 		w.runUntil(w.now.Add(40 * detection))
@@ -182,7 +183,7 @@ func TestOwnStopIsNoDelay(t *testing.T) {
 	assert.NotZero(t, stops)
 }
 
-// TestLateTickSuspectsNobody: the Tick comes before what lay unread (B17).
+// TestLateTickSuspectsNobody: the Tick comes before the unread messages (B17).
 func TestLateTickSuspectsNobody(t *testing.T) {
 	c := within(mono.Second)
 	c.N, c.Me = 2, 1
@@ -216,8 +217,8 @@ func TestLateTickSuspectsNobody(t *testing.T) {
 	assert.Fail(t, "nobody is ever suspected")
 }
 
-// TestAnswerMakesNobodyLate: who was suspected answers, and the freshness point that has passed is
-// no deadline that this process has missed.
+// TestAnswerMakesNobodyLate: a suspect answers, and the freshness point that has passed is no
+// deadline that this process has missed.
 func TestAnswerMakesNobodyLate(t *testing.T) {
 	c := within(mono.Second)
 	c.N, c.Me = 2, 1

@@ -5,8 +5,8 @@ import (
 	"github.com/goulfm/goulfm/internal/base/mono"
 )
 
-// A rhythm is that of the heartbeats to the observer, with Config.Adaptive: each has a number,
-// the moment when it was due, and the time to the next one (adaptive.Beat).
+// A rhythm is the schedule of the heartbeats to the observer, with Config.Adaptive: each has a
+// number, the moment when it was due, and the time to the next heartbeat (adaptive.Beat).
 //
 //	observer                                emitter
 //	   │◀────────────────── beat 7, wish 0 ────│
@@ -17,7 +17,7 @@ import (
 //	   │◀────────────────── beat 9, wish 1 ────│  and the next one 60 ms later
 //
 // Wish 0 is Config.Period, with which each observation begins at both ends, so no message need
-// tell it.
+// carry this period.
 type rhythm struct {
 	period mono.Duration
 	wished mono.Duration // the period from the next Tick on
@@ -38,8 +38,8 @@ func (d *Detector) beatAsWished() {
 	}
 }
 
-// numberedBeat returns the latest beat that is due, and plans the next one. Those that a late
-// process missed are left out, numbers and all: sent together they would tell nothing.
+// numberedBeat returns the latest beat that is due, and plans the next one. Heartbeats that a late
+// process missed are left out, with their numbers: sent together they would measure nothing.
 func (d *Detector) numberedBeat() []byte {
 	r := &d.rhythm
 	missed := d.now.Sub(d.nextBeat) / r.period
@@ -50,8 +50,8 @@ func (d *Detector) numberedBeat() []byte {
 	return tellingMessage(kindHeartbeat, d.flood.Digest(), beat)
 }
 
-// obey takes the wish that a NEWOBSERVER tells, unless it is an older one, which was overtaken;
-// and returns the heartbeat that answers.
+// obey accepts the wish of a NEWOBSERVER, unless the wish is older and was overtaken, and returns
+// the heartbeat that answers.
 func (d *Detector) obey(told adaptive.Message) []byte {
 	a, tells := told.(adaptive.Adjust)
 	if d.observation == nil || !tells {
@@ -67,8 +67,8 @@ func (d *Detector) obey(told adaptive.Message) []byte {
 	return tellingMessage(kindHeartbeat, d.flood.Digest(), adaptive.Echo{Clock: a.Clock})
 }
 
-// turnTo sends the heartbeats to another observer from now on, which knows nothing of this
-// process yet: what the one before wished is over.
+// turnTo sends the heartbeats to another observer from now on. The new observer knows nothing of
+// this process yet, so the wish of the former observer no longer applies.
 func (d *Detector) turnTo(observer int) {
 	if observer == d.observer {
 		return

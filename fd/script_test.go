@@ -13,8 +13,8 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/golden"
 )
 
-// TestScripts plays every script of testdata: commands, then "----", then what they
-// must print, then an empty line. Read the scripts as examples.
+// TestScripts plays every script of testdata: commands, then "----", then the required output, then
+// an empty line. Read the scripts as examples.
 func TestScripts(t *testing.T) {
 	golden.Play(t, golden.Files, func(t *testing.T, script string) string {
 		var stage scriptStage
@@ -22,8 +22,8 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// A scriptStage is a few processes whose messages wait until they are delivered.
-// Commands, with times in milliseconds:
+// A scriptStage is a few processes. Their messages wait for a command that delivers them. Commands,
+// with times in milliseconds:
 //
 //	ring n=4 [fence] [majority]    start: period 100, timeout 400, confirmation 200; or "exact n=4"
 //	ring n=4 absent={2}   the same, 2 is not there yet; "begin 2" has it begin, "came 1 2" is the event at process 1
@@ -46,7 +46,7 @@ type scriptStage struct {
 	paused rankset.Set
 	absent rankset.Set    // have not begun
 	quiet  bool           // print no message
-	cut    [2]rankset.Set // what one sends to the other is lost
+	cut    [2]rankset.Set // messages from one to the other are lost
 	kind   string         // only of this kind; "" = all
 	within int            // with Config.Adaptive: T_D in milliseconds; 0 = without
 	now    mono.Time
@@ -278,7 +278,7 @@ func (s *scriptStage) runUntil(end mono.Time) string {
 			s.now = max(s.now, end)
 			return out.String()
 		}
-		now = max(now, s.now) // who was stopped is late
+		now = max(now, s.now) // a stopped process is late
 		s.now = now
 		print(now, s.step(who, Tick{Now: now}))
 		print(now, s.deliverAll())
@@ -288,7 +288,7 @@ func (s *scriptStage) runUntil(end mono.Time) string {
 	}
 }
 
-// tickHeard gives the time to all that have heard something of their emitters, and says whether
+// tickHeard gives the time to all processes with messages of their emitters, and reports whether
 // there were any.
 func (s *scriptStage) tickHeard(print func(now mono.Time, text string)) (any bool) {
 	for me, d := range s.all {

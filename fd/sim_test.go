@@ -54,8 +54,8 @@ func (w *world) someDeaths(most int, end mono.Time) int {
 	return count
 }
 
-// killDoomed runs until all deaths that someDeaths planned up to end have happened. It
-// ends those who never came to the send they were to die at.
+// killDoomed runs until all deaths that someDeaths planned up to end have happened. Processes that
+// never reached the send at which they were to die are ended.
 func (w *world) killDoomed(end mono.Time) {
 	w.runUntil(end.Add(w.cfg.Timeout))
 	for p, sends := range w.doomed {
@@ -65,11 +65,10 @@ func (w *world) killDoomed(end mono.Time) {
 	}
 }
 
-// TestCompleteAndAccurate is the promise of Config: with delays up to τ and pauses up
-// to L, whatever dies when and however, nobody alive is declared, nor even suspected if
-// nobody stops (accuracy); and after the last death all survivors know all the dead,
-// and the ring is closed, within the bound (completeness; RR-9024, §2, invariants 1
-// and 2, and §3.1.3).
+// TestCompleteAndAccurate is the promise of Config: with delays up to τ and pauses up to L, and all
+// kinds and times of deaths, no live process is declared, nor even suspected without stops
+// (accuracy); and after the last death all survivors know all the dead, and the ring is closed,
+// within the bound (completeness; RR-9024, §2, invariants 1 and 2, and §3.1.3).
 func TestCompleteAndAccurate(t *testing.T) {
 	deaths, messages, perPeer, worst := 0, 0, 0, 0.0
 	for seed := range uint64(*seeds) {
@@ -107,8 +106,8 @@ func TestCompleteAndAccurate(t *testing.T) {
 		*seeds, deaths, messages, worst, perPeer)
 }
 
-// knowledgeBound is the one that Config states: how long after the last of f deaths
-// the last one is declared by somebody.
+// knowledgeBound is the bound that Config states: the time from the last of f deaths until the last
+// of them is declared.
 func (c Config) knowledgeBound(f int, delayMax mono.Duration) mono.Duration {
 	return delayMax + mono.Duration(f)*(c.Period+2*c.Timeout+c.Confirm)
 }
@@ -195,10 +194,10 @@ func TestWatchAndBrokenAreAccurate(t *testing.T) {
 	}
 }
 
-// TestWrongfulDeathsAreFenced stops processes for longer than the detector can know
-// from a death. They are declared, and when they go on they learn it and stop, before
-// they declare anybody alive; the others agree on the dead (A2, B20, F6, F7). One
-// process neither stops nor dies: see b18_partition.txt for what happens otherwise.
+// TestWrongfulDeathsAreFenced stops processes for longer than the detector can know from a death.
+// They are declared. When they resume they learn of their declaration and stop, before they declare
+// a live process; the others agree on the dead (A2, B20, F6, F7). One process neither stops nor
+// dies: b18_partition.txt has the other case.
 func TestWrongfulDeathsAreFenced(t *testing.T) {
 	fenced := 0
 	for seed := range uint64(*seeds) {

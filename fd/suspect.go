@@ -8,13 +8,13 @@ import (
 	"github.com/goulfm/goulfm/internal/base/rankset"
 )
 
-// A stage of a check. The usual course is suspected, then declared; a sign of life
-// ends it at any stage before.
+// A stage of a check. The usual course is suspected, then declared; a sign of life ends the check
+// at any stage before.
 type stage uint8
 
 const (
-	watched    stage = iota // probed on demand (A21); silence until the timer's end makes it suspected
-	suspected               // probed as the second check (B10); silence until the timer's end confirms it
+	watched    stage = iota // probed on demand (A21); silence until the timer's end makes the rank suspected
+	suspected               // probed as the second check (B10); silence until the timer's end confirms the suspicion
 	unanswered              // confirmed, but this process may not declare it: waiting for Exited
 )
 
@@ -28,12 +28,12 @@ func (s stage) String() string {
 	return "unanswered"
 }
 
-// A check is an open question whether one process lives. It has been sent a probe.
+// A check is an open question whether one process lives. A probe has been sent.
 type check struct {
 	rank  int
 	stage stage
 	timer timer
-	quiet mono.Duration // how long it was silent before it was suspected
+	quiet mono.Duration // silence before the suspicion
 }
 
 // tick is everything that time does: T1, T3 and the confirmation of suspicions.
@@ -60,9 +60,9 @@ func (d *Detector) tick(now mono.Time) {
 	d.tickTimers()
 }
 
-// forgiveLateness is the guard against one's own slowness (B10, B17). If this
-// process was stopped, its emitter's heartbeats lie unread in its queues: time in
-// which it could not listen is not silence.
+// forgiveLateness guards against the slowness of this process (B10, B17). While this process was
+// stopped, its emitter's heartbeats lie unread in its queues: time without listening is not
+// silence.
 func (d *Detector) forgiveLateness(now mono.Time) {
 	wanted, ok := d.Deadline()
 	if !ok {
@@ -112,9 +112,9 @@ func (d *Detector) beat() {
 	d.mail(d.observer, digestMessage(kindHeartbeat, d.flood.Digest()))
 }
 
-// signOfLife is T2, for any message from the emitter. From anybody else it only ends
-// a check (B1): a heartbeat of a former emitter, still in flight when the ring was
-// rewired, says nothing about the present one.
+// signOfLife is T2, for any message from the emitter. A message from another process only ends a
+// check (B1): a heartbeat of a former emitter, still in flight when the ring was rewired, is no
+// evidence about the present emitter.
 func (d *Detector) signOfLife(rank int, told adaptive.Message) {
 	d.endCheck(rank)
 	if rank != d.emitter {
@@ -128,8 +128,8 @@ func (d *Detector) signOfLife(rank int, told adaptive.Message) {
 	d.silence.prolong(d.cfg.Timeout)
 }
 
-// broken turns a failed connection into a suspicion (B19). Without a ring there is
-// no second check: the caller hears of the suspicion and has to bring evidence.
+// broken turns a failed connection into a suspicion (B19). Without a ring there is no second check:
+// the caller receives the suspicion and has to supply evidence.
 func (d *Detector) broken(rank int) {
 	d.checkPeer(rank)
 	if d.isGone(rank) || d.suspects(rank) {
@@ -210,8 +210,8 @@ func (d *Detector) lookBehind() {
 	d.breadth = min(2*d.breadth, d.cfg.N)
 }
 
-// confirmChecks acts on the checks whose time is over: each moves to a later stage, or
-// ends in a declaration. Deaths that become certain together are flooded together.
+// confirmChecks acts on the expired checks: each moves to a later stage, or ends in a declaration.
+// Deaths that become certain together are flooded together.
 func (d *Detector) confirmChecks() {
 	var certain rankset.Set
 	for i := range d.checks {

@@ -6,15 +6,15 @@ import (
 	"github.com/goulfm/goulfm/internal/base/mono"
 )
 
-// A timer runs out some time after the first Tick that follows its start. Between
-// two Ticks time is not known, and taking the last Tick's would make it run out
-// early: a heartbeat that came just before a Tick would count as if it had come just
-// after the previous one, and a live emitter could be suspected a Period too soon.
+// A timer runs out some time after the first Tick that follows its start. Between two Ticks the
+// time is not known, and the time of the last Tick would make the timer run out early: a heartbeat
+// received just before a Tick would count as received just after the previous Tick, and a live
+// emitter could be suspected a Period too soon.
 type timer struct {
-	wait   mono.Duration // how long it runs
+	wait   mono.Duration // how long the timer runs
 	at     mono.Time     // when it runs out, if running
-	since  mono.Time     // the Tick that set it running, if running
-	ticked bool          // whether that Tick has come: it is running
+	since  mono.Time     // the Tick that set the timer running, if running
+	ticked bool          // whether that Tick has come: the timer is running
 }
 
 // start makes the timer run out wait after the next Tick.
@@ -22,12 +22,12 @@ func (t *timer) start(wait mono.Duration) {
 	*t = timer{wait: wait, at: math.MinInt64}
 }
 
-// prolong does the same, but lets it run out no earlier than it would have.
+// prolong does the same, but never moves the end of the timer to an earlier time.
 func (t *timer) prolong(wait mono.Duration) {
 	t.wait, t.ticked = wait, false
 }
 
-// tick sets the timer running from now, if it is not.
+// tick sets a stopped timer running from now.
 func (t *timer) tick(now mono.Time) {
 	if !t.ticked {
 		t.at, t.since, t.ticked = max(t.at, now.Add(t.wait)), now, true

@@ -28,7 +28,7 @@ type world struct {
 	fenced  rankset.Set
 	doomed  []int         // doomed[p] > 0: p dies at its next step with sends, after doomed[p]-1 of them
 	stopped []bool        // stopped[p]: its events wait in backlog[p]
-	backlog [][]Receive   // what came while stopped
+	backlog [][]Receive   // messages received while stopped
 	lastIn  [][]mono.Time // lastIn[from][to]: the latest arrival so far, which keeps the order
 
 	deaths     []int               // in order
@@ -42,7 +42,7 @@ type world struct {
 	wrongful   bool        // live processes may be declared: they were stopped for too long
 	calm       bool        // nobody alive may even be suspected: delays are short and nobody stops
 	spared     int         // never dies and never stops; -1 for none
-	cut        rankset.Set // what these and the others send each other is lost
+	cut        rankset.Set // messages between these and the others are lost
 	loss       float64     // probability that a numbered heartbeat is lost
 	lossOfWish float64     // the same, of a NEWOBSERVER
 	mortal     rankset.Set // may die in the step in which they declare a death by silence, before any send
@@ -114,7 +114,7 @@ func (w *world) receive(p int, ev Receive) {
 	}
 }
 
-// step applies an event at p and carries out what it wants.
+// step applies an event at p and executes the actions.
 func (w *world) step(p int, ev Event) {
 	if !w.acts(p) {
 		return
@@ -188,7 +188,7 @@ func (w *world) send(from, to int, msg []byte) {
 	w.plan(at, func() { w.receive(to, Receive{From: from, Msg: msg}) })
 }
 
-// loses says whether a message of Config.Adaptive is lost.
+// loses reports whether a message of Config.Adaptive is lost.
 func (w *world) loses(msg []byte) bool {
 	m, err := parseMessage(msg)
 	if err != nil || m.told == nil {
@@ -210,8 +210,8 @@ func (w *world) kill(p int) {
 	}
 }
 
-// stop freezes p for a while. On resuming it reads first and looks at the clock then,
-// or the other way round.
+// stop freezes p for a while. On resuming, p first reads and then checks the clock, or the other
+// way round.
 func (w *world) stop(p int, pause mono.Duration) {
 	if w.stopped[p] || !w.acts(p) || p == w.spared {
 		return
@@ -261,9 +261,9 @@ func (w *world) checkRing(p int) {
 	}
 }
 
-// unstable returns why the configuration is not stable (RR-9024, §3.1.3): a survivor
-// whose dead set is not the set of the dead, or whose neighbours on the ring are not
-// the nearest survivors.
+// unstable returns why the configuration is not stable (RR-9024, §3.1.3): a survivor with a dead
+// set that is not the set of the dead, or with neighbours on the ring that are not the nearest
+// survivors.
 func (w *world) unstable() error {
 	if w.problem != nil {
 		return w.problem

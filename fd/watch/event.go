@@ -13,54 +13,54 @@ const version = 1
 // None is the Proc or Node of an event that is about none.
 const None = -1
 
-// An Event is something that has happened to one member: a process of the job (it has a Proc), a
-// node of it (a Node alone), or a program that has registered (a Name alone).
+// An Event reports a change of one member: a process of the job (with a Proc), a node of the job (a
+// Node alone), or a registered program (a Name alone).
 type Event struct {
-	// Seq is its number: 1 for the first one of the job, then one more each. Those of a snapshot
-	// have the number of the last one that it takes into account.
+	// Seq is the number of the event: 1 for the first event of the job, then one more each. The
+	// events of a snapshot have the number of the last event that the snapshot includes.
 	Seq uint64 `json:"seq"`
-	// What has happened: Joined and those below it. There may be more of them in the future.
+	// The kind of the event: Joined and the constants below. Future versions may add kinds.
 	What string `json:"what"`
-	// Name is of a node its host, of a program that has registered what it has said.
+	// Name is the host of a node, or the name under which a program has registered.
 	Name string `json:"name,omitempty"`
-	// Proc is the number of the process in the job, or None. For those with which the job began it
-	// is the rank in the world; no number comes twice.
+	// Proc is the number of the process in the job, or None. For the initial processes of the job,
+	// Proc is the rank in the world; no number is used twice.
 	Proc int `json:"proc"`
 	// Node is the number of the node, that of the process if there is a Proc; or None.
 	Node int `json:"node"`
-	// Evidence says to people how that is known: "killed (SIGKILL)", "exit code 3".
+	// Evidence tells people the source of that knowledge: "killed (SIGKILL)", "exit code 3".
 	Evidence string `json:"evidence,omitempty"`
-	// AtNs is when the launcher has learned of it: CLOCK_MONOTONIC of its machine, in ns.
+	// AtNs is when the launcher learned of the event: CLOCK_MONOTONIC of its machine, in ns.
 	AtNs int64 `json:"atNs"`
 }
 
-// What can have happened.
+// Kinds of events.
 const (
-	// Present begins what Events gives: the member is there, and was before the Watcher was.
+	// Present events come first: the member existed before the Watcher.
 	Present = "present"
-	// Complete ends that: all that are there were named. What follows happens now.
+	// Complete ends the snapshot: all present members were listed. Later events happen after Open.
 	Complete = "complete"
 
 	Joined    = "joined"    // a process is in Init, a daemon serves the node, a program has registered
 	Left      = "left"      // a process was through Finalize, a program has ended with exit code 0
-	Died      = "died"      // it has ended otherwise, and Evidence says how
-	Lost      = "lost"      // it counts as dead and may live: a node that is silent, and all processes there
-	Suspected = "suspected" // a node was not heard for a while
-	Frozen    = "frozen"    // the processes of a node stand still: it hears nothing of the launcher
-	Thawed    = "thawed"    // they go on
+	Died      = "died"      // the member has ended otherwise, as Evidence reports
+	Lost      = "lost"      // the member counts as dead and may live: a silent node, and all processes there
+	Suspected = "suspected" // a node was silent for a while
+	Frozen    = "frozen"    // the processes of a node stand still: no message of the launcher reaches the node
+	Thawed    = "thawed"    // the processes of the node resume
 
-	// Over says that the job has ended, and how. It is the last event.
+	// Over reports the end of the job and its manner. Over is the last event.
 	Over = "over"
 )
 
-// What a line says that is no event.
+// Kinds of lines that are no events.
 const (
 	cut        = "cut"
 	refused    = "refused"
 	registered = "registered"
 )
 
-// String tells the event to people.
+// String describes the event for people.
 func (e Event) String() string {
 	var b strings.Builder
 	switch {

@@ -9,8 +9,8 @@ import (
 	"github.com/goulfm/goulfm/internal/joblaunch/watchserver"
 )
 
-// A program that is no rank hears of a death. Of the job there is only what the launcher tells
-// here: two ranks are there, one of them dies, and all is over.
+// A program that is no rank learns of a death. Of the job there are only the lines of the launcher
+// here: two ranks are there, one of them dies, and the job is over.
 func Example() {
 	post, err := watchserver.New("", nil)
 	if err != nil {
@@ -18,7 +18,7 @@ func Example() {
 		return
 	}
 	defer post.Close()
-	os.Setenv(watch.Variable, post.Path()) // as the launcher has it for all that it starts
+	os.Setenv(watch.Variable, post.Path()) // as the launcher sets the variable for all programs that it starts
 	defer os.Unsetenv(watch.Variable)
 	for rank := range 2 {
 		post.Tell(watch.Event{What: watch.Joined, Proc: rank})

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestJobOfAnotherUser: the error names the user, and does not say that the job is over.
+// TestJobOfAnotherUser: the error names the user, and does not claim that the job is over.
 func TestJobOfAnotherUser(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root can be another user")
@@ -31,7 +31,7 @@ func TestJobOfAnotherUser(t *testing.T) {
 
 	opened := make(chan error)
 	go func() {
-		runtime.LockOSThread() // it ends as the other user
+		runtime.LockOSThread() // the thread ends as the other user
 		if err := syscall.Setfsuid(4343); err != nil {
 			opened <- err
 			return

@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// ownerOf names the user who owns the folder of a socket, as far as this user can see that.
+// ownerOf names the owner of the folder of a socket, as far as this user can see that.
 func ownerOf(path string) string {
 	st, err := os.Stat(filepath.Dir(path))
 	if err != nil {

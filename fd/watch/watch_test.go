@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestNoJob: each error says what is wrong, and what to do.
+// TestNoJob: each error states the fault and the remedy.
 func TestNoJob(t *testing.T) {
 	t.Setenv(Variable, "")
 	_, err := Open(t.Context())
@@ -22,7 +22,7 @@ func TestNoJob(t *testing.T) {
 	assert.ErrorContains(t, err, "the job is over, or its launcher runs on another machine")
 }
 
-// says is a launcher that says something to each client, and is gone.
+// says starts a launcher that sends a text to each client, and ends.
 func says(t *testing.T, text string) string {
 	path := filepath.Join(t.TempDir(), "socket")
 	l, err := net.Listen("unix", path)
@@ -43,8 +43,8 @@ func says(t *testing.T, text string) string {
 
 const here = `{"v":1,"seq":1,"what":"present","proc":0,"node":0,"atNs":1}` + "\n"
 
-// TestWhatALauncherMaySay: what ends a Watcher is an error that says why, at Open if it comes
-// first.
+// TestWhatALauncherMaySay: a Watcher ends with an error that states the reason, at Open if the
+// error comes first.
 func TestWhatALauncherMaySay(t *testing.T) {
 	for _, c := range []struct {
 		says   string
@@ -79,7 +79,7 @@ func TestWhatALauncherMaySay(t *testing.T) {
 	}
 }
 
-// FuzzParse: what a launcher says is an event or an error, and an event is within bounds.
+// FuzzParse: a line of a launcher is an event or an error, and an event is within bounds.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(here))
 	f.Add([]byte(`{"v":1,"seq":9,"what":"over","evidence":"fin\n","atNs":-5}`))

@@ -17,28 +17,29 @@ import (
 	"unicode/utf8"
 )
 
-// Variable is the environment variable that says where a job tells who lives: the path of a socket.
+// Variable is the environment variable with the path of the socket at which a job serves watchers.
 const Variable = "GOULFM_WATCH"
 
 var (
-	// ErrNoJob is that nothing tells here who lives.
+	// ErrNoJob means that no launcher serves watchers here.
 	ErrNoJob = errors.New("no job to watch")
-	// ErrRefused is that the job does not serve this program, for the reason in the text.
+	// ErrRefused means that the job does not serve this program, for the reason in the text.
 	ErrRefused = errors.New("refused by the job")
-	// ErrBehind is that this program has not read 1,024 events, and gets no more. Open begins anew,
-	// with a snapshot.
+	// ErrBehind means that this program has left 1,024 events unread, and gets no more. Open begins
+	// anew, with a snapshot.
 	ErrBehind = errors.New("too far behind")
-	// ErrGone is that the launcher has ended without a word: it was killed. Its ranks end, too.
+	// ErrGone means that the launcher was killed: the socket was closed without a last message. Its
+	// ranks end, too.
 	ErrGone = errors.New("the launcher of the job is gone")
 )
 
 // answerMax is how long the launcher may take to answer.
 const answerMax = 10 * time.Second
 
-// A Watcher hears who of a job lives. Its methods may be called from any goroutine, but the
-// iterators that Events gives from one at a time.
+// A Watcher follows which members of a job are alive. Its methods may be called from any goroutine,
+// but the iterators that Events returns from one at a time.
 type Watcher struct {
-	ctx    context.Context // of Open: it bounds the life of the Watcher
+	ctx    context.Context // of Open: bounds the life of the Watcher
 	path   string
 	conn   net.Conn
 	lines  *bufio.Scanner
@@ -48,8 +49,8 @@ type Watcher struct {
 	stop   func() bool // has ctx not close conn any more
 }
 
-// Open begins to watch the job that GOULFM_WATCH names, as processes have it that were started by
-// goulfm run --watch, and what they start. Nothing that happens after Open is missed. The Watcher
+// Open begins to watch the job that GOULFM_WATCH names. The variable is set in processes that
+// goulfm run --watch started, and in their children. No event after Open is missed. The Watcher
 // lives until Close, or until ctx is done.
 //
 // Without such a job the error Is ErrNoJob; ErrRefused is of a job of another version or user.
@@ -61,7 +62,7 @@ func Open(ctx context.Context) (*Watcher, error) {
 	return OpenAt(ctx, path)
 }
 
-// OpenAt is Open of the job whose socket is at a path.
+// OpenAt is Open for the job with its socket at path.
 func OpenAt(ctx context.Context, path string) (*Watcher, error) {
 	conn, err := ask(ctx, path, request{Version: version, What: "watch"})
 	if err != nil {
@@ -80,10 +81,10 @@ func OpenAt(ctx context.Context, path string) (*Watcher, error) {
 	return w, nil
 }
 
-// Events gives all that happens, each event once, in order: first a Present for each member that is
-// there (and a Frozen for each node that stands still), then Complete, then what happens from then
-// on. It ends after Over, after Close, and after an error: ErrBehind, ErrGone, that of the context.
-// To break and call it again goes on where it was.
+// Events returns an iterator over all events, each once, in order: first a Present for each member
+// that is there (and a Frozen for each node that stands still), then Complete, then the later
+// events. The iteration ends after Over, after Close, and after an error: ErrBehind, ErrGone, or
+// that of the context. After a break, another call of Events continues with the next event.
 func (w *Watcher) Events() iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		for !w.isOver {
@@ -120,13 +121,13 @@ func (w *Watcher) read() (Event, error) {
 	return Event{}, err
 }
 
-// Register has this process watched, too, until it ends: all watchers, of whatever program, hear
-// that the name has joined, and then that it has died, or left. The name must be nobody's else who
-// lives, has 1 to 100 bytes, and can be printed. It stands though the Watcher is closed.
+// Register asks the launcher to watch this process, too, until its end: all watchers of the job
+// receive Joined for the name, and then Died or Left. The name has 1 to 100 printable bytes, and no
+// other live member may have the same name. The registration outlives the Watcher.
 //
-// ErrRefused says what is wrong with the name; the error Is ErrNoJob if the job is over.
+// ErrRefused states the fault of the name; the error Is ErrNoJob if the job is over.
 func (w *Watcher) Register(name string) error {
-	if !utf8.ValidString(name) { // another name would be said
+	if !utf8.ValidString(name) { // JSON would replace bytes of the name
 		return fmt.Errorf("watch: %w: name %q is no UTF-8", ErrRefused, name)
 	}
 	conn, err := ask(w.ctx, w.path, request{Version: version, What: "register", Name: name})
@@ -144,22 +145,21 @@ func (w *Watcher) Register(name string) error {
 	return nil
 }
 
-// Close ends the Watcher, and the iteration of its events. This process stays watched if it has
-// registered.
+// Close ends the Watcher and the iteration of its events. A registered process stays watched.
 func (w *Watcher) Close() error {
 	w.closed.Store(true)
 	w.stop()
 	return w.conn.Close()
 }
 
-// A request is all that a program says.
+// A request is the only message of a program.
 type request struct {
 	Version int    `json:"v"`
 	What    string `json:"what"`
 	Name    string `json:"name,omitempty"`
 }
 
-// ask connects to a job, and says what is wanted.
+// ask connects to a job and sends a request.
 func ask(ctx context.Context, path string, r request) (net.Conn, error) {
 	line, err := json.Marshal(r)
 	if err != nil {
@@ -178,7 +178,7 @@ func ask(ctx context.Context, path string, r request) (net.Conn, error) {
 		return nil, fmt.Errorf("watch: %w", err)
 	}
 	_ = conn.SetWriteDeadline(time.Now().Add(answerMax))
-	_, _ = conn.Write(append(line, '\n')) // who does not take it may have said why
+	_, _ = conn.Write(append(line, '\n')) // on an error the launcher may have sent the reason
 	return conn, nil
 }
 
@@ -189,8 +189,8 @@ func scan(conn net.Conn) *bufio.Scanner {
 	return lines
 }
 
-// splitLines splits at newlines. What follows the last one is of a launcher that was killed while
-// it wrote.
+// splitLines splits at newlines. A rest without a newline comes from a launcher that was killed
+// during a write, and is dropped.
 func splitLines(data []byte, _ bool) (int, []byte, error) {
 	if end := bytes.IndexByte(data, '\n'); end >= 0 {
 		return end + 1, data[:end], nil
