@@ -26,16 +26,16 @@ func TestScripts(t *testing.T) {
 // with times in milliseconds:
 //
 //	ring n=4 [fence] [majority]    start: period 100, timeout 400, confirmation 200; or "exact n=4"
-//	ring n=4 absent={2}   the same, 2 is not there yet; "begin 2" has it begin, "came 1 2" is the event at process 1
+//	ring n=4 absent={2}   the same, without 2; "begin 2" starts 2, "came 1 2" is the event at process 1
 //	ring n=4 within=1000  the same, with Config.Adaptive: detection within that time
-//	cut {0,1} {2,3}       from now on, what one side sends to the other is lost; of one kind: "cut {0} {1} NEWOBSERVER"
+//	cut {0,1} {2,3}       messages between the sides are lost; of one kind: "cut {0} {1} NEWOBSERVER"
 //	tick 2 100            process 2 is told the time
-//	run 1000              all live processes tick at their deadlines up to then; messages arrive at once
-//	deliver 1->2          the oldest message in flight; "drop 1->2" loses it; "deliver-all" until none is left
+//	run 1000              all live processes tick at their deadlines until then; messages arrive at once
+//	deliver 1->2          the oldest message in flight; "drop 1->2" loses one; "deliver-all": all
 //	kill 3; pause 3; resume 3   dead; stepped by neither run nor deliver-all, messages wait; back
 //	exited 1 5; broken 1 5; left 1 5; watch 1 5; agreed 1 {2,5}    event at process 1
 //	deliver-last 1->2     the newest message in flight: it overtakes the others
-//	message 1->2 HEARTBEAT    one that 1 might have sent; also NEWOBSERVER, PROBE, FENCE, NOTICE {2,5}
+//	message 1->2 HEARTBEAT    as 1 might have sent; also NEWOBSERVER, PROBE, FENCE, NOTICE {2,5}
 //	wish 1->2 3 300       NEWOBSERVER of Config.Adaptive: wish 3, one heartbeat each 300 ms
 //	raw 1->2 ff00         any bytes
 //	show 1; show          state

@@ -2,21 +2,21 @@ package adaptive
 
 import "math"
 
-// Network is what is known of the way from one process to another.
+// Network describes the path from one process to another.
 type Network struct {
 	Loss      float64  // that a beat is lost (p1), in [0, 1)
-	LossAgain float64  // that one is lost after a lost one (p2); below Loss it counts as Loss
+	LossAgain float64  // that a beat is lost after a lost beat (p2); values below Loss count as Loss
 	Variance  float64  // of the delay (V), in s²
 	RTT       Duration // there and back; bounds the mean delay
 }
 
-// points is how many periods the configurator tries before it bisects.
+// points is the number of periods that the configurator tries before it bisects.
 const points = 256
 
-// Configure returns the longest period with which a detector on network n is as good as q
-// asks, and the shift that belongs to it; false if there is none, and then the least period
-// that l allows (Chen, Toueg, Aguilera, section 6.2.2). It needs no distribution of the
-// delay, only the variance V: by Cantelli's inequality
+// Configure returns the longest period with which a detector on network n meets q, and the
+// corresponding shift (Chen, Toueg, Aguilera, section 6.2.2). Without such a period the result is
+// false, with the least period that l allows. Configure needs no distribution of the delay, only
+// the variance V: by Cantelli's inequality
 //
 //	Pr(D > E(D)+t) <= V / (V+t²)
 //
@@ -34,15 +34,15 @@ func Configure(n Network, q QoS, l Limits) (Setting, bool) {
 }
 
 // TimeToSuspect returns T: how long after the expected arrival of its last beat a process is
-// suspected, which is Setting.Period + Setting.Shift. What is left of the detection time is
-// for the beat to travel (at most RTT) and for the suspect to answer (Limits.Confirm).
-// Where these take more than half of it, T is half of it, and the detection time is missed.
+// suspected, which is Setting.Period + Setting.Shift. The rest of the detection time is for the
+// beat to travel (at most RTT) and for the suspect to answer (Limits.Confirm). Where these take
+// more than half of the detection time, T is half of the detection time, which is then missed.
 func TimeToSuspect(n Network, q QoS, l Limits) Duration {
 	q, l = q.WithDefaults(), l.WithDefaults(q)
 	return max(q.Detection-n.RTT-max(l.Confirm, 0), q.Detection/2)
 }
 
-// model is a network and T, in seconds, with what the formulas need.
+// model is a network and T, in seconds, with the inputs of the formulas.
 type model struct {
 	p1, p2, v, t float64
 	etaMax       float64
@@ -59,7 +59,8 @@ func newModel(n Network, q QoS, l Limits) model {
 // onTime bounds from below the probability that a beat comes, and within T.
 func (m model) onTime() float64 { return (1 - m.p1) * m.t * m.t / (m.v + m.t*m.t) }
 
-// recurrence is f(η), or some value above enough as soon as it is known to be.
+// recurrence returns f(η), or any value of at least enough as soon as the product has reached
+// enough.
 func (m model) recurrence(eta, enough float64) float64 {
 	f, p := eta, m.p1
 	last := math.Ceil(m.t/eta) - 1
@@ -73,9 +74,9 @@ func (m model) recurrence(eta, enough float64) float64 {
 
 // longest returns the greatest period of at least least with a recurrence of enough.
 //
-// f does not simply fall: it falls while ⌈T/η⌉ stays, and its slope jumps where that
-// changes. So points are tried from above before the interval is bisected; bisecting at
-// once could end far below the answer.
+// f is not monotonic: f falls while ⌈T/η⌉ stays, and its slope jumps where that changes. So points
+// are tried from above before the interval is bisected; bisecting at once could end far below the
+// answer.
 func (m model) longest(least, enough float64) (float64, bool) {
 	if !m.inTime || m.etaMax < least {
 		return least, false
@@ -91,8 +92,8 @@ func (m model) longest(least, enough float64) (float64, bool) {
 	return least, false
 }
 
-// bisect returns the greatest period with a recurrence of enough between one that has it
-// and one that has not.
+// bisect returns the greatest period with a recurrence of enough, between a good period that has
+// this recurrence and a bad period that has not.
 func (m model) bisect(good, bad, enough float64) float64 {
 	for range 50 {
 		middle := (good + bad) / 2
@@ -105,7 +106,7 @@ func (m model) bisect(good, bad, enough float64) float64 {
 	return good
 }
 
-// quality is what the formulas promise of a period.
+// quality returns the bounds of the formulas for a period.
 func (m model) quality(eta float64) Quality {
 	return Quality{Recurrence: fromSeconds(m.recurrence(eta, math.Inf(1))), Duration: fromSeconds(eta / m.onTime())}
 }

@@ -11,8 +11,8 @@ import (
 
 // TestPaperPeriods: Bouteiller and Desprez (section 7.2) report a period of 9.8 s for the network
 // parameters that their detector measured, without the values: a loss of 1 % and a variance of 0.01
-// s² give it. The parameters that their detector starts with give 9.72 s, and a network without
-// loss 29.7 s.
+// s² give this period. The parameters that their detector starts with give 9.72 s, and a network
+// without loss 29.7 s.
 func TestPaperPeriods(t *testing.T) {
 	asked := QoS{Detection: 30 * Second, Recurrence: 30 * Day, Duration: 60 * Second}
 	for _, c := range []struct {
@@ -80,7 +80,7 @@ func TestConfigureIsLongest(t *testing.T) {
 	}
 }
 
-// TestUnattainable: what cannot be had is said, and the shortest period is used.
+// TestUnattainable: an unattainable quality is reported, and the shortest period is used.
 func TestUnattainable(t *testing.T) {
 	for name, n := range map[string]Network{
 		"loss":       {Loss: 0.999, Variance: 0.01},
@@ -98,8 +98,8 @@ func exponential(loss, mean float64) Delays {
 	return Delays{Loss: loss, Mean: fromSeconds(mean), Beyond: func(x float64) float64 { return math.Exp(-x / mean) }}
 }
 
-// TestBoundIsBelowExact: what the configurator promises without knowing the distribution
-// is never better than what theorem 5 gives for one that is known.
+// TestBoundIsBelowExact: the bound of the configurator, which does not know the distribution, is
+// never better than the result of theorem 5 for a known distribution.
 func TestBoundIsBelowExact(t *testing.T) {
 	for seed := range uint64(200) {
 		rng := rand.New(rand.NewPCG(seed, 2))
@@ -148,8 +148,8 @@ func TestPredictAgainstSimulation(t *testing.T) {
 	}
 }
 
-// simulateNFDS plays NFD-S with a period of 1 s. At i+δ it begins to suspect if no beat
-// from i on has come, until one comes.
+// simulateNFDS plays NFD-S with a period of 1 s. At i+δ the suspicion begins if no beat from i on
+// has come, and lasts until such a beat comes.
 func simulateNFDS(rng *rand.Rand, beats int, delta, loss, mean float64) (mistakes, mistaken float64) {
 	arrival := make([]float64, beats+4)
 	for i := range arrival {
@@ -176,7 +176,7 @@ func simulateNFDS(rng *rand.Rand, beats int, delta, loss, mean float64) (mistake
 	return mistakes, mistaken
 }
 
-// TestChecks: what nobody can mean is refused, with the words of it.
+// TestChecks: nonsensical values are refused, with an error that names them.
 func TestChecks(t *testing.T) {
 	assert.NoError(t, QoS{}.Check())
 	assert.NoError(t, Limits{}.Check(QoS{}))

@@ -1,7 +1,7 @@
 package adaptive
 
 const (
-	// window is over how many beats the arrival of the next one is predicted.
+	// window is the number of beats from which the arrival of the next beat is predicted.
 	window = 32
 	// horizon is about how many beats the errors of these predictions are remembered.
 	horizon = 256
@@ -13,9 +13,9 @@ const (
 	varianceMin = 1e-6
 )
 
-// delays predicts arrivals. It knows x = A - N of the last beats: the arrival here minus
-// the nominal time there, so the delay plus the unknown difference of two clocks. The mean
-// of x added to the nominal time of the next beat is when that is to be expected.
+// delays predicts arrivals from x = A - N of the last beats: the arrival here minus the nominal
+// time there, so the delay plus the unknown difference of two clocks. The mean of x added to the
+// nominal time of the next beat gives its expected arrival.
 //
 // The spread that counts is that of the prediction error, not that of x: with clocks that
 // differ by 50 ppm, x moves by 2 s in 4,096 beats of 10 s, which is no delay. The mean error is a
@@ -24,7 +24,7 @@ type delays struct {
 	base      int64 // us: the x of the first beat, from which all others are counted
 	sum       int32
 	x         [window]int32
-	next      uint8 // where the next one goes
+	next      uint8 // place of the next x
 	count     uint8
 	errors    uint16  // how many predictions were compared, up to horizon
 	errorMean float64 // us

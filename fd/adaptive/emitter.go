@@ -7,9 +7,9 @@ import "github.com/goulfm/goulfm/internal/base/must"
 // the Emitter, from 0 up to PeersMax.
 type Occurrence interface{ emitted() }
 
-// Accept begins to send beats to an observer, in place of the stream that it had before:
-// the owner has seen who it is, and that it answers at its address. A repeated Accept of the
-// same stream is an Adjusted: numbers of beats only grow.
+// Accept begins to send beats to an observer, in place of its former stream: the owner has verified
+// the identity of the observer, and that it answers at its address. A repeated Accept of the same
+// stream is an Adjusted: numbers of beats only grow.
 type Accept struct {
 	Observer int
 	At       Time
@@ -33,7 +33,7 @@ type Probed struct {
 // Release ends the beats to an observer.
 type Release struct{ Observer int }
 
-// Instant says what time it is.
+// Instant gives the current time.
 type Instant struct{ Now Time }
 
 func (Accept) emitted()   {}
@@ -50,30 +50,30 @@ type Reply struct {
 	ByLink   bool
 }
 
-// silentAfter is after how many periods without a word of the observer its beats end.
+// silentAfter is the number of periods without a message of the observer after which its beats end.
 const silentAfter = 30
 
-// An Emitter sends this process's beats to those that observe it.
+// An Emitter sends this process's beats to its observers.
 type Emitter struct {
 	streams []stream
 	timers  timers
 	out     []Reply
 }
 
-// stream is what one observer gets. Its period is 0 if there is none.
+// stream is the state of the beats to one observer. The period is 0 if there is none.
 type stream struct {
 	number  uint32
 	seq     uint32 // of the next beat
 	last    Time   // nominal time of the latest beat
 	next    Time   // nominal time of the next one
 	period  Duration
-	renewed Time // when the observer was last heard
+	renewed Time // the last message of the observer
 	epoch   uint16
 	byLink  bool
-	silent  bool // the observer was not heard for too long: no beat until it is
+	silent  bool // the observer was silent for too long: no beat until its next message
 }
 
-// Deadline returns when the machine next wants an Instant, if ever.
+// Deadline returns when the emitter next requires an Instant, if ever.
 func (e *Emitter) Deadline() (Time, bool) {
 	_, at, ok := e.timers.earliest()
 	return at, ok
@@ -116,7 +116,7 @@ func (e *Emitter) stream(observer int) *stream {
 	return &e.streams[observer]
 }
 
-// has says whether that is the present stream to an observer.
+// has reports whether stream is the present one to an observer.
 func (e *Emitter) has(observer int, stream uint32) bool {
 	s := e.stream(observer)
 	return s.number == stream && s.period > 0
@@ -134,11 +134,11 @@ func (e *Emitter) accept(ev Accept) {
 	e.timers.set(ev.Observer, s.next)
 }
 
-// adjust takes a new period, if the epoch is not an older one: an Adjust that was
-// overtaken says what is not wanted any more. The latest one may come again and again.
+// adjust adopts a new period, unless the epoch is older: an Adjust that was overtaken is obsolete.
+// The latest Adjust may arrive repeatedly.
 //
-// A shorter period counts from the latest beat, and a beat that is due by that is due now,
-// not late. A longer one counts from the next beat: that one has been promised.
+// A shorter period counts from the latest beat, and a beat that is due by that is due now, not
+// late. A longer period counts from the next beat, which has been promised.
 func (e *Emitter) adjust(ev Adjusted) {
 	s, a := e.stream(ev.Observer), ev.Adjust
 	if a.Echo {
@@ -151,7 +151,7 @@ func (e *Emitter) adjust(ev Adjusted) {
 	e.renew(ev.Observer, ev.At)
 }
 
-// renew notes that the observer lives, and goes on with a stream that had fallen silent. Its
+// renew records a sign of life of the observer, and resumes a stream that had fallen silent. Its
 // next beat has the next number: none was lost.
 func (e *Emitter) renew(observer int, at Time) {
 	s := e.stream(observer)
@@ -162,7 +162,7 @@ func (e *Emitter) renew(observer int, at Time) {
 	e.timers.set(observer, s.next)
 }
 
-// clock is a moment as a beat can tell it.
+// clock rounds a moment down to the microseconds of a beat.
 func clock(at Time) Time { return at - at%Time(Microsecond) }
 
 func (e *Emitter) echo(observer int, clock Time) {
@@ -181,9 +181,9 @@ func (e *Emitter) beat(now Time) {
 	}
 }
 
-// beatTo sends the latest beat that is due to one observer. Those that a late process has
-// missed are left out, numbers and all: sent together they would tell nothing, and the
-// observer sees by the numbers what was missing.
+// beatTo sends the latest beat that is due to one observer. Beats that a late process has missed
+// are left out, with their numbers: sent together they would measure nothing, and the numbers show
+// the observer the missing beats.
 func (e *Emitter) beatTo(observer int, now Time) {
 	s := e.stream(observer)
 	if now.Sub(s.renewed) > silentAfter*s.period {

@@ -25,8 +25,8 @@ func accepted(at Time, period Duration) *Emitter {
 	return e
 }
 
-// TestNeverFaster: an emitter that was stopped sends one beat, not those that it missed,
-// and the number tells how many these were.
+// TestNeverFaster: an emitter that was stopped sends one beat, without the missed ones, and its
+// number shows how many were missed.
 func TestNeverFaster(t *testing.T) {
 	e := accepted(0, Second)
 	require.Len(t, beats(e.Step(Instant{Now: 0})), 1)
@@ -37,8 +37,8 @@ func TestNeverFaster(t *testing.T) {
 	assert.Equal(t, Time(6*Second), at)
 }
 
-// TestNominalTimes: whenever an emitter is told the time, the nominal times of its beats
-// are those of their numbers, and grow.
+// TestNominalTimes: whenever an emitter gets the time, the nominal times of its beats are those of
+// their numbers, and grow.
 func TestNominalTimes(t *testing.T) {
 	for seed := range uint64(50) {
 		rng := rand.New(rand.NewPCG(seed, 10))
@@ -78,7 +78,7 @@ func TestPromisedBeatComes(t *testing.T) {
 	}
 }
 
-// TestAcceptedTwice: a stream that is accepted again goes on; another one begins.
+// TestAcceptedTwice: a stream that is accepted again continues; another stream begins.
 func TestAcceptedTwice(t *testing.T) {
 	e := accepted(0, Second)
 	e.Step(Instant{Now: Time(3 * Second)})
@@ -104,8 +104,8 @@ func TestOlderEpochIsIgnored(t *testing.T) {
 	}
 }
 
-// TestSilenceOfTheObserver: the beats end 30 periods after its last word, and go on with
-// the next one: at once, and with the next number.
+// TestSilenceOfTheObserver: the beats end 30 periods after its last word, and resume with the next
+// word: at once, and with the next number.
 func TestSilenceOfTheObserver(t *testing.T) {
 	e := accepted(0, Second)
 	var all []Beat
@@ -124,7 +124,7 @@ func TestSilenceOfTheObserver(t *testing.T) {
 	assert.Equal(t, uint32(silentAfter+1), beats(e.Step(Instant{Now: at}))[0].Seq)
 }
 
-// TestEchoes: a Probe, and an Adjust that wants it, are answered with their clock; those of
+// TestEchoes: a Probe, and an Adjust with the flag Echo, are answered with their clock; those of
 // strangers are not.
 func TestEchoes(t *testing.T) {
 	e := accepted(0, Second)
@@ -140,7 +140,7 @@ func TestEchoes(t *testing.T) {
 	assert.False(t, ok)
 }
 
-// TestTimersAgainstNaive: the heap finds what a search finds.
+// TestTimersAgainstNaive: the heap finds the same as a search.
 func TestTimersAgainstNaive(t *testing.T) {
 	for seed := range uint64(50) {
 		rng := rand.New(rand.NewPCG(seed, 11))

@@ -2,10 +2,10 @@ package adaptive
 
 // An Event is something that happened at the process that observes: Observe, Heard, Answered,
 // Broken, Refused, Left, Forget or Tick. Peer is the place of an observed process in the Observer,
-// from 0 up to PeersMax; who of its owner's processes that is, the owner knows.
+// from 0 up to PeersMax; the owner knows which of its processes that is.
 type Event interface{ observed() }
 
-// Observe begins to observe a peer, in place of what was observed there before. QoS and
+// Observe begins to observe a peer, in place of the former observation at that place. QoS and
 // Limits must have passed their Check.
 type Observe struct {
 	Peer   int
@@ -14,7 +14,7 @@ type Observe struct {
 	Limits Limits
 }
 
-// Heard is the arrival of a beat. One of another stream than the peer's present one is
+// Heard is the arrival of a beat. A beat of another stream than the peer's present stream is
 // dropped.
 type Heard struct {
 	Peer int
@@ -22,9 +22,9 @@ type Heard struct {
 	Beat Beat
 }
 
-// Answered says that a peer was heard otherwise than by a beat: an Echo came (RTT is At minus
-// its Clock), or it has answered over a connection. That its machine has accepted one says
-// nothing: that of a stopped process does. An RTT of 0 is unknown.
+// Answered reports a sign of life of a peer other than a beat: an Echo (RTT is At minus its Clock),
+// or an answer over a connection. A connection that its machine accepted is no sign of life: the
+// machine of a stopped process accepts connections, too. An RTT of 0 is unknown.
 type Answered struct {
 	Peer int
 	At   Time
@@ -37,21 +37,21 @@ type Broken struct {
 	At   Time
 }
 
-// Refused is evidence from the peer's machine: nobody listens where the peer did. Who has not
-// Left is dead: a killed process is known so within milliseconds.
+// Refused is evidence from the peer's machine: nobody listens where the peer did. A peer that has
+// not Left is dead: a killed process is known within milliseconds.
 type Refused struct {
 	Peer int
 	At   Time
 }
 
-// Left says that a peer has said good-bye: it is not observed any more, and not dead.
+// Left reports that a peer has taken its leave: the peer is no longer observed, and not dead.
 type Left struct{ Peer int }
 
 // Forget ends an observation.
 type Forget struct{ Peer int }
 
-// Tick says what time it is. All that has arrived before is to be given to the machine
-// first: what lies unread in a socket is not silence.
+// Tick gives the current time. The caller must first deliver all messages that have arrived before:
+// unread messages in a socket are not silence.
 type Tick struct{ Now Time }
 
 func (Observe) observed()  {}
@@ -74,23 +74,23 @@ type Send struct {
 	ByLink  bool
 }
 
-// Suspect says that a peer is silent, or its connection broken. A probe goes with it; the
-// owner also dials anew, and brings what comes of it as Answered or Refused.
+// Suspect reports that a peer is silent, or its connection broken. A probe is sent, too; the owner
+// also dials anew, and reports the result as Answered or Refused.
 type Suspect struct {
 	Peer   int
 	Silent Duration // since the last beat was to be expected; 0 for a broken connection
 }
 
-// Trust ends a suspicion: it was a mistake.
+// Trust ends a suspicion that was a mistake.
 type Trust struct{ Peer int }
 
-// Declare announces a death. It comes once; the peer is not observed any more.
+// Declare announces a death, once; the peer is not observed any more.
 type Declare struct {
 	Peer     int
 	Evidence Evidence
 }
 
-// Anomaly is something that a person should know, said once.
+// Anomaly is an event that a person should know, reported once.
 type Anomaly struct {
 	Peer int
 	Text string
@@ -102,7 +102,7 @@ func (Trust) observing()   {}
 func (Declare) observing() {}
 func (Anomaly) observing() {}
 
-// Evidence is what a declaration rests on.
+// Evidence is the reason of a declaration.
 type Evidence uint8
 
 // The kinds of Evidence.

@@ -16,8 +16,8 @@ type losses struct {
 // memory is how many beats are counted before all counts are halved: the old count less.
 const memory = 4096
 
-// mark notes that beat seq has come. It says no if that is known already, or if the beat
-// is older than the bitmap: a replay, or too late to mean anything.
+// mark records that beat seq has come. The result is false for a known beat and for a beat older
+// than the bitmap: a replay, or too late to count.
 func (l *losses) mark(seq uint32) bool {
 	if l.span == 0 {
 		l.highest, l.seen, l.span = seq, 1, 1
@@ -59,7 +59,7 @@ func (l *losses) judgeOldest() {
 	switch l.seen >> 62 {
 	case 0:
 		l.count(1, 1, 1)
-	case 1: // it was lost, the next one came
+	case 1: // this beat was lost, the next one came
 		l.count(1, 1, 0)
 	default:
 		l.count(1, 0, 0)
@@ -73,14 +73,14 @@ func (l *losses) count(sent, lost, together uint16) {
 	}
 }
 
-// estimate returns the probability that a beat is lost (p1), and that one is lost after
-// a lost one (p2).
+// estimate returns the probability that a beat is lost (p1), and that a beat is lost after a lost
+// beat (p2).
 //
 // p1 is Laplace's (lost+1)/(sent+2). The share of the last 100 beats instead is 0 most of
 // the time where 1 of 1,000 is lost, and then leads to periods with which a month has 68
 // mistakes where 1 was asked for.
 //
-// p2 begins as p1 and follows what is seen: losses come in bursts.
+// p2 begins as p1 and follows the observed losses, which come in bursts.
 func (l *losses) estimate() (p1, p2 float64) {
 	gaps := ^l.seen & (1<<l.span - 1)
 	sent := float64(l.sent) + float64(l.span)

@@ -8,7 +8,7 @@ import (
 // ErrMalformed is returned for bytes that are no message of this package.
 var ErrMalformed = errors.New("malformed heartbeat message")
 
-// A Message is what observer and emitter send each other: Beat, Adjust, Probe or Echo.
+// A Message is one of the messages between observer and emitter: Beat, Adjust, Probe or Echo.
 //
 // All have one layout, little endian. Times on the wire are whole microseconds.
 //
@@ -25,18 +25,18 @@ type Beat struct {
 	Stream  uint32   // which observation, see Observer.Stream
 	Epoch   uint16   // of the latest Adjust that the emitter obeys
 	Seq     uint32   // number; the next one is one more, also of a beat that is left out
-	Nominal Time     // when it was due, on the emitter's clock
+	Nominal Time     // when the beat was due, on the emitter's clock
 	Period  Duration // until the next one
 }
 
-// Adjust asks for a period (observer to emitter). It also renews the observation.
+// Adjust asks for a period (observer to emitter). An Adjust also renews the observation.
 type Adjust struct {
 	Stream uint32
 	Epoch  uint16 // grows by one with each new period; the order is that of the circle
 	Clock  Time   // of the observer
 	Period Duration
-	ByLink bool // beats are to go by the connection, because datagrams do not arrive
-	Echo   bool // an Echo is wanted
+	ByLink bool // beats are to be sent over the connection, because datagrams do not arrive
+	Echo   bool // an Echo is requested
 }
 
 // Probe asks for an Echo (observer to emitter).
@@ -74,7 +74,7 @@ const (
 	periodMax = Duration(1<<32-1) * Microsecond
 )
 
-// frame is the layout: of each field a message says whether it has one.
+// frame is the layout. Each kind of message uses some of its fields.
 type frame struct {
 	kind, flags byte
 	epoch       uint16
@@ -114,7 +114,7 @@ func (f frame) append(dst []byte) []byte {
 	return binary.LittleEndian.AppendUint32(dst, uint32(min(f.period, periodMax)/Microsecond))
 }
 
-// ParseMessage reads what AppendMessage wrote. Every message has one encoding only.
+// ParseMessage decodes the output of AppendMessage. Every message has one encoding only.
 func ParseMessage(b []byte) (Message, error) {
 	f, ok := readFrame(b)
 	if !ok {
@@ -134,7 +134,7 @@ func ParseMessage(b []byte) (Message, error) {
 	return m, nil
 }
 
-// ParseBeat reads a Beat, without an allocation, and says no for any other bytes.
+// ParseBeat reads a Beat, without an allocation, and returns false for any other bytes.
 func ParseBeat(b []byte) (Beat, bool) {
 	f, ok := readFrame(b)
 	if !ok || f.kind != kindBeat {
@@ -147,7 +147,7 @@ func (f frame) beat() Beat {
 	return Beat{Stream: f.stream, Epoch: f.epoch, Seq: f.seq, Nominal: f.clock, Period: f.period}
 }
 
-// readFrame reads the layout, and says whether it is one that AppendMessage makes.
+// readFrame reads the layout, and reports whether AppendMessage could have written these bytes.
 func readFrame(b []byte) (frame, bool) {
 	if len(b) != BodySize {
 		return frame{}, false
@@ -164,11 +164,11 @@ func readFrame(b []byte) (frame, bool) {
 	return f, clockMin <= us && us <= clockMax && f.proper()
 }
 
-// clockMax and clockMin are about 146 years, half of what a Time holds: so the difference
-// of two clocks fits into a Duration.
+// clockMax and clockMin are about 146 years, half of the range of a Time: so the difference of two
+// clocks fits into a Duration.
 const clockMin, clockMax = -(1 << 62) / int64(Microsecond), (1 << 62) / int64(Microsecond)
 
-// proper says whether the fields are those of the kind. A period of 0 is none.
+// proper reports whether the fields are those of the kind. A period of 0 counts as absent.
 func (f frame) proper() bool {
 	switch f.kind {
 	case kindBeat:

@@ -18,7 +18,7 @@ var examples = []Message{
 	Echo{Stream: 5, Clock: Time(Day)},
 }
 
-// TestMessages: what is written is read.
+// TestMessages: every written message is read back.
 func TestMessages(t *testing.T) {
 	for _, m := range examples {
 		b := AppendMessage([]byte("x"), m)[1:]
@@ -40,7 +40,7 @@ func TestLayout(t *testing.T) {
 	assert.Equal(t, 32, SealedSize)
 }
 
-// TestMalformed: what nobody sends is refused.
+// TestMalformed: malformed bytes are refused.
 func TestMalformed(t *testing.T) {
 	good := AppendMessage(nil, examples[0])
 	for name, change := range map[string]func(b []byte) []byte{
@@ -88,7 +88,7 @@ func TestSeal(t *testing.T) {
 	assert.False(t, ok)
 }
 
-// FuzzParseMessage: any bytes are refused or are the encoding of what they are read as.
+// FuzzParseMessage: any bytes are refused or are the encoding of the message read from them.
 func FuzzParseMessage(f *testing.F) {
 	for _, m := range examples {
 		f.Add(AppendMessage(nil, m))

@@ -13,13 +13,13 @@ const (
 
 	renewEach   = 10          // periods between two renewals, at most
 	renewWithin = 25 * Second // a NAT forgets a datagram's way after 30 s
-	renewFirst  = Second      // until something was heard, at most
+	renewFirst  = Second      // until the first message, at most
 	measureEach = 8           // Adjusts until the way is measured again
-	deafAfter   = 3           // unanswered renewals, until beats go by the link
+	deafAfter   = 3           // unanswered renewals, until beats are sent over the link
 	pageLen     = 64          // peers in one page of memory
 )
 
-// state is what an Observer thinks of a peer.
+// state is the judgement of an Observer about a peer.
 type state uint8
 
 const (
@@ -38,35 +38,35 @@ func (s state) String() string {
 	return "unwatched"
 }
 
-// An Observer observes many processes: it asks each for a period, suspects who is silent
-// for too long, and declares who does not answer then. See the package comment.
+// An Observer observes many processes: it requests a period of each, suspects a process that is
+// silent for too long, and declares a suspect that does not answer. See the package comment.
 type Observer struct {
-	// First is added to the numbers of all observations. Processes of which an emitter has
-	// many draw it at random, so that two have seldom the same number.
+	// First is added to the numbers of all observations. Where an emitter has many observers, each
+	// draws First at random, so that two seldom have the same number.
 	First uint32
 
 	peers  []*[pageLen]peer
 	timers timers
-	late   bool // this process is late: until the next Tick, what is heard may have waited
+	late   bool // this process is late: messages until the next Tick may have waited
 	out    []Action
 }
 
 // peer is an observed process.
 type peer struct {
 	Watch
-	confirm    Time   // while suspected: when it is declared
-	renew      Time   // when the next Adjust goes out
+	confirm    Time   // while suspected: when the peer is declared
+	renew      Time   // when the next Adjust is sent
 	generation uint32 // of the observation
 	epoch      uint16 // of the latest Adjust
 	state      state
 	deaf       uint8 // renewals without a sign of life, at the beginning
 	byLink     bool
-	looked     bool  // the moment overdue has passed in time, or nothing was heard yet
+	looked     bool  // the moment overdue has passed in time, or no message has come yet
 	asked      uint8 // Adjusts since the way was to be measured
 }
 
 // Stream returns the number of the present observation of a peer: its place, and how many
-// observations there were before. What was sent under another number is not heard.
+// observations there were before. A beat with another number is dropped.
 func (o *Observer) Stream(peer int) uint32 { return o.number(peer, 0) }
 
 // Next returns the number that the next observation of a peer will have.
@@ -76,13 +76,13 @@ func (o *Observer) number(peer int, later uint32) uint32 {
 	return (o.First+o.peer(peer).generation+later)<<peerBits | uint32(peer)
 }
 
-// PeerOf returns the place of the peer whose observation has that number.
+// PeerOf returns the place of the peer from the number of its observation.
 func PeerOf(stream uint32) int { return int(stream % PeersMax) }
 
-// Watch returns what is known of a peer, to look at.
+// Watch returns the measurements of a peer, for inspection.
 func (o *Observer) Watch(peer int) *Watch { return &o.peer(peer).Watch }
 
-// Suspected says whether a peer is suspected.
+// Suspected reports whether a peer is suspected.
 func (o *Observer) Suspected(peer int) bool { return o.peer(peer).state == suspected }
 
 func (o *Observer) peer(i int) *peer {
@@ -96,7 +96,7 @@ func (o *Observer) peer(i int) *peer {
 	return &o.peers[i/pageLen][i%pageLen]
 }
 
-// Deadline returns when the machine next wants a Tick, if ever.
+// Deadline returns when the observer next requires a Tick, if ever.
 func (o *Observer) Deadline() (Time, bool) {
 	_, at, ok := o.timers.earliest()
 	return at, ok
@@ -156,8 +156,8 @@ func (o *Observer) forget(peer int) {
 	o.timers.stop(peer)
 }
 
-// heard takes a beat. One that tells an older epoch shows that an Adjust was lost, or has
-// not arrived yet: the latest one is repeated, until a beat tells that it is obeyed.
+// heard evaluates a beat. An older epoch in the beat shows that an Adjust was lost, or has not
+// arrived yet: the latest Adjust is repeated until a beat has its epoch.
 func (o *Observer) heard(ev Heard) {
 	p := o.peer(ev.Peer)
 	if p.state == unwatched || ev.Beat.Stream != o.Stream(ev.Peer) {
@@ -198,9 +198,8 @@ func (o *Observer) trust(peer int, now Time) {
 	o.schedule(peer)
 }
 
-// noticeLateness is B17. If the Tick that this machine wanted is late by a quarter of a
-// period, the process has been stopped, and what it reads now has waited: all of it, until
-// it has read everything and the Tick comes.
+// noticeLateness is B17. If the requested Tick is late by a quarter of a period, the process has
+// been stopped, and all messages that it reads until the next Tick may have waited.
 //
 //	This process is stopped for a minute. Six beats of 10 s lie in its socket. Taken for
 //	delays of 50 s, 40 s, ... they would make it ask for the shortest period there is.
@@ -221,7 +220,7 @@ func (o *Observer) tick(now Time) {
 	}
 }
 
-// wake does what time asks of one peer, and moves its next moment behind now.
+// wake executes the due actions of one peer, and moves its next deadline behind now.
 func (o *Observer) wake(peer int, now Time) {
 	p := o.peer(peer)
 	if now >= p.renew {
@@ -240,7 +239,7 @@ func (o *Observer) wake(peer int, now Time) {
 	o.schedule(peer)
 }
 
-// suspect is what silence and a broken connection lead to.
+// suspect begins a suspicion, after silence or a broken connection.
 func (o *Observer) suspect(peer int, now Time, silent Duration) {
 	p := o.peer(peer)
 	p.state = suspected
@@ -254,7 +253,7 @@ func (o *Observer) declare(peer int, e Evidence) {
 	o.act(Declare{Peer: peer, Evidence: e})
 }
 
-// renew repeats the latest Adjust, and counts how often nothing was heard at the beginning.
+// renew repeats the latest Adjust, and counts the renewals without an answer at the beginning.
 func (o *Observer) renew(peer int, now Time) {
 	p := o.peer(peer)
 	if !p.beaten && !p.byLink {
@@ -301,9 +300,9 @@ func (o *Observer) schedule(peer int) {
 	o.timers.set(peer, next)
 }
 
-// overdue is when a beat is late by a quarter of a period. If this process gets its Tick in
-// time then, it is not this process that is late.
+// overdue returns when a beat is late by a quarter of a period. A Tick in time at that moment shows
+// that this process is not the late one.
 func (p *peer) overdue() Time { return p.Expected().Add(p.Period() / 4) }
 
-// confirms says whether the peer is declared by silence at all.
+// confirms reports whether silence leads to a declaration at all.
 func (p *peer) confirms() bool { return p.limits.Confirm != Unconfirmed }

@@ -27,8 +27,8 @@ var delayLaws = []struct {
 	}},
 }
 
-// TestCrashIsDeclaredInTime: on every network, with any offset of the clocks, whenever a process
-// dies and whatever is asked: it is declared within QoS.Detection.
+// TestCrashIsDeclaredInTime: on every network, with any offset of the clocks, at any time of the
+// death and for any requested quality, a dead process is declared within QoS.Detection.
 func TestCrashIsDeclaredInTime(t *testing.T) {
 	for _, law := range delayLaws {
 		t.Run(law.name, func(t *testing.T) {
@@ -48,7 +48,7 @@ func TestCrashIsDeclaredInTime(t *testing.T) {
 	}
 }
 
-// crash plays one crash, and returns which share of the detection time it took.
+// crash plays one crash, and returns the share of the detection time that was used.
 func crash(t *testing.T, draw func(*rand.Rand, float64) float64, rng *rand.Rand) float64 {
 	t.Helper()
 	w := newWorld(1)
@@ -69,8 +69,8 @@ func crash(t *testing.T, draw func(*rand.Rand, float64) float64, rng *rand.Rand)
 	return p.declaredAt.Sub(died).Seconds() / q.Detection.Seconds()
 }
 
-// TestPromisedMistakes: with losses and delays of all kinds, wrong suspicions are no more
-// frequent and no longer than asked for, wherever that is said to be attainable.
+// TestPromisedMistakes: with losses and delays of all kinds, wrong suspicions are no more frequent
+// and no longer than requested, wherever that is reported as attainable.
 func TestPromisedMistakes(t *testing.T) {
 	for _, law := range delayLaws {
 		t.Run(law.name, func(t *testing.T) {
@@ -121,8 +121,8 @@ func TestBurstsAreSeen(t *testing.T) {
 	assert.Less(t, wanted(4), wanted(1)*8/10)
 }
 
-// TestLostAdjustsSeparateNobody: whatever is lost, once a message gets through in each
-// direction both sides have the same period, and each beat tells which one is in force.
+// TestLostAdjustsSeparateNobody: after any losses, once a message gets through in each direction
+// both sides have the same period, and each beat carries the period in force.
 func TestLostAdjustsSeparateNobody(t *testing.T) {
 	for seed := range uint64(100) {
 		rng := rand.New(rand.NewPCG(seed, 6))
@@ -177,7 +177,7 @@ func TestStoppedObserverKeepsItsPeriod(t *testing.T) {
 	}
 }
 
-// TestOldStream: beats of an earlier observation are not heard.
+// TestOldStream: beats of an earlier observation are dropped.
 func TestOldStream(t *testing.T) {
 	var o Observer
 	o.Step(Observe{Peer: 7})
@@ -192,7 +192,7 @@ func TestOldStream(t *testing.T) {
 	assert.True(t, o.Watch(7).beaten)
 }
 
-// TestDeclaredOnce: after a declaration nothing more is said of a peer, whatever comes.
+// TestDeclaredOnce: after a declaration no action names the peer, after any event.
 func TestDeclaredOnce(t *testing.T) {
 	var o Observer
 	o.Step(Observe{Peer: 0})
@@ -209,7 +209,7 @@ func TestDeclaredOnce(t *testing.T) {
 	assert.False(t, ok)
 }
 
-// TestTickMovesDeadline: after a Tick the next one is wanted later, so a loop that obeys ends.
+// TestTickMovesDeadline: after a Tick the next deadline is later, so a loop that obeys ends.
 func TestTickMovesDeadline(t *testing.T) {
 	for seed := range uint64(50) {
 		rng := rand.New(rand.NewPCG(seed, 9))
@@ -255,7 +255,7 @@ func TestMemoryOfThePaper(t *testing.T) {
 	}
 }
 
-// TestBeatAllocatesNothing: beats are what an observer does all day.
+// TestBeatAllocatesNothing: an observer handles beats all day.
 func TestBeatAllocatesNothing(t *testing.T) {
 	var o Observer
 	for i := range 1024 {

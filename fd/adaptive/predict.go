@@ -2,16 +2,16 @@ package adaptive
 
 import "math"
 
-// Delays is a network whose delays are known: for tests and figures.
+// Delays is a network with a known distribution of the delay, for tests and figures.
 type Delays struct {
 	Loss   float64                       // probability that a beat is lost
 	Mean   Duration                      // of the delay
-	Beyond func(seconds float64) float64 // Pr(D > seconds); 1 for what is negative
+	Beyond func(seconds float64) float64 // Pr(D > seconds); 1 for negative arguments
 }
 
-// Predict returns the exact means of a setting where delays are independent and their
-// distribution is known (Chen, Toueg, Aguilera, theorem 5). With δ = E(D) + α the time from
-// sending a beat to the freshness point of it, and k = ⌈δ/η⌉:
+// Predict returns the exact means of a setting where delays are independent and their distribution
+// is known (Chen, Toueg, Aguilera, theorem 5). With δ = E(D) + α the time from sending a beat to
+// its freshness point, and k = ⌈δ/η⌉:
 //
 //	p_j(x) = p_L + (1-p_L)·Pr(D > δ+x-jη)
 //	u(x)   = Π p_j(x) over j = 0 .. k            suspected at time x after a freshness point

@@ -8,8 +8,8 @@ import (
 // ErrQoS is wrapped by every error of QoS.Check and Limits.Check.
 var ErrQoS = errors.New("quality of detection")
 
-// QoS is what an observer asks of the detection of one process: the three requirements of
-// Chen, Toueg and Aguilera (section 2.2). Zero fields mean defaults.
+// QoS is the quality that an observer requires of the detection of one process: the three
+// requirements of Chen, Toueg and Aguilera (section 2.2). Zero fields mean defaults.
 type QoS struct {
 	// Detection (T_D) is the longest time from a crash to its declaration, with the time to
 	// confirm a suspicion. Default 30 s, at least DetectionMin.
@@ -20,7 +20,7 @@ type QoS struct {
 	Duration Duration
 }
 
-// Bounds of what can be asked for.
+// Bounds of the requirements.
 const (
 	// DetectionMin bounds QoS.Detection from below: a process under garbage collection is
 	// late by tens of milliseconds.
@@ -45,7 +45,7 @@ func (q QoS) WithDefaults() QoS {
 	return q
 }
 
-// Check returns what is wrong with q, after its defaults, or nil.
+// Check returns an error if q, with its defaults, is invalid.
 func (q QoS) Check() error {
 	q = q.WithDefaults()
 	switch {
@@ -60,16 +60,16 @@ func (q QoS) Check() error {
 // Unconfirmed as Limits.Confirm: silence is never declared, only suspected.
 const Unconfirmed Duration = -1
 
-// Limits bound what the configurator may choose. Zero fields mean defaults.
+// Limits bound the choices of the configurator. Zero fields mean defaults.
 type Limits struct {
 	// PeriodMin is the shortest period. Default 10 ms.
 	PeriodMin Duration
-	// Confirm (C) is how long a suspect has to answer before it is declared; it is a part of
-	// QoS.Detection. Default a tenth of that. Unconfirmed takes no time and declares
-	// nobody: the detector of the paper, a suspicion that the next beat ends.
+	// Confirm (C) is how long a suspect has to answer before its declaration; a part of
+	// QoS.Detection. Default a tenth of that. Unconfirmed takes no time and declares nobody: the
+	// detector of the paper, a suspicion that the next beat ends.
 	Confirm Duration
-	// Beats is how many beats must come within the time to suspect (T), however good the
-	// network looks. Default 3. 1 is the formula of the paper alone:
+	// Beats is the number of beats that must fall into the time to suspect (T), however good the
+	// measurements of the network are. Default 3. 1 is the formula of the paper alone:
 	//
 	//	1,000 beats without loss lead to one in 15 s where T is 30 s, 100,000 to one in
 	//	30 s: then the first loss in months is a wrong suspicion.
@@ -90,7 +90,7 @@ func (l Limits) WithDefaults(q QoS) Limits {
 	return l
 }
 
-// Check returns what is wrong with l for q, after defaults, or nil.
+// Check returns an error if l, with the defaults for q, is invalid.
 func (l Limits) Check(q QoS) error {
 	q, l = q.WithDefaults(), l.WithDefaults(q)
 	switch {
@@ -104,17 +104,18 @@ func (l Limits) Check(q QoS) error {
 	return nil
 }
 
-// Setting is what a detector runs with.
+// Setting holds the parameters of a detector.
 type Setting struct {
 	Period Duration // from one beat to the next (η)
 	Shift  Duration // from the expected arrival of a beat to the suspicion (α)
 }
 
-// Quality is what a Setting gives on a network.
+// Quality is the quality that a Setting achieves on a network.
 type Quality struct {
-	Recurrence Duration // mean time between wrong suspicions: expected, or a lower bound of it
-	Duration   Duration // mean time that one lasts: expected, or an upper bound of it
-	// Attainable says that what was asked for can be had on this network. If it can not, the
-	// shortest period is used: the detector is as good as this network lets it be, and says so.
+	Recurrence Duration // mean time between wrong suspicions: expected, or a lower bound
+	Duration   Duration // mean length of a wrong suspicion: expected, or an upper bound
+	// Attainable reports that the requested quality can be achieved on this network. If not, the
+	// shortest period is used: the detector is as good as this network permits, and reports false
+	// here.
 	Attainable bool
 }

@@ -12,9 +12,8 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/golden"
 )
 
-// TestScripts plays every script of testdata: a line that starts in the first column is a
-// command or a comment; the indented lines below it are what came of it. Read the scripts
-// as examples.
+// TestScripts plays every script of testdata: a line that starts in the first column is a command
+// or a comment; the indented lines below are its result. Read the scripts as examples.
 func TestScripts(t *testing.T) { golden.Play(t, golden.Files, play) }
 
 // A scriptStage is one observer and some processes on a network without surprises: each message

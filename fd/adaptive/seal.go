@@ -11,10 +11,9 @@ const (
 	SealedSize = BodySize + TagSize
 )
 
-// Seal appends a message and its tag: the first 8 bytes of the HMAC-SHA-256 of the message.
-// The key is that of one stream. A guess is right once in 2^64, and the numbers of beats
-// only grow, so a stranger can neither make a dead process seem alive nor repeat what it
-// said: see Watch.Heard.
+// Seal appends a message and its tag: the first 8 bytes of the HMAC-SHA-256 of the message. The key
+// is that of one stream. A guess is right once in 2^64, and the numbers of beats only grow, so a
+// stranger can neither make a dead process seem alive nor replay its messages: see Watch.Heard.
 func Seal(dst, key []byte, m Message) []byte {
 	from := len(dst)
 	dst = AppendMessage(dst, m)
@@ -30,8 +29,8 @@ func Unseal(key, sealed []byte) ([]byte, bool) {
 	return body, hmac.Equal(tag(key, body), sealed[BodySize:])
 }
 
-// StreamOf returns the stream of a sealed message, to find its key by; whether the message
-// is genuine only Unseal says.
+// StreamOf returns the stream of a sealed message, to find its key by; only Unseal proves that the
+// message is genuine.
 func StreamOf(sealed []byte) (uint32, bool) {
 	if len(sealed) != SealedSize {
 		return 0, false

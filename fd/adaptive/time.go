@@ -41,7 +41,7 @@ func (d Duration) String() string {
 	return strconv.FormatFloat(float64(d)/float64(Millisecond), 'g', 6, 64) + "ms"
 }
 
-// fromSeconds returns a Duration of so many seconds; what does not fit is DurationMax.
+// fromSeconds returns a Duration of s seconds; larger values give DurationMax.
 func fromSeconds(s float64) Duration {
 	if s >= DurationMax.Seconds() {
 		return DurationMax
@@ -49,5 +49,5 @@ func fromSeconds(s float64) Duration {
 	return Duration(s * float64(Second))
 }
 
-// whole rounds a Duration down to what a beat can tell.
+// whole rounds a Duration down to the microseconds of a beat.
 func whole(d Duration) Duration { return d - d%Microsecond }

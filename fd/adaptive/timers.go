@@ -4,7 +4,7 @@ package adaptive
 // is allocated but when a new highest number comes.
 type timers struct {
 	at    []Time  // by number
-	place []int32 // by number: where it is in heap; -1 if it is not
+	place []int32 // by number: its index in heap; -1 if absent
 	heap  []int32
 }
 
@@ -22,7 +22,7 @@ func (t *timers) grow(n int) {
 	}
 }
 
-// earliest returns the number whose moment comes first. Of equal moments any may.
+// earliest returns the number with the earliest moment, any of several with equal moments.
 func (t *timers) earliest() (number int, at Time, ok bool) {
 	if len(t.heap) == 0 {
 		return 0, 0, false
@@ -30,7 +30,7 @@ func (t *timers) earliest() (number int, at Time, ok bool) {
 	return int(t.heap[0]), t.at[t.heap[0]], true
 }
 
-// set gives a number a moment, in place of one that it may have.
+// set sets the moment of a number, in place of a former one.
 func (t *timers) set(number int, at Time) {
 	t.at[number] = at
 	i := int(t.place[number])
@@ -43,7 +43,7 @@ func (t *timers) set(number int, at Time) {
 	t.down(int(t.place[number]))
 }
 
-// stop takes a number's moment away.
+// stop removes the moment of a number.
 func (t *timers) stop(number int) {
 	i := int(t.place[number])
 	if i < 0 {

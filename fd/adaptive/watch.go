@@ -1,11 +1,11 @@
 package adaptive
 
 const (
-	// firstLook is after how many beats the network is believed to be known.
+	// firstLook is the number of beats after which the network counts as known.
 	firstLook = 100
-	// lookEach is after how many more the period is considered again.
+	// lookEach is the number of further beats after which the period is considered again.
 	lookEach = 16
-	// patience is how many times in a row a longer period has to look good.
+	// patience is the number of checks in a row that have to favour a longer period.
 	patience = 3
 )
 
@@ -15,9 +15,9 @@ const (
 	varianceFirst = 0.02
 )
 
-// A Watch is what is known of one observed process by its beats: when to suspect it, and
-// with which period it should send. It has no pointers, so that thousands of them are
-// nothing to the garbage collector. Its zero value watches nobody: Start.
+// A Watch holds the measurements of one observed process: when to suspect the process, and which
+// period to request. A Watch has no pointers, so that thousands of them are no load for the garbage
+// collector. The zero value needs Start.
 type Watch struct {
 	delays delays
 	losses losses
@@ -25,13 +25,13 @@ type Watch struct {
 	limits Limits
 
 	nominal Time     // of the latest beat, on its sender's clock
-	period  Duration // that the latest beat told
+	period  Duration // in the latest beat
 	alive   Time     // the latest sign of life that is not a beat, or the start
 	rtt     Duration // there and back; follows a longer way sooner than a shorter one
 	wanted  Duration
-	better  Duration // the least of the longer periods that looked good
-	until   uint8    // beats until the next look
-	agreed  uint8    // how many looks in a row wanted a longer period
+	better  Duration // the least of the longer periods that were favoured
+	until   uint8    // beats until the next check
+	agreed  uint8    // number of checks in a row that favoured a longer period
 	beaten  bool     // a beat has come
 	known   bool     // enough beats have come to know the network
 }
@@ -45,10 +45,10 @@ func (w *Watch) Start(at Time, q QoS, l Limits) {
 	w.period = w.wanted
 }
 
-// Heard takes a beat that came at a moment, and says whether the period that is wanted has
-// changed. A late beat is one that may have waited here, because this process was stopped: it is a
-// sign of life, and its delay says nothing of the network (B17). A beat that was heard
-// before, or that is older than 64 others, changes nothing.
+// Heard evaluates a beat received at a moment, and reports whether the requested period has
+// changed. A late beat may have waited here, because this process was stopped: such a beat is a
+// sign of life, and its delay, except that of the very first beat, is no sample of the network
+// (B17). A beat that was received before, or that is older than 64 others, changes nothing.
 func (w *Watch) Heard(at Time, b Beat, late bool) bool {
 	if !w.losses.mark(b.Seq) {
 		return false
@@ -68,18 +68,18 @@ func (w *Watch) Heard(at Time, b Beat, late bool) bool {
 	return w.look()
 }
 
-// Answered takes the answer to a probe, and says whether the period that is wanted has
-// changed. An RTT of 0 or less is unknown. The answer is a sign of life: of the moment
-// when the probe was sent, for all that is sure, and what the way usually takes later. It
-// measures the way, unless it is late as a beat may be.
+// Answered evaluates the answer to a probe, and reports whether the requested period has changed.
+// An RTT of 0 or less is unknown. The answer is a sign of life of the moment when the probe was
+// sent, plus the usual round trip. The answer measures the path, unless it is late as a beat may
+// be.
 func (w *Watch) Answered(at Time, rtt Duration, late bool) bool {
 	change := !late && rtt > 0 && w.measure(rtt)
 	w.alive = max(w.alive, at.Add(-max(0, rtt-w.rtt)))
 	return change
 }
 
-// measure takes a round trip. A longer way counts sooner than a shorter one. What took
-// longer than the time to detect is no way that could be of use, but an old answer.
+// measure evaluates a round trip. A longer round trip gets more weight than a shorter one. A round
+// trip longer than the time to detect is ignored: that is an old answer, not a usable path.
 func (w *Watch) measure(rtt Duration) bool {
 	switch {
 	case rtt > w.qos.Detection:
@@ -95,14 +95,14 @@ func (w *Watch) measure(rtt Duration) bool {
 	return w.shorten(w.longest())
 }
 
-// longest is the longest period that will do on the network as it is known.
+// longest returns the longest period that suffices on the measured network.
 func (w *Watch) longest() Duration {
 	s, _ := Configure(w.network(), w.qos, w.limits)
 	return s.Period
 }
 
-// look considers the period. A longer one only saves messages, and has to look good three
-// times in a row, of which the least counts.
+// look reconsiders the period. A longer period only saves messages, and has to be favoured by three
+// checks in a row, of which the least counts.
 func (w *Watch) look() bool {
 	longest := w.longest()
 	if w.shorten(longest) {
@@ -123,8 +123,8 @@ func (w *Watch) look() bool {
 	return true
 }
 
-// shorten takes a shorter period at once, if it is shorter by a tenth: what was promised
-// does not hold any more. Less than that is the noise of estimates.
+// shorten adopts a period shorter by a tenth at once: the present period no longer meets the
+// quality. Smaller differences are the noise of estimates.
 func (w *Watch) shorten(longest Duration) bool {
 	if longest > w.wanted-w.wanted/10 {
 		return false
@@ -133,7 +133,7 @@ func (w *Watch) shorten(longest Duration) bool {
 	return true
 }
 
-// network is what is known of it, or what it is taken for before enough is known.
+// network returns the measured network, or an assumption before enough is known.
 func (w *Watch) network() Network {
 	n := Network{Loss: lossFirst, LossAgain: lossFirst, Variance: varianceFirst, RTT: w.rtt}
 	if w.known {
@@ -143,13 +143,13 @@ func (w *Watch) network() Network {
 	return n
 }
 
-// Network returns what is known of the way here. Before 100 beats it is an assumption.
+// Network returns the measurements of the path to this process; before 100 beats, an assumption.
 func (w *Watch) Network() Network { return w.network() }
 
-// Freshness returns the moment from which the process is suspected, unless a fresher beat
-// or another sign of life comes: T after the latest beat was to be expected. With the
-// period η that this beat told, this is the expected arrival of the next one and α = T-η:
-// so the time to detect holds whatever period is in force, also while it changes.
+// Freshness returns the moment from which the process is suspected, unless a fresher beat or
+// another sign of life comes: T after the expected arrival of the latest beat. With the period η in
+// this beat, this is the expected arrival of the next beat and α = T-η: so the time to detect holds
+// for each period in force, also during a change.
 //
 // Where the mean delay of the last beats is more than half a round trip above the least one,
 // the time to detect is kept and not the mean:
@@ -168,7 +168,7 @@ func (w *Watch) Freshness() Time {
 	return last.Add(w.TimeToSuspect())
 }
 
-// TimeToSuspect returns T, by what is known of the network: see the function of that name.
+// TimeToSuspect returns T for the measured round trip: see the function of that name.
 func (w *Watch) TimeToSuspect() Duration {
 	return TimeToSuspect(Network{RTT: w.rtt}, w.qos, w.limits)
 }
@@ -181,20 +181,20 @@ func (w *Watch) Expected() Time {
 	return w.delays.expected(w.nominal).Add(w.period)
 }
 
-// Wanted returns the period that the process should have.
+// Wanted returns the period to request from the process.
 func (w *Watch) Wanted() Duration { return w.wanted }
 
-// Period returns the period that its latest beat told; before the first beat, Wanted.
+// Period returns the period in its latest beat; before the first beat, Wanted.
 func (w *Watch) Period() Duration { return w.period }
 
-// Setting returns the period in force and the shift that goes with it.
+// Setting returns the period in force and the corresponding shift.
 func (w *Watch) Setting() Setting {
 	return Setting{Period: w.period, Shift: w.TimeToSuspect() - w.period}
 }
 
-// Quality returns what is promised of the period in force on the network as it is known, and
-// whether there is a period with which what was asked for is attainable there. The one in
-// force may be up to a tenth too long: see look.
+// Quality returns the quality of the period in force on the measured network, and whether any
+// period attains the requested quality there. The period in force may be up to a tenth too long:
+// see look.
 func (w *Watch) Quality() Quality {
 	m := newModel(w.network(), w.qos, w.limits)
 	q := m.quality(w.period.Seconds())

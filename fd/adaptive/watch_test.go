@@ -29,8 +29,8 @@ func naive(came map[uint32]bool, first, highest uint32) (sent, lost, together fl
 	return sent, lost, together
 }
 
-// TestLossesAgainstNaive: beats in any order, late by up to 62 numbers, doubled and lost
-// in bursts are counted as by who remembers all of them.
+// TestLossesAgainstNaive: beats in any order, late by up to 62 numbers, doubled and lost in bursts
+// are counted as by a counter that remembers all of them.
 func TestLossesAgainstNaive(t *testing.T) {
 	for seed := range uint64(200) {
 		rng := rand.New(rand.NewPCG(seed, 3))
@@ -83,7 +83,7 @@ func TestLateIsNotLost(t *testing.T) {
 	assert.False(t, l.mark(98), "older than the bitmap")
 }
 
-// TestCountsAreForgotten: at 4,096 beats the counts are halved, whatever is lost.
+// TestCountsAreForgotten: at 4,096 beats the counts are halved, with any losses.
 func TestCountsAreForgotten(t *testing.T) {
 	var l losses
 	for seq := uint32(0); seq < 1<<16; seq += 1 + seq%5 {
@@ -113,7 +113,7 @@ func TestNumbersWrap(t *testing.T) {
 	assert.InDelta(t, 1.0/202, p1, 1e-12)
 }
 
-// feed gives a watch so many beats of its wanted period, with delays, and returns the time.
+// feed gives a watch a number of beats of its requested period, with delays, and returns the time.
 func feed(w *Watch, at Time, beats int, delay func(i int) Duration) Time {
 	seq := w.losses.highest + 1
 	for i := range beats {
@@ -150,7 +150,7 @@ func TestClockIsSet(t *testing.T) {
 	assert.InDelta(t, 3600, w.delays.expected(0).Sub(0).Seconds(), 1)
 }
 
-// TestThreeBeats: however good the network looks, three beats fit into the time to suspect.
+// TestThreeBeats: however good the network is, three beats fit into the time to suspect.
 func TestThreeBeats(t *testing.T) {
 	var w Watch
 	w.Start(0, QoS{}, Limits{})
@@ -160,8 +160,8 @@ func TestThreeBeats(t *testing.T) {
 	assert.True(t, w.Quality().Attainable)
 }
 
-// TestLongerNeedsPatience: the period is shortened at the first look, and made longer at
-// the third that agrees.
+// TestLongerNeedsPatience: the period is shortened at the first check, and made longer at the third
+// that agrees.
 func TestLongerNeedsPatience(t *testing.T) {
 	var w Watch
 	w.Start(0, QoS{Detection: 3 * Second}, Limits{})
@@ -177,7 +177,7 @@ func TestLongerNeedsPatience(t *testing.T) {
 	assert.Less(t, w.Wanted(), longer-longer/10)
 }
 
-// TestLateBeatIsNoSample: what waited here says nothing of the network (B17).
+// TestLateBeatIsNoSample: a beat that waited here is no measurement of the network (B17).
 func TestLateBeatIsNoSample(t *testing.T) {
 	var w Watch
 	w.Start(0, QoS{}, Limits{})
@@ -217,8 +217,8 @@ func TestCongestionKeepsDetectionTime(t *testing.T) {
 	assert.GreaterOrEqual(t, w.Freshness().Sub(at), w.TimeToSuspect()+20*Millisecond)
 }
 
-// TestAnswerOfLongAgo: an answer that took long says that the process lived when the probe
-// was sent. It may have died since.
+// TestAnswerOfLongAgo: a slow answer proves that the process lived when the probe was sent. The
+// process may have died since.
 func TestAnswerOfLongAgo(t *testing.T) {
 	for _, late := range []bool{false, true} {
 		var w Watch

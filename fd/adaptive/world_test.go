@@ -7,8 +7,8 @@ import (
 	"github.com/goulfm/goulfm/internal/base/eventqueue"
 )
 
-// A world is one Observer and the Emitters of several processes in virtual time, with a
-// network that loses and delays what they send.
+// A world is one Observer and the Emitters of several processes in virtual time, with a network
+// that loses and delays their messages.
 type world struct {
 	now      Time
 	agenda   eventqueue.Agenda[Time]
@@ -17,12 +17,12 @@ type world struct {
 
 	delay func() Duration // of each message
 	lost  func() bool     // whether a message is lost
-	pause bool            // the observer is stopped: what arrives waits in unread
+	pause bool            // the observer is stopped: arriving messages wait in unread
 	deaf  bool            // no datagram arrives
 	cut   bool            // no connection can be made either
 	read  []func(at Time)
 
-	said func(a Action) // told of everything but Sends
+	said func(a Action) // gets all actions but Sends
 	sent func(m Message)
 }
 
@@ -51,8 +51,8 @@ func newWorld(n int) *world {
 
 func (w *world) plan(at Time, do func()) { w.agenda.Plan(max(at, w.now), do) }
 
-// run lets time pass until a moment: whatever is due first happens first, and messages
-// before the Ticks of the same moment.
+// run lets time pass until a moment: events happen in the order of their times, and messages before
+// the Ticks of the same moment.
 func (w *world) run(until Time) {
 	for {
 		at, what := until, -2
@@ -108,7 +108,7 @@ func (w *world) act(a Action) {
 	w.said(a)
 }
 
-// carry brings a message in time, or loses it. A link loses nothing.
+// carry delivers a message in time, or loses the message. A link loses nothing.
 func (w *world) carry(byLink bool, arrive func()) {
 	if !byLink && (w.deaf || w.lost()) {
 		return

@@ -28,7 +28,7 @@ type Event struct {
 	Proc int `json:"proc"`
 	// Node is the number of the node, that of the process if there is a Proc; or None.
 	Node int `json:"node"`
-	// Evidence tells people the source of that knowledge: "killed (SIGKILL)", "exit code 3".
+	// Evidence is the source of that knowledge, for people: "killed (SIGKILL)", "exit code 3".
 	Evidence string `json:"evidence,omitempty"`
 	// AtNs is when the launcher learned of the event: CLOCK_MONOTONIC of its machine, in ns.
 	AtNs int64 `json:"atNs"`
