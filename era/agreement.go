@@ -13,17 +13,17 @@ const (
 	notEntered state = iota // not proposed here; faster members may have sent something already
 	gathering               // waits for the contribution of every child in view
 	waiting                 // has sent UP, waits for its parent's DOWN
-	decided                 // has the decision, and answers with it
+	decided                 // has the decision, and answers requests
 )
 
-// member is what the agreements of one Series share: who this member is, whom it
-// has closed, and what it wants done. Agreements know participants alone; which ranks
-// these are matters at the edges, where messages come and go.
+// member is the state that the agreements of one Series share: the identity of this member, the
+// closed participants, and the pending actions. Agreements know participants alone; their ranks
+// matter only at the edges, where messages are received and sent.
 type member struct {
-	n, me   int          // participants, and which one this is
+	n, me   int          // participants, and the number of this participant
 	teams   *teams       // their ranks; nil: each is the rank of its number
-	closed  rankset.Set  // participants that the tree skips and that are not heard: the dead and those who left
-	dead    rankset.Set  // ranks, the dead alone: what a contribution reports
+	closed  rankset.Set  // participants that the tree skips, with their messages dropped: the dead and the left
+	dead    rankset.Set  // ranks, the dead alone, as reported by a contribution
 	out     []Action     // of the Step in progress
 	settled []*agreement // decided in the Step in progress; the Series takes them from here
 }
@@ -34,17 +34,18 @@ type agreement struct {
 	seq          uint64
 	state        state
 	tree         *tree       // nil until entered
-	value        Value       // what is merged so far; the decision once decided
-	contributors rankset.Set // participants whose UP is merged here: each has promised to listen to this member only
+	value        Value       // the contributions merged so far; the decision once decided
+	contributors rankset.Set // participants with an UP merged here: each has promised to listen to this member only
 	requesters   rankset.Set // participants that sent a RESULTREQUEST
-	asked        rankset.Set // participants this one, as root, sent a RESULTREQUEST: their DOWN is accepted
-	parent       int         // where the last UP went; -1 before that and as root
-	idle         bool        // the watchdog has seen it in this state once
+	asked        rankset.Set // participants to which this member, as root, sent a RESULTREQUEST: their DOWN is accepted
+	parent       int         // receiver of the last UP; -1 before that and as root
+	idle         bool        // the watchdog has seen this state once
 }
 
-// enter starts the agreement here: Procedure Agreement of ERA. Again says that an earlier
-// speaker of this participant may have entered it. As root that one had asked, and a child
-// that has decided sends nothing by itself: so this one asks, too (A25).
+// enter starts the agreement here: Procedure Agreement of ERA. Again means that an earlier speaker
+// of this participant may have entered the agreement before. As root the earlier speaker had asked
+// its children, and a child that has decided sends nothing by itself: so this member asks, too
+// (A25).
 func (a *agreement) enter(own Value, t *tree, again bool) {
 	a.tree = t
 	a.value.Merge(own)
@@ -55,8 +56,9 @@ func (a *agreement) enter(own Value, t *tree, again bool) {
 	}
 }
 
-// learn takes v, which an earlier speaker of this participant has decided, and tells those
-// who have asked this one. The others ask again when they know that the earlier one is gone.
+// learn records v, which an earlier speaker of this participant has decided, and sends the decision
+// to the contributors and requesters of this member. Other members ask again when they learn that
+// the earlier speaker has stopped.
 func (a *agreement) learn(v Value, t *tree) {
 	a.tree = t
 	to := a.contributors
@@ -67,10 +69,9 @@ func (a *agreement) learn(v Value, t *tree) {
 
 // up handles an UP from q (rule 1).
 //
-// While waiting it is merged all the same: the paper does nothing in that case
-// (A4), but if the parent dies and this member becomes root, q will not send
-// again, since its own parent, this member, has not changed. Being a contributor
-// also gets q the decision.
+// The UP is merged even in state waiting: the paper does nothing in that case (A4), but if the
+// parent dies and this member becomes root, q will not send again, since its own parent, this
+// member, has not changed. Being a contributor also gets q the decision.
 func (a *agreement) up(q int, v Value) {
 	if a.state == decided {
 		a.send(q, Down{a.value})
@@ -82,14 +83,13 @@ func (a *agreement) up(q int, v Value) {
 	a.evaluate()
 }
 
-// request handles a RESULTREQUEST from q (rule 4). It proves nothing about
-// anybody's death (A1), and is no reason to send anything to q: q is told when
-// this member's own parent has told it, or q becomes that parent.
+// request handles a RESULTREQUEST from q (rule 4). The request proves no death (A1), and is no
+// reason to send anything to q: q receives the decision after this member's own parent has sent it
+// here, or an UP when q becomes that parent.
 //
-// It is written down in every undecided state (A10). Schedule: 5 waits for 2, which
-// decides, sends 5 a slow DOWN and dies; 0 is dead too. Root 1 asks 5. 5 takes
-// 2's DOWN before it hears of the death: if it had not written down 1, then 1
-// would wait for ever.
+// The request is recorded in every undecided state (A10). Schedule: 5 waits for 2, which decides,
+// sends 5 a slow DOWN and dies; 0 is dead too. Root 1 asks 5. 5 accepts 2's DOWN before 5 learns of
+// the death: if 5 had not recorded 1, then 1 would wait for ever.
 func (a *agreement) request(q int) {
 	if a.state == decided {
 		a.send(q, Down{a.value})
@@ -99,10 +99,10 @@ func (a *agreement) request(q int) {
 	a.probeParent(q)
 }
 
-// down handles a DOWN from y (rule 5): accepted from the parent of the last UP, or
-// from a member that this one asked. Closed members were dropped before (A6).
-// Anything else breaks a promise made to another; it is only a hint that the
-// parent may be dead.
+// down handles a DOWN from y (rule 5): accepted from the parent of the last UP, or from a
+// participant that this member asked. Messages of closed members were dropped before (A6). To
+// accept any other DOWN would break a promise made to another member; such a DOWN is only a hint
+// that the parent may be dead.
 func (a *agreement) down(y int, v Value) {
 	switch {
 	case a.state == decided:
@@ -116,7 +116,7 @@ func (a *agreement) down(y int, v Value) {
 	}
 }
 
-// failed handles that x is closed, by now, in this member's view (rule 3).
+// failed reacts to the closing of x, which has just happened in this member's view (rule 3).
 func (a *agreement) failed(x int) {
 	if a.state == decided || a.state == notEntered {
 		return
@@ -130,11 +130,11 @@ func (a *agreement) failed(x int) {
 	a.evaluate()
 }
 
-// succeeded handles that another rank speaks for participant p now. What the one before
-// had been told may be lost with it, and what it had said, too; the promises between
-// the two participants stand (A25, A27). So who waits for p says so again, and who has
-// asked p asks again. What this member owes to p needs nothing: the heir asks for it by
-// itself, as it knows of the agreement only what the memory of its node says.
+// succeeded reacts to a new speaker of participant p. Messages to and from the former speaker may
+// be lost with that rank; the promises between the two participants stand (A25, A27). So a member
+// that waits for p sends its UP again, and a root that has asked p asks again. A decision that this
+// member owes to p needs no action: the heir requests the decision by itself, as it knows of the
+// agreement only the contents of the memory of its node.
 func (a *agreement) succeeded(p int) {
 	switch {
 	case a.state == waiting && p == a.parent:
@@ -147,8 +147,7 @@ func (a *agreement) succeeded(p int) {
 // reattach finds a new parent after the death of the last one. If there is none this
 // member becomes root.
 //
-// It then keeps its contributors (A8): what each of them promised still holds,
-// and they will not send again.
+// A new root keeps its contributors (A8): their promises still hold, and they will not send again.
 func (a *agreement) reattach() {
 	if p := a.tree.parent(a.me, a.closed); p >= 0 {
 		a.sendUp(p)
@@ -158,9 +157,9 @@ func (a *agreement) reattach() {
 	a.become(gathering)
 }
 
-// ask sends a RESULTREQUEST to every child in view that has not contributed
-// (rule 3, A9). Such a child may have had the decision from an older root, and then
-// sends no UP by itself. A child is asked once: it writes it down.
+// ask sends a RESULTREQUEST to every child in view that has not contributed (rule 3, A9). Such a
+// child may have had the decision from an older root, and then sends no UP by itself. A child is
+// asked once: the child records the request.
 func (a *agreement) ask() {
 	for q := range a.missing {
 		if a.asked.Add(q) {
@@ -184,9 +183,9 @@ func (a *agreement) evaluate() {
 	a.decide(v, -1)
 }
 
-// decide takes v as the decision (Procedure Decision of ERA, rule 6): store it, tell
-// everybody that may be waiting for this member, except teller, from whom it is
-// (-1: nobody), complete the caller.
+// decide takes v as the decision (Procedure Decision of ERA, rule 6): store the decision, send it
+// to all members that may be waiting for this one, except teller, its source (-1: none), and
+// complete the caller.
 func (a *agreement) decide(v Value, teller int) {
 	to := a.requesters
 	to.Union(a.contributors)
@@ -199,7 +198,7 @@ func (a *agreement) decide(v Value, teller int) {
 	a.out = append(a.out, Decide{Seq: a.seq, Value: v.Clone()})
 }
 
-// conclude stores the decision v and tells it.
+// conclude stores the decision v and sends it to the members of to.
 func (a *agreement) conclude(v Value, to rankset.Set) {
 	a.value = v
 	a.become(decided)
@@ -212,8 +211,8 @@ func (a *agreement) conclude(v Value, to rankset.Set) {
 	a.parent = -1
 }
 
-// remind sends the last message again and asks whether those live who should have
-// answered (rule 9). The rules terminate without it.
+// remind sends the last message again and requests a check of the members that should have answered
+// (rule 9). The rules terminate without it.
 func (a *agreement) remind() {
 	switch a.state {
 	case waiting:
@@ -238,7 +237,7 @@ func (a *agreement) missing(yield func(int) bool) {
 	}
 }
 
-// complete says whether every child in view has contributed.
+// complete reports whether every child in view has contributed.
 func (a *agreement) complete() bool {
 	for range a.missing {
 		return false
@@ -250,8 +249,7 @@ func (a *agreement) isRoot() bool { return a.tree.root(a.closed) == a.me }
 
 func (a *agreement) become(s state) { a.state, a.idle = s, false }
 
-// sendUp sends what this member has, with every death it knows by now, to p, and
-// waits for p.
+// sendUp sends the merged contributions, with every death known by now, to p, and waits for p.
 func (a *agreement) sendUp(p int) {
 	a.become(waiting)
 	a.value.Dead.Union(a.dead)
@@ -259,7 +257,7 @@ func (a *agreement) sendUp(p int) {
 	a.send(p, Up{a.value})
 }
 
-// probeParent asks whether the parent lives, unless it is the one just heard.
+// probeParent requests a check of the parent, unless the message was from the parent.
 func (a *agreement) probeParent(heard int) {
 	if a.tree == nil {
 		return

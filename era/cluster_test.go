@@ -14,16 +14,16 @@ type cluster struct {
 	cfg      Config
 	members  []*Series
 	queues   []queue     // of from -> to at from*n+to
-	dead     rankset.Set // who has stopped
-	left     rankset.Set // who has gone in an orderly way: stopped, but not among the dead
+	dead     rankset.Set // members that have stopped
+	left     rankset.Set // members that have left in an orderly way: stopped, but not among the dead
 	told     []rankset.Set
-	history  [][]Value // what each contributed: by member, by seq-1
+	history  [][]Value // contributions: by member, by seq-1
 	results  [][]Value // by member, by seq-1; From is empty if undecided
 	sent     int
-	events   []string // what the last command did, for scripts; nil: not kept
+	events   []string // effects of the last command, for scripts; nil: not kept
 	verbose  bool
-	onStep   func(acts []Action) // told of every step; may be nil
-	onDecide func(r int)         // told of every decision; may be nil
+	onStep   func(acts []Action) // called after every step; may be nil
+	onDecide func(r int)         // called after every decision; may be nil
 }
 
 // A queue holds the messages from one member to another, oldest first.
@@ -125,7 +125,7 @@ func (c *cluster) decided(r int, d Decide) error {
 	return err
 }
 
-// notice tells r of x's death.
+// notice reports x's death to r.
 func (c *cluster) notice(r, x int) error {
 	if x == r || !c.told[r].Add(x) {
 		return nil
@@ -147,7 +147,7 @@ func (c *cluster) propose(r int, v Value) error {
 	return c.step(r, Propose{Value: v})
 }
 
-// die stops r. What it has sent stays in flight, what was sent to it is gone.
+// die stops r. Messages from r stay in flight, messages to r are lost.
 func (c *cluster) die(r int) {
 	c.dead.Add(r)
 	for q := range c.n() {
@@ -175,7 +175,7 @@ func (c *cluster) checkAgreement(r int, d Decide) error {
 	return nil
 }
 
-// checkValue computes the decision anew from what its contributors proposed.
+// checkValue computes the decision anew from the proposals of its contributors.
 func (c *cluster) checkValue(r int, d Decide) error {
 	v := d.Value
 	if !v.From.Has(r) {
@@ -236,8 +236,8 @@ func (c *cluster) fold(d Decide) (want Value, sameAcks bool) {
 	return want, sameAcks
 }
 
-// checkEnd checks what must hold when nothing is in flight and everybody knows every
-// death: termination (Theorem 3), participation (Theorem 4), agreement.
+// checkEnd checks the final conditions, when nothing is in flight and all members know every death:
+// termination (Theorem 3), participation (Theorem 4), agreement.
 func (c *cluster) checkEnd() error {
 	var reference []Value
 	for r := range c.n() {
@@ -276,7 +276,7 @@ func (c *cluster) checkSurvivors(v Value, seq int) error {
 	return nil
 }
 
-// pending says whether a message from -> to can be delivered.
+// pending reports whether a message from -> to can be delivered.
 func (c *cluster) pending(from, to int) bool {
 	return len(*c.queue(from, to)) > 0 && !c.dead.Has(to)
 }

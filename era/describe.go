@@ -7,7 +7,7 @@ import (
 	"github.com/goulfm/goulfm/internal/base/rankset"
 )
 
-// waitsFor returns the ranks whose message this agreement needs, ascending.
+// waitsFor returns the ranks from which this agreement needs a message, ascending.
 func (a *agreement) waitsFor() []int {
 	switch a.state {
 	case waiting:

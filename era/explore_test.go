@@ -18,7 +18,7 @@ var deep = flag.Bool("deep", false, "also the exhaustive searches that take minu
 type search struct {
 	steps  func(c *cluster) []step
 	faults func(c *cluster) []step // steps that need not ever happen; may be nil
-	quick  func(c *cluster) error  // what happens at once after each step; may be nil
+	quick  func(c *cluster) error  // effects that follow each step at once; may be nil
 	seen   map[[16]byte]struct{}
 	ends   int // states in which nothing but faults can happen any more
 }
@@ -29,7 +29,7 @@ type step struct {
 	do   func(c *cluster) error
 }
 
-// run visits everything reachable from c. An error tells the path to the violation.
+// run visits everything reachable from c. An error lists the path to the violation.
 func (s *search) run(c *cluster) error {
 	s.seen = map[[16]byte]struct{}{}
 	return s.visit(c, nil)
@@ -193,8 +193,8 @@ func exhaustive(agreements uint64, faults int) *search {
 	}
 }
 
-// a23 plays the beginning of the schedule A23: 0 has decided and told 2 only, 2 has sent
-// DOWN to 5 on a slow channel; both are dead, and nobody knows.
+// a23 plays the beginning of the schedule A23: 0 has decided and informed 2 only, 2 has sent DOWN
+// to 5 on a slow channel; both are dead, and no member knows.
 func a23(t *testing.T) *cluster {
 	c := newCluster(Config{N: 7})
 	for r := range 7 {
@@ -216,9 +216,8 @@ func a23(t *testing.T) *cluster {
 	return c
 }
 
-// a23Search permutes what follows: the slow DOWN and each process's notices of both
-// deaths, in every order. What this makes others send arrives at once, or, with
-// everything, in every order too.
+// a23Search permutes the rest: the slow DOWN and each process's notices of both deaths, in every
+// order. Messages sent in response arrive at once, or, with everything, in every order too.
 func a23Search(everything bool) *search {
 	s := &search{steps: func(c *cluster) []step { return slices.Concat(deliveries(c), notices(c)) }}
 	if !everything {
@@ -235,8 +234,8 @@ func TestA23(t *testing.T) {
 		t.Error(err)
 	}
 	t.Logf("repaired rules: %d states, %d ends, no violation", len(s.seen), s.ends)
-	// 5 takes the slow DOWN or hears of 2's death first: both happen, or the search
-	// has not searched.
+	// 5 accepts the slow DOWN or learns of 2's death first: both happen, or the search has not
+	// searched.
 	if s.ends != 2 {
 		t.Errorf("%d ends, want the decision with 0 and 2 and the one without", s.ends)
 	}
@@ -267,7 +266,7 @@ func (c *cluster) fingerprint() (sum [16]byte) {
 	b = wire.AppendSet(b, c.dead)
 	for r, s := range c.members {
 		if c.dead.Has(r) {
-			// The dead do nothing any more; what they proposed is part of the oracle.
+			// The dead do nothing any more; their proposals are part of the oracle.
 			b = appendHistory(b, c.history[r])
 			continue
 		}

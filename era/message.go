@@ -7,12 +7,12 @@ import (
 	"github.com/goulfm/goulfm/internal/base/wire"
 )
 
-// Message is what members send each other: Up, Down or ResultRequest.
+// Message is a message between members: Up, Down or ResultRequest.
 type Message interface{ isMessage() }
 
-// Up carries the contributions of the sender and of those below it to its parent.
-// It is also a promise: the sender takes the decision from this parent only,
-// until it has seen it dead.
+// Up carries the contributions of the sender and of its descendants to its parent. An Up is also a
+// promise: the sender accepts the decision from this parent only, until the sender has learnt of
+// the parent's death.
 type Up struct{ Value Value }
 
 // Down carries the decision.
@@ -26,7 +26,7 @@ func (Up) isMessage()            {}
 func (Down) isMessage()          {}
 func (ResultRequest) isMessage() {}
 
-// The first byte of a message says what it is.
+// The first byte of a message is its kind.
 const (
 	tagUp            = 1
 	tagDown          = 2
@@ -44,9 +44,8 @@ func AppendMessage(dst []byte, m Message) []byte {
 	return append(dst, tagResultRequest)
 }
 
-// DecodeMessage takes apart what AppendMessage wrote, for a series of n members.
-// Any other input gives an error that wraps wire.ErrMalformed. The message shares
-// nothing with b.
+// DecodeMessage decodes the output of AppendMessage, for a series of n members. Any other input
+// gives an error that wraps wire.ErrMalformed. The message shares nothing with b.
 func DecodeMessage(b []byte, n int) (Message, error) {
 	r := wire.NewReader(b)
 	switch tag := r.Byte(); tag {
@@ -63,8 +62,8 @@ func DecodeMessage(b []byte, n int) (Message, error) {
 	}
 }
 
-// DecodeUp returns the Value of an Up that AppendMessage wrote, as DecodeMessage does,
-// without a Message around it: who combines those of all members of a node has one each.
+// DecodeUp returns the Value of an Up that AppendMessage wrote, as DecodeMessage does, without a
+// Message around the Value: a combiner of the members of a node decodes one Value per member.
 func DecodeUp(b []byte, n int) (Value, error) {
 	r := wire.NewReader(b)
 	if tag := r.Byte(); tag != tagUp {
@@ -118,13 +117,13 @@ func readValue(r *wire.Reader, n int) (Value, error) {
 	return v, checkValue(v)
 }
 
-// entryBytesMin is what an entry has at least: a rank, and a length. So a count alone
-// allocates nothing.
+// entryBytesMin is the least size of an entry: a rank, and a length. So a count alone allocates
+// nothing.
 const entryBytesMin = 2
 
 func readClaim(r *wire.Reader, n int) Claim { return Claim{Call: r.Uint(), Rank: r.Below(n)} }
 
-// checkValue refuses what no sequence of Merges can yield.
+// checkValue refuses values that no sequence of Merges can yield.
 func checkValue(v Value) error {
 	switch {
 	case v.From.IsEmpty():

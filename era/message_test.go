@@ -76,7 +76,7 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 }
 
-// FuzzDecodeMessage: no input panics, and what is accepted is what AppendMessage writes.
+// FuzzDecodeMessage: no input panics, and accepted input equals the output of AppendMessage.
 func FuzzDecodeMessage(f *testing.F) {
 	w := world(rand.New(rand.NewPCG(8, 8)), 9)
 	v := merged(w[1], w[4])

@@ -45,8 +45,8 @@ func settleAll(t *testing.T, c *cluster) {
 	}
 }
 
-// TestTheorem1Irrevocability: "Once a living process decides a value, it remains decided
-// on that value": whatever comes later, there is no second Decide.
+// TestTheorem1Irrevocability: "Once a living process decides a value, it remains decided on that
+// value": after any later event there is no second Decide.
 func TestTheorem1Irrevocability(t *testing.T) {
 	c := newCluster(Config{N: 7})
 	proposeAll(t, c)
@@ -73,8 +73,8 @@ func TestTheorem1Irrevocability(t *testing.T) {
 	}
 }
 
-// TestLemma1ReliableDetection, items 3 and 4: only the detector makes a process dead here,
-// and it stays dead: nothing it sent is heard again.
+// TestLemma1ReliableDetection, items 3 and 4: only the detector makes a process dead here, and the
+// process stays dead: its messages are dropped.
 func TestLemma1ReliableDetection(t *testing.T) {
 	c := newCluster(Config{N: 3})
 	proposeAll(t, c)
@@ -95,8 +95,8 @@ func TestLemma1ReliableDetection(t *testing.T) {
 	}
 }
 
-// TestLemma4RootWaitsForAll: "A root process can only decide after it contributed", and
-// after everybody alive did: with one member missing nobody decides.
+// TestLemma4RootWaitsForAll: "A root process can only decide after it contributed", and after all
+// living members did: with one member missing no member decides.
 func TestLemma4RootWaitsForAll(t *testing.T) {
 	for late := range 7 {
 		c := newCluster(Config{N: 7})
@@ -268,8 +268,8 @@ func TestTreeRebalancing(t *testing.T) {
 	}
 }
 
-// TestGarbageCollection (section 3, rule 8): what every living member has decided is
-// forgotten. 10,000 agreements, one at a time and with the window full.
+// TestGarbageCollection (section 3, rule 8): a decision known to every living member is forgotten.
+// 10,000 agreements, one at a time and with the window full.
 func TestGarbageCollection(t *testing.T) {
 	for _, ahead := range []int{1, Window, 2*Window + 3} {
 		t.Run(fmt.Sprint("open=", ahead), func(t *testing.T) {

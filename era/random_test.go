@@ -29,8 +29,8 @@ type driver struct {
 	isSlow     []bool
 	ackOneIn   int
 	acked      []rankset.Set
-	last       int // who acted last: a good victim, its messages are in flight
-	hunted     int // who has just decided and is to die for it; -1: nobody
+	last       int // the last member to act: a good victim, its messages are in flight
+	hunted     int // the latest decider, chosen to die; -1: none
 	hunting    bool
 }
 
@@ -85,7 +85,7 @@ func (d *driver) run() error {
 	}
 }
 
-// move takes one random step and says whether there was one.
+// move takes one random step and reports whether there was a step.
 func (d *driver) move() (bool, error) {
 	if d.faults > 0 && (d.hunted >= 0 || d.rng.IntN(d.dieOneIn) == 0) {
 		d.kill(d.victim())
@@ -179,16 +179,16 @@ func (d *driver) moveNotice() (bool, error) {
 	return false, nil
 }
 
-// hunt picks who has just decided: the schedules that split the paper's rules need every
-// decider to die and one DOWN of the last of them to be late.
+// hunt picks the latest decider: the schedules that split the paper's rules need every decider to
+// die and one DOWN of the last of them to be late.
 func (d *driver) hunt(r int) {
 	if d.hunting && d.faults > 0 && d.rng.IntN(2) == 0 {
 		d.hunted = r
 	}
 }
 
-// victim chooses among those whose death hurts: who has just decided, who acted
-// last, the root, a parent of who acted last.
+// victim chooses among the harmful deaths: the latest decider, the last member to act, its parent,
+// the root.
 func (d *driver) victim() int {
 	victim := d.hunted
 	d.hunted = -1
@@ -208,8 +208,7 @@ func (d *driver) victim() int {
 	return victim
 }
 
-// kill stops a member, somewhere in the middle of what it was sending. What it did
-// send may take its time.
+// kill stops a member, somewhere in the middle of its sends. Messages already sent may be delayed.
 func (d *driver) kill(victim int) {
 	d.faults--
 	d.log("die %d", victim)
@@ -230,7 +229,7 @@ func (d *driver) kill(victim int) {
 	}
 }
 
-// explain plays a failing run again and returns what happened in it.
+// explain plays a failing run again and returns its events.
 func (d *driver) explain() string {
 	d.verbose = true
 	err := d.run()
@@ -272,7 +271,7 @@ func lower(least *atomic.Uint64, seed uint64) {
 	}
 }
 
-// runCount scales a plain number of runs to what was asked for.
+// runCount scales a plain number of runs to the requested one.
 func runCount(plain uint64) uint64 {
 	if *runs == plainRuns && (raceEnabled || testing.Short()) {
 		return plain / 10

@@ -10,16 +10,15 @@ import (
 	"github.com/goulfm/goulfm/internal/base/rankset"
 )
 
-// Window is W: at most so many agreements of a series are open here at once.
-// Agreement k starts when all up to k-Window are decided here (A12, A16). Then every
-// member that has entered k has all decisions up to k-Window, so they can be what
-// the tree for k depends on; and nobody is more than Window agreements ahead of
-// a living member, which bounds what must be kept for early messages (A3).
+// Window is W: at most W agreements of a series are open here at once. Agreement k starts when all
+// up to k-Window are decided here (A12, A16). Then every member that has entered k has all
+// decisions up to k-Window, so the tree for k can depend on these decisions; and no member is more
+// than Window agreements ahead of a living member, which bounds the memory for early messages (A3).
 const Window = 16
 
-// Config says what a Series is about. All members give the same N, Teams and Parent.
+// Config describes a Series. All members give the same N, Teams and Parent.
 type Config struct {
-	N, Me    int               // members of the group, and which one this is
+	N, Me    int               // members of the group, and the rank of this member
 	Teams    [][]int           // ranks by participant, ascending, each rank in one; nil: each rank is a participant
 	Dead     rankset.Set       // deaths already known
 	Parent   func(pos int) int // tree of the participants, over positions 0, 1, ...: the parent, less than pos; -1 for 0. nil: binary
@@ -31,25 +30,25 @@ type Config struct {
 type Series struct {
 	member
 	ranks    int // members of the group: N of Config
-	rank     int // which one this is: Me of Config
+	rank     int // rank of this member: Me of Config
 	shape    *shape
 	watchdog mono.Duration
-	wake     mono.Time // when the watchdog looks next
+	wake     mono.Time // when the watchdog checks next
 
 	entered uint64    // agreements 1..entered are entered here
 	queue   []Propose // contributions to entered+1, entered+2, ..., held back by the window
 	decided uint64    // agreements 1..decided are decided here
 	open    int       // proposed here and not decided here
 
-	// records[i] is agreement low+i, nil if nothing is known of it. All below low
-	// were forgotten: every living member has their decision.
+	// records[i] is agreement low+i, nil if nothing is known of that agreement. All below low were
+	// forgotten: every living member has their decision.
 	records []*agreement
 	low     uint64
 
-	// agreedDead[k%Window] is the dead set decided in agreement k. It is read when
-	// agreement k+Window is entered, and that one overwrites it.
+	// agreedDead[k%Window] is the dead set decided in agreement k. The set is read when agreement
+	// k+Window is entered, and overwritten by the decision of that agreement.
 	agreedDead [Window]rankset.Set
-	gone       rankset.Set // ranks whose death was agreed in 1..entered-Window: not in the tree
+	gone       rankset.Set // ranks agreed dead in 1..entered-Window: not in the tree
 	tree       *tree       // for agreement entered
 }
 
@@ -73,8 +72,8 @@ func NewSeries(cfg Config) *Series {
 	return s
 }
 
-// Step applies one event and returns, in order, what the owner must do. The slice
-// is valid until the next Step.
+// Step applies one event and returns the actions that the owner must execute in order. The slice is
+// valid until the next Step.
 func (s *Series) Step(ev Event) []Action {
 	s.out = s.out[:0]
 	switch ev := ev.(type) {
@@ -101,8 +100,7 @@ func (s *Series) Next() uint64 { return s.entered + uint64(len(s.queue)) + 1 }
 // Open returns how many agreements were proposed here and are not decided here.
 func (s *Series) Open() int { return s.open }
 
-// Decision returns the result of agreement seq, if it is decided here and not yet
-// forgotten.
+// Decision returns the result of agreement seq, if that is decided here and not yet forgotten.
 func (s *Series) Decision(seq uint64) (Value, bool) {
 	a := s.record(seq)
 	if a == nil || a.state != decided {
@@ -111,7 +109,7 @@ func (s *Series) Decision(seq uint64) (Value, bool) {
 	return a.value.Clone(), true
 }
 
-// propose takes this member's contribution to the next agreement.
+// propose queues this member's contribution to the next agreement.
 func (s *Series) propose(ev Propose) {
 	v := ev.Value.Clone()
 	if s.teams == nil {
@@ -123,7 +121,7 @@ func (s *Series) propose(ev Propose) {
 	s.open++
 }
 
-// learned enters agreement entered+1 as one that is decided.
+// learned enters agreement entered+1 as a decided agreement.
 func (s *Series) learned(ev Learned) {
 	must.That(ev.Seq == s.Next() && len(s.queue) == 0, "rank %d learns agreement %d, next is %d", s.rank, ev.Seq, s.Next())
 	s.entered++
@@ -132,8 +130,8 @@ func (s *Series) learned(ev Learned) {
 	s.touch(s.entered).learn(ev.Value.Clone(), s.tree)
 }
 
-// settle books what was decided and enters what the window lets in, until neither
-// is left: with one member entering decides at once.
+// settle books decided agreements and enters the queued ones that the window admits, until neither
+// is left: in a group of one member, entering decides at once.
 func (s *Series) settle() {
 	for {
 		for _, a := range s.settled {
@@ -174,7 +172,7 @@ func (s *Series) regrow() {
 	}
 }
 
-// book notes that a was decided and forgets what nobody can ask for any more.
+// book records that a was decided and forgets decisions that no member can request any more.
 func (s *Series) book(a *agreement) {
 	s.open--
 	s.agreedDead[a.seq%Window] = a.value.Dead
@@ -184,9 +182,9 @@ func (s *Series) book(a *agreement) {
 	s.forget(a.value.Returned)
 }
 
-// forget drops the decisions below returned (rule 8, A14): each living member took
-// part in the agreement that says so (participation), with its own "all below are
-// decided here". The decision just taken is never among them.
+// forget drops the decisions below returned (rule 8, A14): each living member took part in the
+// agreement that returned this bound (participation), with its own "all below are decided here".
+// The decision just taken is never among them.
 func (s *Series) forget(returned uint64) {
 	returned = min(returned, s.decided+1) // only a member agreed dead can be behind
 	if returned <= s.low {
@@ -203,7 +201,7 @@ func (s *Series) receive(ev Receive) {
 		return
 	}
 	if s.isClosed(ev.From) {
-		return // A6: a closed member is not heard, whatever was in flight
+		return // A6: messages of a closed member are dropped, those in flight included
 	}
 	m, err := DecodeMessage(ev.Msg, s.ranks)
 	if err != nil {
@@ -220,7 +218,7 @@ func (s *Series) receive(ev Receive) {
 	}
 }
 
-// admit says whether m can be of use, and reports it if it should not exist.
+// admit reports whether m can be of use, and adds an Anomaly for a message that should not exist.
 func (s *Series) admit(ev Receive, m Message) bool {
 	switch {
 	case ev.Seq == 0:
@@ -241,7 +239,7 @@ func (s *Series) admit(ev Receive, m Message) bool {
 	return false
 }
 
-// valid refuses values that no member can have sent.
+// valid reports whether a member can have sent m.
 func valid(ev Receive, m Message) bool {
 	switch m := m.(type) {
 	case Up:
@@ -252,15 +250,15 @@ func valid(ev Receive, m Message) bool {
 	return true
 }
 
-// returnedInWindow says whether members can have entered agreement seq with returned as
-// the oldest decision that one of them still lacked: each has entered seq, so it had all
-// up to seq-Window. A value from further back would keep every decision for ever: a
-// Series forgets what is below the lowest Returned of a decision.
+// returnedInWindow reports whether members can have entered agreement seq with returned as the
+// oldest decision that any of them still lacked: each has entered seq, so each had all decisions up
+// to seq-Window. A value from further back would keep every decision for ever: a Series forgets
+// what is below the lowest Returned of a decision.
 func returnedInWindow(returned, seq uint64) bool {
 	return returned >= 1 && returned <= seq && seq-returned < Window
 }
 
-// deliver hands m to the agreement it belongs to.
+// deliver hands m to its agreement.
 func (s *Series) deliver(a *agreement, from int, m Message) {
 	switch m := m.(type) {
 	case Up:
@@ -272,7 +270,7 @@ func (s *Series) deliver(a *agreement, from int, m Message) {
 	}
 }
 
-// failed adds rank x to what this member reports as dead, and closes it.
+// failed adds rank x to the dead that this member reports, and closes x.
 func (s *Series) failed(x int) {
 	if x != s.rank {
 		s.dead.Add(x)
@@ -280,9 +278,9 @@ func (s *Series) failed(x int) {
 	s.close(x)
 }
 
-// close makes rank x unheard, skips its participant if that was the last of it, and lets
-// every agreement react. Closing comes first: an UP sent as a reaction must not cross a
-// late DOWN of x (A6).
+// close drops later messages of rank x, skips its participant if x was the last rank of that, and
+// makes every agreement react. Closing comes first: an UP sent as a reaction must not cross a late
+// DOWN of x (A6).
 func (s *Series) close(x int) {
 	must.That(x >= 0 && x < s.ranks, "rank %d of %d died", x, s.ranks)
 	if x == s.rank || s.isClosed(x) {
@@ -303,7 +301,7 @@ func (s *Series) close(x int) {
 	}
 }
 
-// succeeded lets every agreement react to another rank that speaks for participant p.
+// succeeded makes every agreement react to a new speaker of participant p.
 func (s *Series) succeeded(p int) {
 	for _, a := range s.records {
 		if a != nil {
@@ -312,7 +310,7 @@ func (s *Series) succeeded(p int) {
 	}
 }
 
-// isClosed says whether a rank is dead or has left, as far as this member knows.
+// isClosed reports whether a rank is dead or has left, as far as this member knows.
 func (s *Series) isClosed(rank int) bool {
 	if s.teams == nil {
 		return s.closed.Has(rank)
@@ -320,13 +318,12 @@ func (s *Series) isClosed(rank int) bool {
 	return s.teams.stopped.Has(rank)
 }
 
-// Deadline returns when the Series next wants a Tick: never with the watchdog off
-// or nothing open.
+// Deadline returns when the Series next requires a Tick: never with the watchdog off or nothing
+// open.
 func (s *Series) Deadline() (mono.Time, bool) { return s.wake, s.watchdog > 0 && s.open > 0 }
 
-// tick runs the watchdog (rule 9). The first look at an agreement marks it, the
-// second, if nothing has happened in between, makes it send again: so no event needs
-// to carry the time.
+// tick runs the watchdog (rule 9). The first check marks an agreement. The second check, if nothing
+// has happened in between, makes the agreement send again: so no event needs to carry the time.
 func (s *Series) tick(now mono.Time) {
 	if s.watchdog == 0 || now < s.wake {
 		return
@@ -343,9 +340,9 @@ func (s *Series) tick(now mono.Time) {
 	}
 }
 
-// WaitsFor returns the ranks, ascending, whose message this member needs before
-// agreement seq goes on here: nil if it is decided here or not proposed here. For
-// an agreement that the window holds back it is those of the oldest open one.
+// WaitsFor returns the ranks, ascending, from which this member needs a message before agreement
+// seq can proceed here: nil if seq is decided here or not proposed here. For an agreement that the
+// window holds back, the result is that of the oldest open agreement.
 func (s *Series) WaitsFor(seq uint64) []int {
 	if seq > s.entered && seq < s.Next() {
 		seq = s.decided + 1
@@ -357,8 +354,7 @@ func (s *Series) WaitsFor(seq uint64) []int {
 	return a.waitsFor()
 }
 
-// Describe prints the state for a reader: one line for the member, one for each
-// agreement it keeps.
+// Describe prints the state for a reader: one line for the member, one for each stored agreement.
 func (s *Series) Describe() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "rank %d of %d: next %d, open %d, closed %v", s.rank, s.ranks, s.Next(), s.open, s.closedRanks())
@@ -384,12 +380,12 @@ func (s *Series) closedRanks() rankset.Set {
 	return s.teams.stopped
 }
 
-// isPeer says whether a rank is one of another participant.
+// isPeer reports whether a rank belongs to another participant.
 func (s *Series) isPeer(rank int) bool {
 	return rank >= 0 && rank < s.ranks && s.teams.participant(rank) != s.me
 }
 
-// record returns what is kept of agreement seq, or nil.
+// record returns the record of agreement seq, or nil.
 func (s *Series) record(seq uint64) *agreement {
 	if seq < s.low || seq-s.low >= uint64(len(s.records)) {
 		return nil
@@ -397,8 +393,8 @@ func (s *Series) record(seq uint64) *agreement {
 	return s.records[seq-s.low]
 }
 
-// touch returns the record of agreement seq, which is not below low, and makes it
-// if this is the first that is heard of it (A3).
+// touch returns the record of agreement seq, which is not below low, and creates the record at the
+// first message or contribution (A3).
 func (s *Series) touch(seq uint64) *agreement {
 	for s.low+uint64(len(s.records)) <= seq {
 		s.records = append(s.records, nil)
@@ -410,7 +406,7 @@ func (s *Series) touch(seq uint64) *agreement {
 	return *at
 }
 
-// check asserts what must hold between Steps.
+// check asserts the invariants between Steps.
 func (s *Series) check() {
 	must.That(s.entered <= s.decided+Window, "%d entered, %d decided", s.entered, s.decided)
 	must.That(len(s.records) <= 3*Window, "%d records", len(s.records))

@@ -18,7 +18,7 @@ func contribution(me int) Propose {
 func up(from int, seq uint64, v Value) Receive {
 	v.From.Add(from)
 	v.Lo.Rank, v.Hi.Rank = from, from
-	v.Returned = max(v.Returned, 1, seq-min(seq, Window)+1) // who entered seq had all up to seq-Window
+	v.Returned = max(v.Returned, 1, seq-min(seq, Window)+1) // a member that entered seq had all up to seq-Window
 	return Receive{From: from, Seq: seq, Msg: AppendMessage(nil, Up{v})}
 }
 
@@ -32,7 +32,7 @@ func TestAckedAsAtEntry(t *testing.T) {
 		p.Value.Acked = acked
 		s.Step(p)
 	}
-	acked.Add(2) // the caller goes on using its set
+	acked.Add(2) // the caller still uses its set
 	s.Step(Failed{Rank: 2})
 	p := contribution(0)
 	p.Value.Acked = acked
@@ -129,7 +129,7 @@ func TestDeclaredDeadMyself(t *testing.T) {
 	s := NewSeries(Config{N: 3, Me: 1, Dead: rankset.Of(1)})
 	s.Step(contribution(1))
 	s.Step(contribution(1))
-	// The others went on without this member: agreement 1 is over, though not here.
+	// The others continued without this member: agreement 1 is over, though not here.
 	v := Value{From: rankset.Of(0, 2), Lo: Claim{0, 0}, Hi: Claim{0, 2}, Dead: rankset.Of(1), Returned: 2}
 	acts := s.Step(Receive{From: 0, Seq: 2, Msg: AppendMessage(nil, Down{v})})
 	if d, ok := acts[0].(Decide); len(acts) != 1 || !ok || d.Seq != 2 || !d.Value.Dead.Has(1) {
@@ -190,7 +190,7 @@ func TestDeadline(t *testing.T) {
 	}
 }
 
-// TestWatchdogCountsFromProgress: what has moved since the last look is not reminded.
+// TestWatchdogCountsFromProgress: an agreement with progress since the last check is not reminded.
 func TestWatchdogCountsFromProgress(t *testing.T) {
 	now := mono.Time(0)
 	tick := func(s *Series) int {
@@ -345,7 +345,7 @@ func TestOutboxBound(t *testing.T) {
 	}
 }
 
-// FuzzReceive: a Series survives any bytes from anybody, and what it keeps is bounded.
+// FuzzReceive: a Series survives any bytes from any sender, and its memory is bounded.
 func FuzzReceive(f *testing.F) {
 	v := Value{From: rankset.Of(1), Lo: Claim{0, 1}, Hi: Claim{0, 1}, Returned: 1}
 	f.Add(AppendMessage(nil, Up{v}), AppendMessage(nil, Down{v}), uint64(1), 1, 2)

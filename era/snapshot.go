@@ -7,8 +7,8 @@ import (
 	"github.com/goulfm/goulfm/internal/base/wire"
 )
 
-// Clone returns a copy that shares nothing that changes: for searches that visit every state.
-// What the last Step returned stays with the original.
+// Clone returns a copy that shares no mutable state, for searches that visit every state. The
+// actions of the last Step stay with the original.
 func (s *Series) Clone() *Series {
 	d := *s
 	d.teams = s.teams.clone()
@@ -28,8 +28,8 @@ func (s *Series) Clone() *Series {
 	return &d
 }
 
-// AppendState appends what the next Steps depend on, the clock left out: two Series of the
-// same Config for which it is the same do the same.
+// AppendState appends the state on which the next Steps depend, without the clock and the watchdog:
+// two Series of the same Config and the same appended state return the same actions.
 func (s *Series) AppendState(b []byte) []byte {
 	b = wire.AppendSet(wire.AppendSet(wire.AppendSet(b, s.closed), s.dead), s.gone)
 	if s.teams != nil {

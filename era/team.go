@@ -7,13 +7,13 @@ import (
 	"github.com/goulfm/goulfm/internal/base/rankset"
 )
 
-// teams says which ranks are one participant together, and which of them speaks for it. A
-// nil *teams is the flat case: each rank is a participant by itself.
+// teams maps ranks to participants, and participants to their speakers. A nil *teams is the flat
+// case: each rank is a participant by itself.
 //
-// The speaker of a team is its least rank that has not stopped. Only speakers send, and who
-// was sent something as one. So a rank that sends shows that those before it have stopped,
-// also where that is not known yet: an answer to it must not go to one of them. It closes
-// nobody (A27).
+// The speaker of a team is its least rank that has not stopped. Only speakers send, and ranks that
+// received a message as speaker. So a message from a rank shows that the ranks before it have
+// stopped, also where that is not known yet: an answer must not be sent to one of them. The message
+// closes no rank (A27).
 type teams struct {
 	of      []int       // participant by rank
 	members [][]int     // ranks by participant, ascending
@@ -38,7 +38,7 @@ func newTeams(members [][]int, n int) *teams {
 	return t
 }
 
-// participants returns how many there are among n ranks.
+// participants returns the number of participants among n ranks.
 func (t *teams) participants(n int) int {
 	if t == nil {
 		return n
@@ -46,7 +46,7 @@ func (t *teams) participants(n int) int {
 	return len(t.members)
 }
 
-// participant returns whom a rank belongs to.
+// participant returns the participant of a rank.
 func (t *teams) participant(rank int) int {
 	if t == nil {
 		return rank
@@ -74,8 +74,8 @@ func (t *teams) speakers(ps rankset.Set) rankset.Set {
 	return ranks
 }
 
-// stop notes that a rank has stopped. It says whether that was the last one of its
-// participant, and otherwise whether another rank speaks for that now.
+// stop records that a rank has stopped. The result gone is true for the last rank of its
+// participant; moved is true if the participant has a new speaker now.
 func (t *teams) stop(rank int) (p int, gone, moved bool) {
 	if t == nil {
 		return rank, true, false
@@ -95,7 +95,8 @@ func (t *teams) stop(rank int) (p int, gone, moved bool) {
 
 func (t *teams) lives(rank int) bool { return !t.stopped.Has(rank) }
 
-// hear notes that a rank has spoken, and says whether it is the first time that this one does.
+// hear records a message of a rank, and reports whether this makes the rank the new speaker of its
+// participant.
 func (t *teams) hear(rank int) (p int, moved bool) {
 	if t == nil {
 		return rank, false
@@ -103,13 +104,13 @@ func (t *teams) hear(rank int) (p int, moved bool) {
 	p = t.of[rank]
 	i, _ := slices.BinarySearch(t.members[p], rank)
 	if i <= t.speaker[p] {
-		return p, false // also what one before it had sent, on a slower way
+		return p, false // also for a slow message of a former speaker
 	}
 	t.speaker[p] = i
 	return p, true
 }
 
-// within returns the participants all of whose ranks are in the set.
+// within returns the participants with all their ranks in the set.
 func (t *teams) within(ranks rankset.Set) rankset.Set {
 	if t == nil {
 		return ranks

@@ -32,7 +32,7 @@ func TestTeamsSpeakByTheLeastThatLives(t *testing.T) {
 	assert.Equal(t, rankset.Of(0, 3), s.speakers(rankset.Of(0, 1)))
 }
 
-// TestTeamsHear: who speaks is taken for the speaker, and closes nobody.
+// TestTeamsHear: the sender of a message counts as the speaker, and closes no rank.
 func TestTeamsHear(t *testing.T) {
 	s := newTeams(pairs(), 6)
 	_, moved := s.hear(3)
@@ -71,7 +71,8 @@ func teamSeries(t *testing.T, me int) (s *Series, acts []Action) {
 	return s, acts
 }
 
-// TestWaitingTellsTheHeir: who waits for a participant contributes to its heir again (A25).
+// TestWaitingTellsTheHeir: a member that waits for a participant contributes to its heir again
+// (A25).
 func TestWaitingTellsTheHeir(t *testing.T) {
 	s, acts := teamSeries(t, 2)
 	assert.Equal(t, 0, acts[0].(Send).To)
@@ -82,7 +83,7 @@ func TestWaitingTellsTheHeir(t *testing.T) {
 	assert.Empty(t, s.Step(Failed{Rank: 5}), "the last of nobody")
 }
 
-// TestAskedAgain: a root asks the heir of whom it has asked (A25).
+// TestAskedAgain: a root asks the heir of a participant that was asked before (A25).
 func TestAskedAgain(t *testing.T) {
 	s, _ := teamSeries(t, 2)
 	s.Step(Failed{Rank: 0})
@@ -94,7 +95,7 @@ func TestAskedAgain(t *testing.T) {
 	assert.Equal(t, 5, acts[0].(Send).To)
 }
 
-// TestLearnedIsAnswered: who has asked before a decision was learned is told.
+// TestLearnedIsAnswered: a requester from before a decision was learned receives the decision.
 func TestLearnedIsAnswered(t *testing.T) {
 	s := NewSeries(Config{N: 6, Me: 3, Teams: pairs()})
 	assert.Empty(t, s.Step(Receive{From: 0, Seq: 1, Msg: AppendMessage(nil, ResultRequest{})}))

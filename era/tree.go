@@ -8,10 +8,10 @@ import (
 	"github.com/goulfm/goulfm/internal/base/rankset"
 )
 
-// A tree is the tree of one agreement: the shape laid over the ranks that are not
-// gone, in ascending order. It is the same at every member (A12). What a member
-// knows to be dead beyond that is given as "closed" and only skipped: links
-// change only where a member has died (ERA, section 2).
+// A tree is the tree of one agreement: the shape laid over the ranks that are not gone, in
+// ascending order. The tree is the same at every member (A12). Further dead members known locally
+// are passed as "closed" and only skipped: links change only where a member has died (ERA, section
+// 2).
 type tree struct {
 	shape *shape
 	size  int   // positions: ranks of the series minus len(gone)
@@ -38,16 +38,15 @@ func (t *tree) rank(pos int) int {
 	return pos + lo
 }
 
-// position returns where a rank that is not gone sits.
+// position returns the position of a rank in the tree. The rank must not be among those left out.
 func (t *tree) position(rank int) int {
 	before, isGone := slices.BinarySearch(t.gone, rank)
 	must.That(!isGone, "rank %d is not in the tree", rank)
 	return rank - before
 }
 
-// parent returns whom a member sends its contribution to: its nearest living
-// ancestor, else the least living member, else nobody (-1): it is the root
-// (ERA, Part 1; rule 2).
+// parent returns the receiver of a member's contribution: its nearest living ancestor, else the
+// least living member, else -1 for the root (ERA, Part 1; rule 2).
 func (t *tree) parent(rank int, closed rankset.Set) int {
 	if p := t.ancestor(t.position(rank), closed); p >= 0 {
 		return t.rank(p)
@@ -58,8 +57,8 @@ func (t *tree) parent(rank int, closed rankset.Set) int {
 	return -1
 }
 
-// children yields the members whose parent this member is. The cost grows with
-// the children and the dead members skipped, not with the size of the tree.
+// children yields the members that have this member as parent. The cost grows with the children and
+// the dead members skipped, not with the size of the tree.
 func (t *tree) children(rank int, closed rankset.Set) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		pos := t.position(rank)
@@ -76,8 +75,8 @@ func (t *tree) children(rank int, closed rankset.Set) iter.Seq[int] {
 	}
 }
 
-// living yields the member at pos if it lives, else the topmost living members
-// below it. It says whether to go on.
+// living yields the member at pos if alive, else the topmost living members below pos. The result
+// is false once the consumer has stopped.
 func (t *tree) living(pos int, closed rankset.Set, yield func(int) bool) bool {
 	if r := t.rank(pos); !closed.Has(r) {
 		return yield(r)
@@ -100,8 +99,8 @@ func (t *tree) ancestor(pos int, closed rankset.Set) int {
 	return -1
 }
 
-// root returns the least living rank. It has no living ancestor, because ancestors
-// come before their descendants.
+// root returns the least living rank. This rank has no living ancestor, because ancestors come
+// before their descendants.
 func (t *tree) root(closed rankset.Set) int {
 	pos := 0
 	for pos < t.size-1 && closed.Has(t.rank(pos)) {

@@ -43,8 +43,8 @@ func TestParentIsThePapers(t *testing.T) {
 	}
 }
 
-// TestChildrenAgainstDefinition: Children(S, p) = {q: Parent(S, q) = p}, for any shape,
-// with ranks gone from the tree and others skipped.
+// TestChildrenAgainstDefinition: Children(S, p) = {q: Parent(S, q) = p}, for any shape, with ranks
+// left out of the tree and others skipped.
 func TestChildrenAgainstDefinition(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	for range 3000 {

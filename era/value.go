@@ -9,23 +9,23 @@ import (
 	"github.com/goulfm/goulfm/internal/base/rankset"
 )
 
-// Value is what an agreement combines (A13): at first one member's contribution,
-// in the end the decision. The zero Value is the identity of Merge.
+// Value is the data that an agreement combines (A13): at first one member's contribution, in the
+// end the decision. The zero Value is the identity of Merge.
 //
 // Fields other than Dead mean something only if From is not empty.
 type Value struct {
-	From     rankset.Set // members whose contribution is in here
+	From     rankset.Set // members with a contribution in this Value
 	Lo, Hi   Claim       // least and greatest claim, by Call, then by Rank
 	Vetoes   rankset.Set // contributors that voted no
 	Flag     uint64      // AND over the contributors (R27)
 	Dead     rankset.Set // union: deaths that a contributor or the decider knew when it sent
-	Acked    rankset.Set // intersection of what the contributors had acknowledged at entry (A5)
+	Acked    rankset.Set // intersection of the acknowledged sets of the contributors at entry (A5)
 	Returned uint64      // minimum over the contributors of "every agreement below this one is decided here" (rule 8)
 	Entries  []Entry     // payloads, by ascending Rank, at most one per contributor
 }
 
-// Claim says what member Rank called: the kind of the call in the upper half of
-// Call, an argument such as the root in the lower. This package only compares.
+// Claim identifies the call of member Rank: the kind of the call in the upper half of Call, an
+// argument such as the root in the lower. This package only compares.
 type Claim struct {
 	Call uint64
 	Rank int
@@ -37,10 +37,9 @@ type Entry struct {
 	Data []byte
 }
 
-// Merge combines w into v: F of ERA, section 2. It is associative, commutative and
-// idempotent (A7: a contribution may arrive over two paths), provided that all
-// contributions of one member agree in everything but Dead and Returned. It
-// copies what it takes from w, except for payload bytes.
+// Merge combines w into v: F of ERA, section 2. Merge is associative, commutative and idempotent
+// (A7: a contribution may arrive over two paths), provided that all contributions of one member
+// agree in everything but Dead and Returned. Merge copies all parts of w but payload bytes.
 func (v *Value) Merge(w Value) {
 	v.Dead.Union(w.Dead)
 	if w.From.IsEmpty() {
@@ -63,8 +62,8 @@ func (v *Value) Merge(w Value) {
 }
 
 // AddPlain is Merge of a contribution that has a claim and a flag alone: no death is known to its
-// member, none is acknowledged, nothing else is contributed. It makes no set for one rank, of
-// which an agreement of n members would make n with n bits each.
+// member, none is acknowledged, nothing else is contributed. AddPlain makes no set for one rank; an
+// agreement of n members would otherwise make n sets of n bits each.
 func (v *Value) AddPlain(c Claim, flag uint64) {
 	if v.From.IsEmpty() {
 		v.Merge(Value{From: rankset.Of(c.Rank), Lo: c, Hi: c, Flag: flag})
@@ -77,19 +76,17 @@ func (v *Value) AddPlain(c Claim, flag uint64) {
 	v.Returned = min(v.Returned, 0)
 }
 
-// Failed says whether the agreement reports a process failure: some agreed death
-// had not been acknowledged by every contributor before it entered (R28, rule 7).
+// Failed reports whether the agreement returns a process failure: some agreed death had not been
+// acknowledged by every contributor before its entry (R28, rule 7).
 //
-// It is not enough to look at the dead that did not contribute (A5b). With three
-// members: 1 enters, its UP reaches 0, it dies; 2 entered before it knew, acked
-// {}; 0 learns it, acknowledges {1}, enters. 1 did contribute, so that test would
-// find no error, while 0 and 2 have acknowledged different sets. With this
-// test success implies acked = Dead at every contributor, because what a member
-// acknowledged it also reports as dead: acked <= Dead <= Acked <= acked (R36).
+// A test of the dead that did not contribute is not enough (A5b). With three members: 1 enters, its
+// UP reaches 0, 1 dies; 2 entered before it knew, acked {}; 0 learns of the death, acknowledges
+// {1}, enters. 1 did contribute, so that test would find no error, while 0 and 2 have acknowledged
+// different sets. With this test success implies acked = Dead at every contributor, because a
+// member also reports each acknowledged death as dead: acked <= Dead <= Acked <= acked (R36).
 func (v Value) Failed() bool { return !v.Dead.SubsetOf(v.Acked) }
 
-// Mismatch says whether members called different things; Lo and Hi name two of
-// them.
+// Mismatch reports whether members made different calls; Lo and Hi name two of them.
 func (v Value) Mismatch() bool { return v.Lo.Call != v.Hi.Call }
 
 // Clone returns a copy that shares nothing with v but payload bytes.
@@ -100,7 +97,7 @@ func (v Value) Clone() Value {
 	return v
 }
 
-// Equal says whether v and w are the same in every field.
+// Equal reports whether v and w are the same in every field.
 func (v Value) Equal(w Value) bool {
 	return v.Lo == w.Lo && v.Hi == w.Hi && v.Flag == w.Flag && v.Returned == w.Returned &&
 		v.From.Equal(w.From) && v.Vetoes.Equal(w.Vetoes) && v.Dead.Equal(w.Dead) && v.Acked.Equal(w.Acked) &&
@@ -109,7 +106,7 @@ func (v Value) Equal(w Value) bool {
 		})
 }
 
-// String prints v on one line; fields that say nothing are left out.
+// String prints v on one line; empty claims, vetoes and entries are left out.
 func (v Value) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "from=%v flag=%d dead=%v acked=%v", v.From, v.Flag, v.Dead, v.Acked)

@@ -9,7 +9,7 @@ import (
 	"github.com/goulfm/goulfm/internal/base/rankset"
 )
 
-// TestAddPlain is Merge of the same contribution, whatever was merged before.
+// TestAddPlain is Merge of the same contribution, after any earlier merges.
 func TestAddPlain(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {

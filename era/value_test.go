@@ -8,8 +8,8 @@ import (
 	"github.com/goulfm/goulfm/internal/base/rankset"
 )
 
-// world is what each of n members would contribute; values of the test are merges of
-// some of these, as in a run.
+// world holds the contributions of n members; values of the test are merges of some of these, as in
+// a run.
 func world(rng *rand.Rand, n int) []Value {
 	out := make([]Value, n)
 	for r := range n {
@@ -85,7 +85,7 @@ func TestMergeArrivalOrders(t *testing.T) {
 	}
 }
 
-// TestMergeCopies: what was merged in may change afterwards without harm.
+// TestMergeCopies: a merged Value may change afterwards without harm.
 func TestMergeCopies(t *testing.T) {
 	w := world(rand.New(rand.NewPCG(6, 6)), 6)
 	var v Value
