@@ -81,6 +81,6 @@
 // each have their own T, and α follows from the η in the beats; merging their requested periods is
 // left to their host.
 //
-// Reading order: qos.go, configure.go, loss.go and delay.go, watch.go, observer.go,
-// emitter.go; then the scripts in testdata, crash.txt first.
+// Reading order of the files: qos, configure, loss and delay, watch, observer, emitter; then the
+// scripts in testdata, crash.txt first.
 package adaptive
