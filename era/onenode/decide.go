@@ -5,14 +5,14 @@ import (
 	"github.com/goulfm/goulfm/internal/base/rankset"
 )
 
-// scan looks at the oldest open agreement, and says whether it decided it. Younger
-// ones need no look: who has a line there has one here.
+// scan checks the oldest open agreement, and reports whether this call decided it. Younger
+// agreements need no check: a member with a line there has a line here.
 //
-// It looks who has decided first, then who has a line, and reads what the lines say
-// only when nobody is missing: of many members that wait for one another just the
-// last to come, or those who come at the same time, combine all contributions.
+// scan first reads the decision word, then checks which members have a line, and reads the contents
+// of the lines only when no member is missing: of many members that wait for one another, only the
+// last to arrive, or several that arrive at the same time, combine all contributions.
 //
-// All that is closed was closed before the first line is looked at (I1). Otherwise:
+// All closed members were closed before the first line is read (I1). Otherwise:
 //
 //	2 publishes and dies. 0 sees no line of 2 yet; 1 does, has all lines, and
 //	decides with 2. If 0 now heard of the death and went by what it saw before, it
@@ -49,10 +49,9 @@ func (s *Series) isHere(m int, k uint64) bool {
 	return there
 }
 
-// takeAll merges the contributions to agreement k of those who were seen, and says
-// whether they are all there. Each has an entry of its own rank at most, and they come in
-// the order of ranks: so the entries of all are these one behind another, without a list
-// made anew for each.
+// takeAll merges the contributions of the seen members to agreement k, and reports whether all of
+// them are still there. Each contribution has at most an entry of its own rank, and the loop is in
+// the order of ranks: so appending gives the sorted entries, without a new list for each member.
 func (s *Series) takeAll(k uint64) bool {
 	s.value = era.Value{}
 	entries := make([]era.Entry, 0, s.n)
@@ -69,7 +68,7 @@ func (s *Series) takeAll(k uint64) bool {
 	return true
 }
 
-// take merges member m's contribution to agreement k, and says whether it is there.
+// take merges member m's contribution to agreement k, and reports whether the line is there.
 func (s *Series) take(m int, k uint64) bool {
 	return MergeLine(&s.value, s.memory, m, s.slot(k), k, m, s.n)
 }
@@ -84,7 +83,7 @@ func (s *Series) arbitrate(k uint64, skipped rankset.Set) bool {
 	slot := s.slot(k)
 	word := s.memory.Word(slot)
 	if word&tagMask != s.tag {
-		return false // closed, and gone: nobody waits for this agreement any more
+		return false // the communicator is closed and its memory reused: no member waits for this agreement any more
 	}
 	if Winner(word, k) < 0 {
 		v := s.without(skipped)
@@ -98,8 +97,8 @@ func (s *Series) arbitrate(k uint64, skipped rankset.Set) bool {
 	return s.follow(k, word)
 }
 
-// without returns what the lines say, and that those who are skipped and dead are
-// dead (R28, R31). Who left is not.
+// without returns the merged lines, with the skipped members that are dead added to the dead (R28,
+// R31). A member that left is not added.
 func (s *Series) without(skipped rankset.Set) era.Value {
 	v := s.value.Clone()
 	skipped.Intersect(s.dead)
@@ -107,9 +106,9 @@ func (s *Series) without(skipped rankset.Set) era.Value {
 	return v
 }
 
-// follow decides what the member named by the decision word has offered, if the word
-// is of this agreement: then everybody without a line had stopped, whether this
-// member has heard of it or not.
+// follow decides the value offered by the member that the decision word names, if the word is of
+// this agreement: then all members without a line had stopped, whether this member has learnt of
+// that or not.
 func (s *Series) follow(k uint64, word uint64) bool {
 	w := Winner(word, k)
 	if word&tagMask != s.tag || w < 0 || w >= s.n {

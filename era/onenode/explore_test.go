@@ -41,7 +41,7 @@ type move struct {
 	do   func(w *world) error
 }
 
-// run visits everything. An error tells the path to the violation.
+// run visits all states. An error lists the path to the violation.
 func (s *search) run() error {
 	s.seen = map[[2]uint64]struct{}{}
 	s.seeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
@@ -77,8 +77,8 @@ func (s *search) visit(w *world, path []string) error {
 	return nil
 }
 
-// checkEnd lets everybody look and, where a plain agreement held that up, propose,
-// until all is decided.
+// checkEnd makes all members poll and, where a plain agreement prevented that, propose, until all
+// is decided.
 func (s *search) checkEnd(w *world) error {
 	if err := w.checkEnd(); err != nil && !strings.HasPrefix(err.Error(), "termination") {
 		return err
@@ -108,7 +108,7 @@ func at(path []string, err error) error {
 	return fmt.Errorf("%w\nafter: %s", err, strings.Join(path, ", "))
 }
 
-// moves returns what must happen some day, and what may.
+// moves returns the moves that must happen some day, and the optional moves.
 func (s *search) moves(w *world) (musts, mays []move) {
 	for r := range w.n() {
 		switch {
@@ -195,7 +195,7 @@ func looks(w *world, r int) []move {
 	return []move{{fmt.Sprintf("%d looks", r), func(w *world) error { return w.start(r, "look", stepping(Look{})) }}}
 }
 
-// key digests everything that the future, and what is checked, depend on.
+// key digests all state on which the future and the checks depend.
 func (s *search) key(w *world) (k [2]uint64) {
 	var b []byte
 	for _, word := range w.ram.words {
@@ -297,7 +297,7 @@ func TestExhaustive(t *testing.T) {
 	}
 }
 
-// TestTornLines: a line whose number is stored before the rest is read half old.
+// TestTornLines: a line with its number stored before the rest is read half old.
 func TestTornLines(t *testing.T) {
 	s := search{cfg: Config{N: 2, Window: 1}, agreements: 1, torn: true}
 	err := s.run()

@@ -2,19 +2,19 @@ package onenode
 
 import "slices"
 
-// Heap is the memory of a node in Go values, for simulators and tests, which run all
-// its processes under one goroutine. Like the real one it has a few blocks for each
-// process, and which of them a communicator has at a process follows from the
-// context index that the process drew for it.
+// Heap is the memory of a node in Go values, for simulators and tests, which run all its processes
+// under one goroutine. Like the real memory, a Heap has a few blocks for each process. The block of
+// a communicator at a process follows from the context index that the process drew for that
+// communicator.
 type Heap struct {
 	blocks int
 	places map[place]*block // looked up, never ranged over
-	moved  func(Sharing)    // told of each change that others may wait for; may be nil
+	moved  func(Sharing)    // called at each change that others may wait for; may be nil
 }
 
-// Sharing is a communicator that has its memory in a Heap, as one member sees it.
+// Sharing is one member's view of a communicator with its memory in a Heap.
 type Sharing struct {
-	Part    int      // tells the series of a communicator apart
+	Part    int      // distinguishes the series of a communicator
 	Procs   []int    // the members' processes
 	Indices []uint32 // the context index of each member
 	Me      int
@@ -22,14 +22,14 @@ type Sharing struct {
 
 type place struct{ proc, block, part int }
 
-// block is what one process keeps of one part of a communicator.
+// block is the memory of one process for one part of a communicator.
 type block struct {
 	lines  [Slots]placedLine
 	values [Slots]placedBytes
 	words  [Slots]uint64
 }
 
-// index says for which communicator a thing was written.
+// The field index identifies the communicator of the data.
 type (
 	placedLine struct {
 		index uint32
@@ -43,8 +43,8 @@ type (
 	}
 )
 
-// NewHeap returns memory with so many blocks for each process; moved, if not nil, is
-// told of each line and each decision when it is there.
+// NewHeap returns memory with this number of blocks for each process; moved, if not nil, is called
+// after each line and each decision.
 func NewHeap(blocks int, moved func(Sharing)) *Heap {
 	return &Heap{blocks: blocks, places: map[place]*block{}, moved: moved}
 }

@@ -87,8 +87,8 @@ func TestOldIsBlind(t *testing.T) {
 	}
 }
 
-// TestSlowSwap: a swap that was on its way when the block went to another communicator
-// does nothing there.
+// TestSlowSwap: a swap in progress when another communicator takes over the block has no effect
+// there.
 func TestSlowSwap(t *testing.T) {
 	r := newReused()
 	of := r.old
@@ -101,7 +101,7 @@ func TestSlowSwap(t *testing.T) {
 	}
 }
 
-// TestValueOfAnother: a word that names a value which is gone decides nothing.
+// TestValueOfAnother: a word that names a removed value decides nothing.
 func TestValueOfAnother(t *testing.T) {
 	r := newReused()
 	s := r.series(r.old, 2)

@@ -11,8 +11,8 @@ import (
 	"github.com/goulfm/goulfm/internal/base/rankset"
 )
 
-// ram is shared memory as words. Members see it through views, and each access to a
-// word is one step that a test can order.
+// ram is shared memory as words. Members access the memory through views, and each access to a word
+// is one step that a test can order.
 type ram struct {
 	n, slots            int
 	longWords, valWords int
@@ -56,12 +56,12 @@ type view struct {
 	*ram
 	me     int
 	run    *run         // nil: no access waits for anything
-	played func(string) // told of what others may wait for; may be nil
+	played func(string) // called at changes that others may wait for; may be nil
 }
 
-// run is a Step of which so many accesses are made: those in the log were made
-// before, at their time, and budget more are made now. At the one behind them it
-// is abandoned, to be run again with a longer log.
+// run is a Step with a limited number of accesses: those in the log were made before, at their
+// time, and budget more are made now. At the next access the Step is abandoned, to be run again
+// with a longer log.
 type run struct {
 	log    []uint64
 	pos    int
@@ -70,8 +70,8 @@ type run struct {
 
 type paused struct{}
 
-// access makes an access, if it may. Reads of words that only the reader writes are
-// free: no order of them with anything makes a difference.
+// access makes an access, if the budget allows. Reads of words that only the reader writes are
+// free: their order relative to other accesses makes no difference.
 func (v *view) access(free bool, do func() uint64) uint64 {
 	r := v.run
 	if r == nil {
@@ -193,9 +193,9 @@ func (v *view) Swap(slot int, old, new uint64) bool {
 	}) == 1
 }
 
-// TestBounds: the longest contribution and the longest value fit into what LongMax
-// and ValueMax say, and both together, with 256 bytes for the line and what a memory
-// needs itself, into 1 KiB and 32 bytes for each process.
+// TestBounds: the longest contribution and the longest value fit into LongMax and ValueMax, and
+// both together, with 256 bytes for the line and the needs of the memory itself, into 1 KiB and 32
+// bytes for each process.
 func TestBounds(t *testing.T) {
 	entry := make([]byte, EntryMax)
 	for _, n := range []int{1, 2, 3, 63, 64, 65, 127, 128, 129, 500, 1024, 4096, 16384} {

@@ -2,7 +2,7 @@ package onenode
 
 import "github.com/goulfm/goulfm/internal/base/must"
 
-// PlainState is how far an agreement that was entered plainly has come.
+// PlainState is the state of an agreement that was entered plainly.
 type PlainState uint8
 
 // The states.
@@ -12,7 +12,7 @@ const (
 	// Decided: all lines are there, all are plain, and all name the same call. The
 	// agreement is decided here.
 	Decided
-	// Mixed: it is not that simple. The caller goes on by Adopt and Step.
+	// Mixed: the plain path does not apply. The caller continues with Adopt and Step.
 	Mixed
 )
 
@@ -26,14 +26,14 @@ type plain struct {
 	flag   uint64 // AND over these and this member's own
 }
 
-// Plain says whether the next agreement can be entered plainly: no death is known
-// here, so nothing is acknowledged either, nobody has left, and none is open.
+// Plain reports whether the next agreement can be entered plainly: no death is known here, so
+// nothing is acknowledged either, nobody has left, and none is open.
 func (s *Series) Plain() bool { return s.Open() == 0 && s.closed.IsEmpty() }
 
-// EnterPlain contributes to agreement Next() and returns its number. It does what a
-// Propose does whose Value says nothing but the claim's Call and the Flag, without
-// its cost, provided that Plain. Until PollPlain decides or Adopt is called, Step
-// leaves the agreement alone, and nothing may be proposed.
+// EnterPlain contributes to agreement Next() and returns its number. The effect is that of a
+// Propose with only the claim's Call and the Flag in its Value, without the cost of a Propose.
+// Plain must be true. Until PollPlain decides or Adopt is called, Step leaves the agreement alone,
+// and nothing may be proposed.
 func (s *Series) EnterPlain(call, flag uint64) uint64 {
 	must.That(s.Plain(), "a plain agreement beside others, or beside the dead")
 	s.entered++
@@ -42,9 +42,9 @@ func (s *Series) EnterPlain(call, flag uint64) uint64 {
 	return s.entered
 }
 
-// PollPlain looks whether the agreement that was entered plainly is decided: then
-// flag is the AND over all members. A line that was seen is not looked at again, nor this
-// member's own: it may be in another processor's cache by now.
+// PollPlain checks whether the agreement that was entered plainly is decided: then flag is the AND
+// over all members. A line is not read again once seen, nor is this member's own, which may be in
+// another processor's cache by now.
 func (s *Series) PollPlain() (flag uint64, state PlainState) {
 	p := &s.plain
 	for ; p.cursor < s.n; p.cursor++ {
@@ -64,15 +64,15 @@ func (s *Series) PollPlain() (flag uint64, state PlainState) {
 	return p.flag, Decided
 }
 
-// ConcludePlain ends the agreement that was entered plainly as PollPlain does with
-// Decided, for an owner that has the result from a member for which PollPlain said so.
+// ConcludePlain ends the agreement that was entered plainly as PollPlain does with Decided, for an
+// owner that has the result from a member for which PollPlain returned Decided.
 func (s *Series) ConcludePlain() {
 	must.That(s.plain.open, "no plain agreement to conclude")
 	s.decided, s.plain.open = s.entered, false
 }
 
-// Adopt returns the number of the agreement that was entered plainly, and hands it
-// over to Step: a Look decides it, or a later event.
+// Adopt returns the number of the agreement that was entered plainly, and hands the agreement over
+// to Step: a Look or a later event decides it.
 func (s *Series) Adopt() uint64 {
 	must.That(s.plain.open, "no plain agreement to adopt")
 	s.plain.open = false

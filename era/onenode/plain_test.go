@@ -54,8 +54,7 @@ func (c *counted) Read(m, slot int, seq uint64) (Line, bool) {
 	return c.Memory.Read(m, slot, seq)
 }
 
-// TestPollIsCheap: a poll looks at no line again that it has seen, and at one that is
-// missing.
+// TestPollIsCheap: a poll reads no seen line again, and only one missing line.
 func TestPollIsCheap(t *testing.T) {
 	const n = 8
 	g := newGroup(t, n)
@@ -111,7 +110,7 @@ func TestStepLeavesPlainAlone(t *testing.T) {
 	}
 }
 
-// BenchmarkPlain is a plain agreement of one member, whose peers are always there.
+// BenchmarkPlain is a plain agreement of one member, with peers that are always there.
 func BenchmarkPlain(b *testing.B) {
 	heap := NewHeap(1, nil)
 	s := NewSeries(Config{N: 1, Memory: heap.Open(Sharing{Procs: []int{0}, Indices: []uint32{0}})})

@@ -68,7 +68,7 @@ func randomRun(seed uint64) (*world, error) {
 	return w, s.checkEnd(w)
 }
 
-// choose prefers to go on, and lets somebody die now and then.
+// choose prefers progress, and kills a member now and then.
 func choose(rng *rand.Rand, musts, mays []move) (move, bool) {
 	var looks, deaths []move
 	for _, m := range mays {

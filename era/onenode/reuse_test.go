@@ -9,8 +9,8 @@ import (
 	"github.com/goulfm/goulfm/internal/base/rankset"
 )
 
-// reuse is a communicator of processes 0, 1 and 2, of which one is slow, in blocks that
-// serve another communicator when the others have closed it.
+// reuse is a communicator of processes 0, 1 and 2, one of them slow. Its blocks serve another
+// communicator when the others have closed the first.
 type reuse struct {
 	t       *testing.T
 	heap    *Heap
@@ -40,10 +40,10 @@ func (r *reuse) propose(me int) []Action {
 	return r.members[me].Step(Propose{Value: era.Value{Flag: 1, Lo: claim, Hi: claim}})
 }
 
-// TestReusedLineIsNoContribution: 0 has seen the lines of 1 and waits for 2. All the
-// others decide and close, and 1 uses its block for another communicator before 0 looks
-// again: the line that 0 has seen is not there any more. 0 decides nothing; it would
-// decide without 1, which has contributed and lives.
+// TestReusedLineIsNoContribution: 0 has seen the lines of 1 and waits for 2. All the others decide
+// and close, and 1 uses its block for another communicator before 0 reads again: the line that 0
+// has seen is not there any more. 0 decides nothing; a decision would be without 1, which has
+// contributed and lives.
 func TestReusedLineIsNoContribution(t *testing.T) {
 	r := newReuse(t)
 	require.Empty(t, r.propose(0))
@@ -55,10 +55,10 @@ func TestReusedLineIsNoContribution(t *testing.T) {
 	require.Empty(t, r.members[0].Step(Look{}))
 }
 
-// TestForeignWordIsNoDecision: 2 waits. 0, in whose block the words are, has closed the
-// communicator and uses the block for another one, with process 3. The decision word
-// there names member 1 and agreement 1, as it could here; and member 1 here has offered a
-// value for agreement 1, which came too late. 2 must not take that for the decision.
+// TestForeignWordIsNoDecision: 2 waits. 0, which has the words in its block, has closed the
+// communicator and uses the block for another one, with process 3. The decision word there names
+// member 1 and agreement 1, as it could here; and member 1 here has offered a value for agreement
+// 1, which came too late. 2 must not take that for the decision.
 func TestForeignWordIsNoDecision(t *testing.T) {
 	r := newReuse(t)
 	late := era.Value{From: rankset.Of(1), Flag: 7}

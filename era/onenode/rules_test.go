@@ -9,7 +9,7 @@ import (
 	"github.com/goulfm/goulfm/internal/base/rankset"
 )
 
-// group is n Series that share a Heap. Nobody looks but when told.
+// group is n Series that share a Heap. Members poll only on command.
 type group struct {
 	t       *testing.T
 	members []*Series
@@ -37,7 +37,7 @@ func (g *group) propose(r int, flag uint64, acked ...int) {
 	g.step(r, Propose{Value: era.Value{Flag: flag, Lo: claim, Hi: claim, Acked: rankset.Of(acked...)}})
 }
 
-// look lets these members look, and returns what the last decision of all of them is.
+// look makes these members poll, and returns the last decision of all of them.
 func (g *group) look(ranks ...int) era.Value {
 	g.t.Helper()
 	for _, r := range ranks {
@@ -83,7 +83,7 @@ func TestParticipation(t *testing.T) {
 	}
 }
 
-// TestIrrevocability: what is decided is decided once, whatever happens then.
+// TestIrrevocability: an agreement is decided once, after any later events.
 func TestIrrevocability(t *testing.T) {
 	g := newGroup(t, 3)
 	for r := range 3 {
@@ -97,7 +97,7 @@ func TestIrrevocability(t *testing.T) {
 	}
 }
 
-// TestTermination: whoever survives decides, the decider of others' words or not.
+// TestTermination: every survivor decides, with or without the member that wrote the word.
 func TestTermination(t *testing.T) {
 	for survivor := range 4 {
 		g := newGroup(t, 4)
@@ -111,8 +111,8 @@ func TestTermination(t *testing.T) {
 	}
 }
 
-// TestR28R31: who fails before it contributed makes an error, unless all had
-// acknowledged it, and is among the agreed dead in any case.
+// TestR28R31: a member that fails before its contribution makes an error, unless all had
+// acknowledged the death, and is among the agreed dead in any case.
 func TestR28R31(t *testing.T) {
 	for acks := range 4 {
 		g := newGroup(t, 3)
@@ -143,8 +143,8 @@ func TestR36(t *testing.T) {
 	}
 }
 
-// TestR38: a death that one member knew when it entered is agreed, also if its
-// victim has contributed; one that is learnt later is not (R34, A18).
+// TestR38: a death that one member knew at its entry is agreed, also if its victim has contributed;
+// one that is learnt later is not (R34, A18).
 func TestR38(t *testing.T) {
 	g := newGroup(t, 4)
 	g.propose(2, 1)
@@ -158,7 +158,7 @@ func TestR38(t *testing.T) {
 	}
 }
 
-// TestLeftIsNotDead: who left is not waited for, and no result names it.
+// TestLeftIsNotDead: a left member is not waited for, and no result names it.
 func TestLeftIsNotDead(t *testing.T) {
 	g := newGroup(t, 3)
 	for r := range 2 {
@@ -170,8 +170,8 @@ func TestLeftIsNotDead(t *testing.T) {
 	}
 }
 
-// TestWindow: Next counts on, Open counts what is held back, and nobody is more than
-// a window ahead.
+// TestWindow: Next keeps counting, Open includes held-back contributions, and no member is more
+// than a window ahead.
 func TestWindow(t *testing.T) {
 	g := newGroup(t, 2)
 	const many = 2*era.Window + 5
@@ -212,7 +212,7 @@ func TestKnownDead(t *testing.T) {
 	}
 }
 
-// TestProposeIsChecked: what a caller may not do.
+// TestProposeIsChecked: calls that are not allowed.
 func TestProposeIsChecked(t *testing.T) {
 	for name, wrong := range map[string]func(g *group){
 		"an entry of": func(g *group) {
@@ -242,8 +242,8 @@ func TestProposeIsChecked(t *testing.T) {
 	}
 }
 
-// TestBrokenBytes: what no correct member writes is a mismatch that names its writer,
-// the same at all.
+// TestBrokenBytes: bytes that no correct member writes are a mismatch that names the writer, the
+// same at all.
 func TestBrokenBytes(t *testing.T) {
 	of2 := era.AppendMessage(nil, era.Up{Value: era.Value{From: rankset.Of(2), Lo: era.Claim{Rank: 2}, Hi: era.Claim{Rank: 2}}})
 	for name, c := range map[string]struct {
@@ -265,8 +265,8 @@ func TestBrokenBytes(t *testing.T) {
 	}
 }
 
-// FuzzBytes: whatever stands in a member's line and value, nobody panics, and two who
-// read it agree.
+// FuzzBytes: for any contents of a member's line and value, no member panics, and two readers
+// agree.
 func FuzzBytes(f *testing.F) {
 	v := era.Value{From: rankset.Of(1), Lo: era.Claim{Rank: 1}, Hi: era.Claim{Rank: 1}, Entries: []era.Entry{{Rank: 1, Data: []byte("x")}}}
 	up, down := era.AppendMessage(nil, era.Up{Value: v}), era.AppendMessage(nil, era.Down{Value: v})

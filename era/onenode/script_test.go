@@ -16,8 +16,8 @@ import (
 
 var scripts = flag.String("script", golden.Files, "the scripts to play")
 
-// TestScripts plays testdata/*.txt, or those of -script. A line that starts in the first
-// column is a command or a comment; the indented lines below it are what it printed.
+// TestScripts plays testdata/*.txt, or those of -script. A line that starts in the first column is
+// a command or a comment; the indented lines below are its output.
 //
 //	cluster n=3 [window=2] [dead={1}]
 //	propose 2|all|1,4 [flag=3] [acked={1}] [call=5] [veto] [entry=text]
@@ -50,7 +50,7 @@ type script struct {
 	w *world
 }
 
-// command runs one command and returns what happened.
+// command runs one command and returns its effects.
 func (s *script) command(line string) []string {
 	words := strings.Fields(line)
 	if s.w != nil {
@@ -110,7 +110,7 @@ func (s *script) run(name string, args []string) error {
 	return nil
 }
 
-// call returns what a command does to member r; nil if nothing is left to do.
+// call returns the action of a command on member r; nil if nothing is left to do.
 func (s *script) call(r int, name string, args []string) (func(*Series) []Action, error) {
 	w := s.w
 	switch name {

@@ -14,9 +14,9 @@ import (
 // membersMax bounds a group: a decision word has 16 bits for a member.
 const membersMax = 1<<16 - 2
 
-// Config says what a Series is about. All members give the same N and Tag.
+// Config describes a Series. All members give the same N and Tag.
 type Config struct {
-	N, Me  int         // members of the group, and which one this is
+	N, Me  int         // members of the group, and the rank of this member
 	Memory Memory      // this member's view
 	Tag    uint32      // names the communicator in the decision words: see Memory.Word
 	Dead   rankset.Set // deaths already known
@@ -31,14 +31,14 @@ type Series struct {
 	window uint64
 	slots  uint64
 
-	closed rankset.Set // not waited for: the dead and those who left
-	dead   rankset.Set // the dead alone: what a contribution reports
+	closed rankset.Set // not waited for: the dead and the left
+	dead   rankset.Set // the dead alone, as reported by a contribution
 
 	entered uint64      // agreements 1..entered are published here
 	decided uint64      // agreements 1..decided are decided here
 	queue   []era.Value // contributions to entered+1, entered+2, ..., held back by the window
 
-	// Of agreement decided+1: what the lines that were seen say together.
+	// Of agreement decided+1: the seen lines, merged.
 	value era.Value
 	seen  rankset.Set
 
@@ -60,7 +60,7 @@ func NewSeries(cfg Config) *Series {
 	return s
 }
 
-// Step applies one event and returns, in order, what the owner must do. The slice is
+// Step applies one event and returns the actions that the owner must execute in order. The slice is
 // valid until the next Step.
 func (s *Series) Step(ev Event) []Action {
 	s.out = s.out[:0]
@@ -86,10 +86,10 @@ func (s *Series) Next() uint64 { return s.entered + uint64(len(s.queue)) + 1 }
 // Open returns how many agreements were proposed here and are not decided here.
 func (s *Series) Open() int { return int(s.entered-s.decided) + len(s.queue) }
 
-// Deadline is when the Series next wants to be told the time: never.
+// Deadline returns when the Series next requires the time: never.
 func (s *Series) Deadline() (mono.Time, bool) { return 0, false }
 
-// propose takes this member's contribution to the next agreement.
+// propose queues this member's contribution to the next agreement.
 func (s *Series) propose(v era.Value) {
 	must.That(!s.plain.open, "rank %d proposes beside a plain agreement", s.me)
 	must.That(v.Acked.SubsetOf(s.dead), "rank %d acknowledges %v, known dead are %v", s.me, v.Acked, s.dead)
@@ -101,7 +101,7 @@ func (s *Series) propose(v era.Value) {
 	s.queue = append(s.queue, v)
 }
 
-// close notes that nobody need wait for rank x.
+// close records that no member need wait for rank x.
 func (s *Series) close(x int) {
 	must.That(x >= 0 && x < s.n, "rank %d of %d has stopped", x, s.n)
 	if x == s.me {
@@ -111,8 +111,8 @@ func (s *Series) close(x int) {
 	s.plain.mixed = true
 }
 
-// settle enters what the window lets in and decides what can be decided, until
-// neither is left.
+// settle enters the contributions that the window admits and decides the decidable agreements,
+// until neither is left.
 func (s *Series) settle() {
 	for {
 		for len(s.queue) > 0 && s.entered < s.decided+s.window {
@@ -125,8 +125,8 @@ func (s *Series) settle() {
 	must.That(s.entered <= s.decided+s.window, "%d entered, %d decided", s.entered, s.decided)
 }
 
-// enter publishes the oldest queued contribution, with every death known by now
-// (R38), as that to agreement entered+1.
+// enter publishes the oldest queued contribution, with every death known by now (R38), as the
+// contribution to agreement entered+1.
 func (s *Series) enter() {
 	v := s.queue[0]
 	s.queue = slices.Delete(s.queue, 0, 1)
@@ -137,9 +137,9 @@ func (s *Series) enter() {
 
 func (s *Series) slot(seq uint64) int { return int(seq % s.slots) }
 
-// WaitsFor returns the ranks, ascending, whose contribution this member needs before
-// agreement seq goes on here: nil if it is decided here or not proposed here. For
-// one behind another it is those of the oldest open one.
+// WaitsFor returns the ranks, ascending, from which this member needs a contribution before
+// agreement seq can proceed here: nil if seq is decided here or not proposed here. For an agreement
+// behind another one, the result is that of the oldest open one.
 func (s *Series) WaitsFor(seq uint64) []int {
 	if seq <= s.decided || seq >= s.Next() {
 		return nil

@@ -15,19 +15,19 @@ type world struct {
 	cfg      Config
 	ram      *ram
 	members  []*Series
-	running  []*running    // by member: the Step that it is in the middle of
-	agreed   []rankset.Set // by member: agreed deaths that are not announced to it
-	dead     rankset.Set   // who has stopped
-	left     rankset.Set   // of these, who left before
-	told     []rankset.Set // by member: of whose death
+	running  []*running    // by member: the Step in progress
+	agreed   []rankset.Set // by member: agreed deaths not yet announced there
+	dead     rankset.Set   // stopped members
+	left     rankset.Set   // of these, the members that left before
+	told     []rankset.Set // by member: the dead reported there
 	toldLeft []rankset.Set
 	history  [][]contribution // by member, by seq-1
 	results  [][]era.Value    // by member, by seq-1
-	events   []string         // what happened, for scripts
+	events   []string         // past events, for scripts
 	verbose  bool
 }
 
-// contribution is what a member knew when it proposed, and what it proposed.
+// contribution is the proposal of a member, and its knowledge at that moment.
 type contribution struct {
 	value era.Value
 	dead  rankset.Set
@@ -35,7 +35,7 @@ type contribution struct {
 
 // running is a Step, or a plain call, in the middle of which a member is.
 type running struct {
-	name string // says all: states with the same names are in the same calls
+	name string // identifies the call: states with the same names are in the same calls
 	call func(s *Series) []Action
 	log  []uint64
 }
@@ -78,7 +78,7 @@ func (w *world) start(r int, name string, call func(s *Series) []Action) error {
 	return w.advance(r, 1)
 }
 
-// advance lets member r make so many accesses in the call that it is in.
+// advance makes member r continue its call for a number of accesses.
 func (w *world) advance(r, accesses int) error {
 	now := *w.running[r]
 	s := w.members[r].clone()
@@ -106,7 +106,7 @@ func attempt(call func() []Action) (acts []Action, done bool) {
 	return call(), true
 }
 
-// finish lets member r complete the call that it is in.
+// finish makes member r complete its call.
 func (w *world) finish(r int) error {
 	if w.running[r] == nil {
 		return nil
@@ -146,7 +146,7 @@ func stepping(ev Event) func(s *Series) []Action {
 	return func(s *Series) []Action { return slices.Clone(s.Step(ev)) }
 }
 
-// announce starts to tell r of a death that was agreed.
+// announce starts to report an agreed death to r.
 func (w *world) announce(r int) error {
 	x := w.agreed[r].Next(0)
 	w.agreed[r] = w.agreed[r].Clone()
@@ -154,7 +154,7 @@ func (w *world) announce(r int) error {
 	return w.failed(r, x)
 }
 
-// failed starts to tell r of x's death.
+// failed starts to report x's death to r.
 func (w *world) failed(r, x int) error {
 	if x == r || w.told[r].Has(x) {
 		return nil
@@ -169,13 +169,13 @@ func with(s rankset.Set, x int) rankset.Set {
 	return s
 }
 
-// propose notes what r contributes.
+// propose records r's contribution.
 func (w *world) propose(r int, v era.Value) {
 	v.From = rankset.Of(r)
 	w.history[r] = append(slices.Clip(w.history[r]), contribution{v, w.told[r].Clone()})
 }
 
-// plainCall is what plain contributions call.
+// plainCall is the call of plain contributions.
 const plainCall = 7
 
 // poll is PollPlain as a call: a decision is an action, as of Step.
@@ -188,13 +188,13 @@ func poll(s *Series) ([]Action, PlainState) {
 	return []Action{Decide{Seq: s.decided, Value: era.Value{From: rankset.Range(0, s.n), Lo: lo, Hi: hi, Flag: flag}}}, state
 }
 
-// adopt is Adopt and what follows it.
+// adopt is Adopt and its consequences.
 func adopt(s *Series) []Action {
 	s.Adopt()
 	return slices.Clone(s.Step(Look{}))
 }
 
-// stop ends r at once, in the middle of what it does.
+// stop ends r at once, in the middle of a call.
 func (w *world) stop(r int) {
 	w.dead = with(w.dead, r)
 	w.running[r] = nil
@@ -226,7 +226,7 @@ func (w *world) checkAgreement(r int, d Decide) error {
 	return nil
 }
 
-// checkParticipation: the contribution of everybody who lives, and of nobody who
+// checkParticipation: the decision has the contributions of all live members, and of no member that
 // made none.
 func (w *world) checkParticipation(d Decide) error {
 	for q := range w.n() {
@@ -295,7 +295,7 @@ func (w *world) checkDead(d Decide) error {
 	return nil
 }
 
-// settle lets everybody alive look, until that changes nothing any more.
+// settle makes all live members poll, until that changes nothing any more.
 func (w *world) settle() error {
 	for before := -1; before != w.decisions(); {
 		before = w.decisions()
@@ -318,7 +318,7 @@ func (w *world) decisions() (sum int) {
 	return sum
 }
 
-// look lets r look, in the way that the engine does.
+// look makes r poll, in the same way as the engine.
 func (w *world) look(r int) error {
 	if !w.members[r].plain.open {
 		return w.do(r, "look", stepping(Look{}))
@@ -335,8 +335,7 @@ func (w *world) look(r int) error {
 	return err
 }
 
-// checkEnd is termination, when nothing is left but to look: everybody alive has
-// decided what it proposed.
+// checkEnd is termination, when only polls are left: all live members have decided their proposals.
 func (w *world) checkEnd() error {
 	if err := w.settle(); err != nil {
 		return err
