@@ -16,35 +16,34 @@ import (
 // each ordered pair of members. Nothing moves by itself: a script, a random driver or an
 // exhaustive search chooses the steps.
 //
-// It keeps what a host promises: deaths are exact, but those of a node that is cut off, of which
-// nothing counts any more; a list is read in its order, and all that
-// it holds is read before a frame is; a death is in the list of its own node first; frames
-// of those who are known to be dead are dropped.
+// The cluster keeps the promises of a host: deaths are exact, except on a node that is cut off,
+// which no longer counts; a list is read in its order, and to its end before a frame is read; a
+// death is in the list of its own node first; frames of known dead members are dropped.
 type cluster struct {
 	cfg      Config
 	of       []int // node by rank
 	rams     []*ram
 	members  []*Series
 	queues   []queue       // of from -> to at from*n+to
-	dead     rankset.Set   // who has stopped, those who left before included
-	left     rankset.Set   // of these, who left
-	absent   rankset.Set   // of those who left, who never was there: no list says so
-	noticed  []rankset.Set // by member: of those, of whom it knows
-	overtake bool          // a frame may be heard before the list is read
-	cutoff   rankset.Set   // who is on a node that others may declare, and runs on
-	lists    [][]int       // by node: who is in it, in order
-	read     []int         // by member: so many entries of its node's list
+	dead     rankset.Set   // stopped members, including those that left before
+	left     rankset.Set   // of these, the members that left
+	absent   rankset.Set   // of the left, the members that never took part: no list has them
+	noticed  []rankset.Set // by member: the absent members known there
+	overtake bool          // a frame may be received before the list is read
+	cutoff   rankset.Set   // members that still run, on a node that others may declare
+	lists    [][]int       // by node: its entries, in order
+	read     []int         // by member: the number of entries read of its node's list
 	known    []rankset.Set
 	history  [][]contribution // by member, by seq-1
 	results  [][]era.Value    // by member, by seq-1
-	parts    [][]rankset.Set  // by node, by seq-1: whose lines its contribution was made of
+	parts    [][]rankset.Set  // by node, by seq-1: the members with a line in its contribution
 	sent     int
-	events   []string // what the last command did, for scripts
+	events   []string // effects of the last command, for scripts
 	verbose  bool
 	onAction func(r int, a era.Action) // may be nil
 }
 
-// contribution is what a member knew when it proposed, and what it proposed.
+// contribution is the proposal of a member, and its knowledge at that moment.
 type contribution struct {
 	value era.Value
 	dead  rankset.Set
@@ -120,8 +119,8 @@ func (c *cluster) step(r int, ev Event) error {
 	return errs
 }
 
-// cut lets do give events to r, which dies when it has made so many writes to memory. It
-// says whether that came to pass.
+// cut calls do, which applies events to r; r dies after a number of writes to memory. The result
+// reports whether r died.
 func (c *cluster) cut(r, writes int, do func() error) (died bool, err error) {
 	v := c.members[r].memory.(*view)
 	v.writes = writes
@@ -147,7 +146,7 @@ func (c *cluster) act(r int, a era.Action) error {
 	case era.Anomaly:
 		c.log("%d finds %d at fault: %s", r, a.From, a.Text)
 		if c.cutoff.Has(r) {
-			return nil // the entries of its node come one by one: for a moment it looks like a leader
+			return nil // the entries of its node are read one by one: for a moment the member acts as leader
 		}
 		return fmt.Errorf("anomaly at %d from %d: %s", r, a.From, a.Text)
 	case era.Decide:
@@ -207,7 +206,7 @@ func (c *cluster) decided(r int, d era.Decide) error {
 	}
 	if c.cutoff.Has(r) {
 		c.results[r] = append(slices.Clip(c.results[r]), d.Value)
-		return nil // it is frozen before it returns anything (F13)
+		return nil // the member is frozen before it returns anything (F13)
 	}
 	err := errors.Join(c.checkAgreement(r, d), c.checkParticipation(r, d), c.checkDead(d), c.checkValue(d))
 	c.results[r] = append(slices.Clip(c.results[r]), d.Value)
@@ -217,7 +216,7 @@ func (c *cluster) decided(r int, d era.Decide) error {
 	return err
 }
 
-// elsewhere tells r that x is dead: an agreement said so.
+// elsewhere reports to r that x is dead, as known from another agreement.
 func (c *cluster) elsewhere(r, x int) error {
 	if x == r || c.known[r].Has(x) {
 		return nil
@@ -232,16 +231,16 @@ func with(s rankset.Set, x int) rankset.Set {
 	return s
 }
 
-// gone says whether r is dead, or might as well be.
+// gone reports whether r is dead or cut off.
 func (c *cluster) gone(r int) bool { return c.dead.Has(r) || c.cutoff.Has(r) }
 
-// lives says whether a member of a node lives.
+// lives reports whether a member of a node lives.
 func (c *cluster) lives(node int) bool {
 	return slices.ContainsFunc(c.cfg.Nodes[node], func(r int) bool { return !c.gone(r) })
 }
 
-// checkAgreement compares with everybody whose decision binds: the living, and those who
-// died on nodes that live, because a decision is in memory before it is taken.
+// checkAgreement compares with all members that have binding decisions: the living, and the dead on
+// nodes that live, because a decision is in memory before any member returns it.
 func (c *cluster) checkAgreement(r int, d era.Decide) error {
 	for q, results := range c.results {
 		if uint64(len(results)) < d.Seq || !c.lives(c.of[q]) {
@@ -254,7 +253,8 @@ func (c *cluster) checkAgreement(r int, d era.Decide) error {
 	return nil
 }
 
-// checkParticipation: the contribution of everybody who lives, and of nobody who made none.
+// checkParticipation: the decision has the contributions of all live members, and of no member that
+// made none.
 func (c *cluster) checkParticipation(r int, d era.Decide) error {
 	for q := range c.n() {
 		entered := uint64(len(c.history[q])) >= d.Seq
@@ -265,7 +265,7 @@ func (c *cluster) checkParticipation(r int, d era.Decide) error {
 	return nil
 }
 
-// checkDead is R31, R36, R38 at this level, and that nobody is dead who lives or left.
+// checkDead is R31, R36, R38 at this level, and that no live or left member is among the dead.
 func (c *cluster) checkDead(d era.Decide) error {
 	v := d.Value
 	for q := range c.n() {
@@ -323,7 +323,7 @@ func (c *cluster) checkValue(d era.Decide) error {
 	return c.checkReturned(d)
 }
 
-// checkReturned is rule 8: what a decision lets all forget is decided on every node.
+// checkReturned is rule 8: agreements that a decision allows to forget are decided on every node.
 func (c *cluster) checkReturned(d era.Decide) error {
 	for q, s := range c.members {
 		for k := s.decided + 1; k < d.Value.Returned && !c.gone(q); k++ {
@@ -361,7 +361,7 @@ func (c *cluster) deliver(from, to int) error {
 
 func (c *cluster) list(r int) []int { return c.lists[c.of[r]] }
 
-// readList tells r the next entry of its node's list.
+// readList reports the next entry of its node's list to r.
 func (c *cluster) readList(r int) error {
 	x := c.list(r)[c.read[r]]
 	c.read[r]++
@@ -372,13 +372,13 @@ func (c *cluster) readList(r int) error {
 	return c.step(r, Listed{Rank: x})
 }
 
-// notice tells r that x never was there.
+// notice reports to r that x never took part.
 func (c *cluster) notice(r, x int) error {
 	c.noticed[r] = with(c.noticed[r], x)
 	return c.step(r, Left{Rank: x})
 }
 
-// enlist puts x into the list of a node: its own has it first (B23).
+// enlist puts x into the list of a node: the list of its own node has x first (B23).
 func (c *cluster) enlist(node, x int) {
 	for _, at := range []int{c.of[x], node} {
 		if !slices.Contains(c.lists[at], x) && (at != c.of[x] || c.dead.Has(x)) {
@@ -387,7 +387,8 @@ func (c *cluster) enlist(node, x int) {
 	}
 }
 
-// unlisted returns who has stopped, or is declared, and is not in the list of a node.
+// unlisted returns the members that have stopped, or are cut off, and are not in the list of a
+// node.
 func (c *cluster) unlisted(node int) (out []int) {
 	for x := range c.n() {
 		if c.gone(x) && !c.absent.Has(x) && !slices.Contains(c.lists[node], x) && (node != c.of[x] || c.dead.Has(x)) {
@@ -397,7 +398,7 @@ func (c *cluster) unlisted(node int) (out []int) {
 	return out
 }
 
-// die stops r. What it has sent stays in flight, what was sent to it is gone.
+// die stops r. Messages from r stay in flight, messages to r are lost.
 func (c *cluster) die(r int) {
 	c.dead = with(c.dead, r)
 	for q := range c.n() {
@@ -405,14 +406,13 @@ func (c *cluster) die(r int) {
 	}
 }
 
-// lose takes back the last messages from -> to until keep are left: they went with the
-// sender.
+// lose takes back the last messages from -> to until keep are left: they are lost with the sender.
 func (c *cluster) lose(from, to, keep int) {
 	q := c.queue(from, to)
 	*q = (*q)[:min(keep, len(*q))]
 }
 
-// idle says whether a Look would do nothing at r.
+// idle reports whether a poll would do nothing at r.
 func (c *cluster) idle(r int) bool {
 	s := c.members[r]
 	if k := s.decided + 1; k <= s.entered {
@@ -427,13 +427,13 @@ func (c *cluster) idle(r int) bool {
 	return true
 }
 
-// pending says whether a message from -> to can be delivered.
+// pending reports whether a message from -> to can be delivered.
 func (c *cluster) pending(from, to int) bool {
 	return len(*c.queue(from, to)) > 0 && !c.dead.Has(to)
 }
 
-// drain delivers everything, oldest pair first, except over the held pairs, and lets
-// everybody look.
+// drain delivers everything, oldest pair first, except over the held pairs, and makes all members
+// poll.
 func (c *cluster) drain(held func(from, to int) bool) error {
 	for moved := true; moved; {
 		moved = false
@@ -459,8 +459,8 @@ func (c *cluster) drain(held func(from, to int) bool) error {
 	return nil
 }
 
-// checkEnd checks what must hold when nothing is in flight, everybody has read of every
-// death, and nobody need look: all that was proposed is decided, and the same.
+// checkEnd checks the final conditions, when nothing is in flight, all have read of every death,
+// and no poll would have an effect: all proposals are decided, and alike.
 func (c *cluster) checkEnd() error {
 	for r := range c.n() {
 		if s := c.members[r]; !c.gone(r) && s.Open() > 0 {
@@ -507,7 +507,7 @@ func (s *Series) append(b []byte) []byte {
 	return s.upper.AppendState(b)
 }
 
-// fingerprint digests everything that the future, and what is checked, depend on.
+// fingerprint digests all state on which the future and the checks depend.
 func (c *cluster) fingerprint() (sum [16]byte) {
 	must.That(c.n() < 64, "%d members", c.n())
 	b := wire.AppendSet(wire.AppendSet(wire.AppendSet(nil, c.dead), c.left), c.cutoff)

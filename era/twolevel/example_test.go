@@ -8,7 +8,7 @@ import (
 	"github.com/goulfm/goulfm/era/twolevel"
 )
 
-// Four members on two nodes agree; what their host does is a loop here.
+// Four members on two nodes agree; the work of their host is a loop here.
 func Example() {
 	nodes := [][]int{{0, 1}, {2, 3}}
 	const tag = 1

@@ -18,23 +18,23 @@ import (
 
 var long = flag.Bool("long", false, "also the exhaustive searches that take minutes")
 
-// A search visits every state that a cluster can reach, each once: every order of
-// contributions, deliveries, looks and readings of lists, with deaths at every write to
-// memory, between any two messages of a member, and between any two steps.
+// A search visits every state that a cluster can reach, each once: every order of contributions,
+// deliveries, polls and readings of lists, with deaths at every write to memory, between any two
+// messages of a member, and between any two steps.
 type search struct {
 	sizes      []int  // of the nodes
 	parent     string // of the nodes; "": binary
 	agreements uint64 // that each member proposes
 	deaths     int    // processes that die, at most
 	losses     int    // nodes that are lost, at most
-	cutoff     bool   // those of a lost node run on, and what they say arrives
+	cutoff     bool   // members of a lost node run on, and their messages arrive
 	first      bool   // only the first node is lost, and only others die
-	begun      bool   // all have proposed when it begins
-	absent     []int  // who never takes part, which each member learns by itself
-	overtake   bool   // a frame may be heard before the list is read
+	begun      bool   // all have proposed when the search begins
+	absent     []int  // members that never take part, which each other member learns by itself
+	overtake   bool   // a frame may be received before the list is read
 	leaves     bool   // a death may be one of a process that had left
 	noAck      bool   // nobody acknowledges anything
-	elsewhere  bool   // a member may know of a death what its node's list does not say yet
+	elsewhere  bool   // a member may know of a death before its node's list has the entry
 
 	vary *rand.Rand // contributions are drawn; nil: they are the same in all searches
 
@@ -44,7 +44,7 @@ type search struct {
 
 // move is one thing that can happen next.
 type move struct {
-	who  int // whose Steps it is made of; -1: nobody's, it is a fault
+	who  int // the member that makes the Steps; -1: none, a fault
 	name string
 	do   func(c *cluster) error
 }
@@ -53,10 +53,10 @@ var parents = map[string]func(int) int{
 	"":      nil,
 	"chain": func(pos int) int { return pos - 1 },
 	"star":  func(pos int) int { return min(pos, 1) - 1 },
-	"side":  func(pos int) int { return []int{-1, 0, 0, 2}[pos] }, // 3 is below 2, who is no heir of 0
+	"side":  func(pos int) int { return []int{-1, 0, 0, 2}[pos] }, // 3 is below 2, which is no heir of 0
 }
 
-// run visits everything. An error tells the path to the violation.
+// run visits all states. An error lists the path to the violation.
 func (s *search) run() error {
 	s.seen = map[[16]byte]struct{}{}
 	c := newCluster(consecutive(s.sizes...), parents[s.parent])
@@ -79,12 +79,12 @@ func (s *search) run() error {
 	return s.visit(c, faults{}, nil)
 }
 
-// faults is what has gone wrong so far.
+// faults counts the faults so far.
 type faults struct{ deaths, losses int }
 
 func (s *search) visit(c *cluster, f faults, path []string) error {
 	key := c.fingerprint()
-	key[0] ^= byte(f.losses) // deaths follow from it and from who is dead
+	key[0] ^= byte(f.losses) // deaths follow from losses and the dead members
 	if _, known := s.seen[key]; known {
 		return nil
 	}
@@ -177,7 +177,7 @@ func at(path []string, err error) error {
 	return fmt.Errorf("%w\nafter: %s", err, strings.Join(path, ", "))
 }
 
-// moves returns what must happen some day, and what may.
+// moves returns the moves that must happen some day, and the optional moves.
 func (s *search) moves(c *cluster) (musts, mays []move) {
 	add := func(r int, moves ...move) {
 		if c.cutoff.Has(r) {
@@ -231,8 +231,8 @@ func proposal(r int, v era.Value) move {
 	return move{r, fmt.Sprintf("%d proposes acked=%v", r, v.Acked), func(c *cluster) error { return c.propose(r, v) }}
 }
 
-// readings returns the moves "r reads an entry of its node's list": the next one, or, if it
-// has read all, any that its daemon may write now.
+// readings returns the moves "r reads an entry of its node's list": the next entry, or, after all
+// entries, any that its daemon may write now.
 func readings(c *cluster, r int) (out []move) {
 	node := c.of[r]
 	if c.read[r] < len(c.list(r)) {

@@ -2,13 +2,14 @@ package twolevel
 
 import "github.com/goulfm/goulfm/era"
 
-// lead enters the next agreement of the nodes, if this member leads its node and all its
-// members have contributed or stopped. It says whether it did.
+// lead enters the next agreement of the nodes, if this member leads its node and all members of the
+// node have contributed or stopped, or learns its decision if the memory has one. The result
+// reports whether lead did either.
 //
-// Who has become leader enters all that the one before may have entered, as if nothing had
-// been said: what that was told is lost with it, and who waits for this node, or has asked
-// it, says so again (A25). What that had decided stands in memory, and is learned; it may
-// have decided a later agreement before an earlier one.
+// A new leader enters all agreements that the former leader may have entered, as if nothing had
+// been sent: messages to the former leader are lost, and members that wait for this node, or have
+// asked it, repeat theirs (A25). Decisions of the former leader are in memory, and are learned; a
+// later agreement may have been decided before an earlier one.
 func (s *Series) lead() bool {
 	k := s.upper.Next()
 	if !s.leads || k > s.entered {
@@ -26,8 +27,8 @@ func (s *Series) lead() bool {
 	return true
 }
 
-// stepUpper gives an event to the agreement of the nodes. What that decides is written
-// before anything of what it sends can be (A26). Otherwise:
+// stepUpper applies an event to the agreement of the nodes. Its decisions are written to memory
+// before any of its messages can be sent (A26). Otherwise:
 //
 //	L tells another node the decision and dies. Its heir finds no word: it contributes, and
 //	waits for the nodes below. They have the decision from L, and send nothing.

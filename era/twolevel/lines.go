@@ -7,8 +7,8 @@ import (
 	"github.com/goulfm/goulfm/era/onenode"
 )
 
-// enter publishes the oldest contribution that the window lets in, with every death known
-// by now (R38), and says whether there was one.
+// enter publishes the oldest contribution that the window admits, with every death known by now
+// (R38), and reports whether there was one.
 func (s *Series) enter() bool {
 	if len(s.queue) == 0 || s.entered == s.decided+era.Window {
 		return false
@@ -21,20 +21,20 @@ func (s *Series) enter() bool {
 	return true
 }
 
-// contribution returns what this node contributes to agreement k, once each of its members
-// has a line or has stopped: what the lines say together, and nothing else (A28). Lines
-// stay. So an earlier leader, which had read a part of the list that this one has read,
-// found the same lines; it can only have known of fewer deaths.
+// contribution returns this node's contribution to agreement k, once each of its members has a line
+// or has stopped: the merged lines, and nothing else (A28). Lines stay. So an earlier leader, which
+// had read a part of the list that this leader has read, found the same lines, and can only have
+// known of fewer deaths.
 //
-// All that has stopped did so before the first line is looked at: a member without a line
-// is then without it for ever (I1 of onenode).
+// All stopped members had stopped before the first line is read: a member without a line then never
+// gets one (I1 of onenode).
 func (s *Series) contribution(k uint64) (v era.Value, all bool) {
 	if len(s.missing(k)) > 0 {
 		return era.Value{}, false
 	}
 	for i, r := range s.node {
 		if s.hasLine(i, k) && !onenode.MergeLine(&v, s.memory, i, s.slot(k), k, r, s.n) {
-			return era.Value{}, false // the memory is another communicator's by now: nobody waits any more
+			return era.Value{}, false // another communicator uses the memory by now: no member waits any more
 		}
 	}
 	return v, true
@@ -57,20 +57,20 @@ func (s *Series) hasLine(i int, k uint64) bool {
 
 func (s *Series) slot(k uint64) int { return int(k % onenode.Slots) }
 
-// write makes v what this node has decided in agreement k: the value, then the word that
-// names it. No other member writes it: who led before has stopped, and what it wrote was
-// looked at.
+// write stores v as this node's decision of agreement k: the value, then the word that names the
+// value. No other member writes this decision: former leaders have stopped, and their words were
+// read.
 func (s *Series) write(k uint64, v era.Value) {
 	slot := s.slot(k)
 	word := s.memory.Word(slot)
 	if onenode.WordTag(word) != s.tag {
-		return // closed, and gone: nobody waits for this agreement any more
+		return // the communicator is closed and its memory reused: no member waits for this agreement any more
 	}
 	onenode.OfferDecision(s.memory, slot, v)
 	s.memory.Swap(slot, word, onenode.DecisionWord(s.tag, k, s.place))
 }
 
-// written returns what this node has decided in agreement k.
+// written returns this node's decision of agreement k.
 func (s *Series) written(k uint64) (v era.Value, there bool) {
 	slot := s.slot(k)
 	word := s.memory.Word(slot)
@@ -84,16 +84,17 @@ func (s *Series) written(k uint64) (v era.Value, there bool) {
 	return onenode.Decision(s.memory, w, slot, s.node[w], s.n)
 }
 
-// follow takes the next decision of this node, and says whether it is there. All members
-// do, its leader, too: so what a member returns is in memory, for whoever leads next (A26).
+// follow reads the next decision of this node from memory, and reports whether there is one. All
+// members do so, the leader included: so every returned decision is in memory, for the next leader
+// (A26).
 //
-// Deaths that were agreed are known before anything else is entered, which the window may
-// let in at once: the tree of that leaves them out, so it must report them (R31). They
-// close nobody (A27).
+// Agreed deaths are recorded before the next agreement is entered, which the window may admit at
+// once: the tree of that agreement leaves them out, so the contribution must report them (R31).
+// They close no rank (A27).
 func (s *Series) follow() bool {
 	k := s.decided + 1
 	if k > s.entered {
-		return false // without this member's line there is none
+		return false // without this member's line there is no decision
 	}
 	v, there := s.written(k)
 	if !there {

@@ -11,7 +11,7 @@ import (
 // tag names the communicator of all tests.
 const tag = 5
 
-// ram is the memory of one node: by slot, as far as it was used, then by member.
+// ram is the memory of one node: by slot, as far as used, then by member.
 type ram struct{ slots []ramSlot }
 
 type ramSlot struct {
@@ -58,11 +58,11 @@ func (m *ram) append(b []byte) []byte {
 type view struct {
 	ram         *ram
 	me, members int
-	writes      int                              // it may still make so many, then it stops; -1: any number
-	log         func(format string, args ...any) // told of what others can see; may be nil
+	writes      int                              // the remaining number before the member stops; -1: any number
+	log         func(format string, args ...any) // called at changes that others can see; may be nil
 }
 
-// stopped is what a member does that dies in the middle of a Step.
+// stopped is the panic of a member that dies in the middle of a Step.
 type stopped struct{}
 
 func (v *view) write() {

@@ -122,8 +122,8 @@ func randomParent(rng *rand.Rand) func(int) int {
 	return []func(int) int{nil, parents["chain"], parents["star"]}[rng.IntN(3)]
 }
 
-// move makes one move, or lets somebody die in the middle of it. It says whether nothing
-// need happen any more.
+// move makes one move, or kills a member in the middle of the move. The result reports whether
+// nothing need happen any more.
 func (d *driver) move() (ended bool, err error) {
 	musts, mays := d.moves(d.c)
 	if len(musts) == 0 {
@@ -179,7 +179,7 @@ func (d *driver) stop() error {
 	return nil
 }
 
-// lossy drops some of what r has sent.
+// lossy drops some of the messages of r.
 func (d *driver) lossy(r int) {
 	for to := range d.c.n() {
 		if q := *d.c.queue(r, to); len(q) > 0 {

@@ -17,8 +17,8 @@ import (
 
 var scripts = flag.String("script", golden.Files, "the scripts to play")
 
-// TestScripts plays testdata/*.txt, or those of -script. A line that starts in the first
-// column is a command or a comment; the indented lines below it are what it printed.
+// TestScripts plays testdata/*.txt, or those of -script. A line that starts in the first column is
+// a command or a comment; the indented lines below are its output.
 //
 //	cluster 2,2 [tree=chain|star|side] [watchdog=10]   nodes of so many members each
 //	propose 2|all|1,4 [flag=3] [acked={1}] [call=5] [veto] [entry=text]
@@ -52,7 +52,7 @@ type script struct {
 	held map[[2]int]bool
 }
 
-// command runs one command and returns what happened.
+// command runs one command and returns its effects.
 func (s *script) command(line string) []string {
 	words := strings.Fields(line)
 	if s.c != nil {

@@ -12,12 +12,12 @@ import (
 	"github.com/goulfm/goulfm/internal/base/rankset"
 )
 
-// Config says what a Series is about. All members give the same N, Nodes, Parent; those of
-// one node the same Tag.
+// Config describes a Series. All members give the same N, Nodes, Parent; those of one node the same
+// Tag.
 type Config struct {
-	N, Me    int               // members of the group, and which one this is
+	N, Me    int               // members of the group, and the rank of this member
 	Nodes    [][]int           // ranks by node, ascending; each rank is on one node
-	Memory   onenode.Memory    // this member's view of what those of its node share: member i is its i-th rank
+	Memory   onenode.Memory    // this member's view of the memory of its node: member i is the i-th rank of the node
 	Tag      uint32            // names the communicator in the decision words: see onenode.Memory
 	Parent   func(pos int) int // tree of the nodes: see era.Config; nil: binary
 	Watchdog mono.Duration     // of the messages between nodes: see era.Config; 0: off
@@ -31,21 +31,21 @@ type Series struct {
 	memory onenode.Memory
 	tag    uint32
 
-	upper   *era.Series // whose participants are the nodes; what it has open is the leader's
+	upper   *era.Series // the agreement of the nodes; only the leader proposes there
 	leads   bool        // this member is the least of its node that has not stopped
-	stopped rankset.Set // ranks of this node that are dead or have left, as its list says
-	dead    rankset.Set // deaths known here, from wherever: what this member's contributions report
+	stopped rankset.Set // ranks of this node that are dead or have left, by its list
+	dead    rankset.Set // deaths known here, from any source, as this member's contributions report
 
 	entered   uint64      // agreements 1..entered have a line of this member
 	decided   uint64      // agreements 1..decided are decided here
 	queue     []era.Value // contributions to entered+1, entered+2, ..., held back by the window
-	inherited uint64      // agreements up to it may have been proposed by an earlier leader of this node
+	inherited uint64      // agreements 1..inherited may have been proposed by an earlier leader of this node
 
 	out []era.Action // of the Step in progress
 }
 
-// NewSeries returns the member's side before the first agreement. What the list of the
-// node holds already is told by Listed and Left, before anything is proposed.
+// NewSeries returns the member's side before the first agreement. The owner reports the present
+// list of the node by Listed and Left, before the first Propose.
 func NewSeries(cfg Config) *Series {
 	must.That(cfg.Me >= 0 && cfg.Me < cfg.N, "rank %d of %d", cfg.Me, cfg.N)
 	s := &Series{n: cfg.N, me: cfg.Me, memory: cfg.Memory, tag: cfg.Tag}
@@ -59,9 +59,9 @@ func NewSeries(cfg Config) *Series {
 	return s
 }
 
-// Step applies one event and returns, in order, what the owner must do; what is to be sent of
-// an agreement comes before its Decide. When Step returns, the memory holds what all that
-// follows from. The slice is valid until the next Step.
+// Step applies one event and returns the actions that the owner must execute in order; the messages
+// of an agreement come before its Decide. When Step returns, the memory holds the state from which
+// the actions follow. The slice is valid until the next Step.
 func (s *Series) Step(ev Event) []era.Action {
 	s.out = s.out[:0]
 	switch ev := ev.(type) {
@@ -90,10 +90,10 @@ func (s *Series) Next() uint64 { return s.entered + uint64(len(s.queue)) + 1 }
 // Open returns how many agreements were proposed here and are not decided here.
 func (s *Series) Open() int { return int(s.entered-s.decided) + len(s.queue) }
 
-// Deadline returns when the Series next wants a Tick.
+// Deadline returns when the Series next requires a Tick.
 func (s *Series) Deadline() (mono.Time, bool) { return s.upper.Deadline() }
 
-// propose takes this member's contribution to the next agreement.
+// propose queues this member's contribution to the next agreement.
 func (s *Series) propose(v era.Value) {
 	must.That(v.Acked.SubsetOf(s.dead), "rank %d acknowledges %v, known dead are %v", s.me, v.Acked, s.dead)
 	for _, e := range v.Entries {
@@ -111,9 +111,9 @@ func (s *Series) learnDeath(x int) {
 	}
 }
 
-// stop notes that the list of the node has rank x as dead or left. Who becomes leader by
-// that knows what this node's memory holds, and nothing that the one before was told or
-// has said: see lead.
+// stop records that the list of the node has rank x as dead or left. A member that becomes leader
+// by that knows the contents of this node's memory, but none of the messages to and from the former
+// leader: see lead.
 func (s *Series) stop(x int, told era.Event) {
 	must.That(x >= 0 && x < s.n, "rank %d of %d has stopped", x, s.n)
 	if x == s.me {
@@ -138,18 +138,18 @@ func (s *Series) leader() int {
 	panic("unreachable: this member lives")
 }
 
-// settle does what can be done, until nothing is left.
+// settle repeats the possible steps until none is left.
 func (s *Series) settle() {
 	for s.enter() || s.follow() || s.lead() {
 	}
 	must.That(s.entered <= s.decided+era.Window, "%d entered, %d decided", s.entered, s.decided)
 }
 
-// WaitsFor returns the ranks, ascending, whose part this member needs before agreement
-// seq goes on here: those of its node that have not contributed; else its leader; and at
-// the leader those that speak for other nodes. It is nil if the agreement is decided here or
-// not proposed here; for one that the window holds back, or that is decided before an
-// older one, it is what the oldest open one needs.
+// WaitsFor returns the ranks, ascending, on which this member depends before agreement seq can
+// proceed here: those of its node that have not contributed; else its leader; and at the leader
+// those that speak for other nodes. The result is nil if seq is decided here or not proposed here;
+// for an agreement that the window holds back, or that is decided before an older one, the result
+// is that of the oldest open agreement.
 func (s *Series) WaitsFor(seq uint64) []int {
 	if seq <= s.decided || seq >= s.Next() {
 		return nil

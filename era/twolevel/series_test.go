@@ -21,7 +21,7 @@ func own(me int) era.Value {
 	return era.Value{Flag: 1, Lo: era.Claim{Rank: me}, Hi: era.Claim{Rank: me}}
 }
 
-// of returns what these ranks contribute together.
+// of returns the merged contributions of these ranks.
 func of(dead rankset.Set, ranks ...int) era.Value {
 	var v era.Value
 	for _, r := range ranks {
@@ -49,8 +49,8 @@ func sent(t *testing.T, acts []era.Action, n int) (out []era.Message) {
 	return out
 }
 
-// TestAgreedDeathsAreReported: what the window lets in at a decision has the deaths of
-// that, which its tree leaves out (R31), before the owner has announced them.
+// TestAgreedDeathsAreReported: a contribution that the window admits at a decision has the deaths
+// of that decision, which its tree leaves out (R31), before the owner has announced them.
 func TestAgreedDeathsAreReported(t *testing.T) {
 	s, _ := member(1, 1, 1, 1)
 	for range era.Window + 1 {
@@ -62,8 +62,8 @@ func TestAgreedDeathsAreReported(t *testing.T) {
 	assert.Equal(t, "UP [from={1} flag=1 dead={2} acked={}]", ups[0].(era.Up).String())
 }
 
-// TestMessageBeforeTheList: what comes for a leader that this member does not know to have
-// stopped is kept, and counts when this one leads.
+// TestMessageBeforeTheList: a message for a leader that has stopped unknown to this member is kept,
+// and counts when this member leads.
 func TestMessageBeforeTheList(t *testing.T) {
 	s, _ := member(1, 2, 1)
 	s.Step(Propose{Value: own(1)})
@@ -91,8 +91,8 @@ func TestMalformedMessage(t *testing.T) {
 	assert.Equal(t, 0, acts[0].(era.Anomaly).From)
 }
 
-// TestForeignMemory: the memory of a communicator that was closed serves another one. A slow
-// member takes nothing of that for a decision, and writes none.
+// TestForeignMemory: the memory of a communicator that was closed serves another one. A slow member
+// accepts nothing there as a decision, and writes none.
 func TestForeignMemory(t *testing.T) {
 	s, v := member(0, 1, 1)
 	v.ram.slot(1, 1).word = onenode.DecisionWord(tag+1, 1, 0)
@@ -106,8 +106,8 @@ func TestForeignMemory(t *testing.T) {
 	assert.Equal(t, 1, s.Open())
 }
 
-// TestBrokenLine: bytes that no member writes are a mismatch that names the member, the
-// same to all who read them.
+// TestBrokenLine: bytes that no member writes are a mismatch that names the member, the same for
+// all readers.
 func TestBrokenLine(t *testing.T) {
 	s, v := member(0, 2, 1)
 	v.ram.slot(1, 2).lines[1] = ramLine{seq: 1, line: onenode.Line{LongBytes: 3}, long: []byte{1, 2, 3}}
