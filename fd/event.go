@@ -115,8 +115,8 @@ type Declare struct {
 // silently.
 type Suspect struct {
 	Rank int
-	// Silent is how long this process has listened to Rank in vain; 0 without a ring or a running
-	// timer.
+	// Silent is how long this process has listened to Rank in vain; 0 if this process was not
+	// listening.
 	Silent mono.Duration
 	// Unanswered reports that Rank did not answer the second check within Config.Confirm. This is a
 	// second Suspect, and only without Config.Fence: a caller with the right to kill Rank may do so
