@@ -8,15 +8,15 @@ import (
 
 // The error classes of ULFM (R6).
 var (
-	// ErrProcFailed says that an operation cannot complete because a process
-	// that it needs has failed.
+	// ErrProcFailed reports that an operation cannot complete because a process that the operation
+	// needs has failed.
 	ErrProcFailed = errors.New("process failed")
 
-	// ErrProcFailedPending says that a posted receive from any rank might have
-	// been waiting for a process that failed. The request is still active (R49).
+	// ErrProcFailedPending reports that a posted receive from any rank might have been waiting for
+	// a process that failed. The request is still active (R49).
 	ErrProcFailedPending = errors.New("process failed, request still active")
 
-	// ErrRevoked says that some member revoked the communicator.
+	// ErrRevoked reports that some member revoked the communicator.
 	ErrRevoked = errors.New("communicator revoked")
 )
 
@@ -24,7 +24,7 @@ var (
 type Error struct {
 	Op    string // the operation, in lower case: "recv"
 	Comm  string // the communicator's name: "world"
-	Ranks []int  // the ranks of Comm that the error is about; may be empty
+	Ranks []int  // the ranks of Comm that the error concerns; may be empty
 	Err   error  // the class, or an error that wraps it
 }
 
@@ -41,11 +41,11 @@ func (e *Error) Error() string {
 	return b.String() + ": " + e.Err.Error()
 }
 
-// Unwrap returns the class, so that errors.Is finds it.
+// Unwrap returns the class, so that errors.Is finds the class.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Recoverable says whether err reports what a program can recover from by
-// revoke, agree and shrink: a failed process, or a revocation.
+// Recoverable reports whether a program can recover from err by revoke, agree and shrink: err is a
+// failed process or a revocation.
 func Recoverable(err error) bool {
 	return errors.Is(err, ErrProcFailed) || errors.Is(err, ErrProcFailedPending) || errors.Is(err, ErrRevoked)
 }

@@ -3,8 +3,8 @@ package ulfm
 // Op is a class of operations that failures and revocations treat alike.
 type Op uint8
 
-// Classes of operations. "Posted" ones are asked about when they are waited
-// for: posting never raises an error of failure (R47).
+// Classes of operations. Posted operations are checked when the program waits for them: posting
+// never raises a failure error (R47).
 const (
 	OpSend          Op = iota // to one peer, blocking or posted (R45, R47)
 	OpRecvNamed               // from one named peer, blocking or posted (R46, R47)
@@ -19,20 +19,20 @@ const (
 	OpLocal                   // rank, size, failed set, acknowledge, free, ... (R14, R58)
 )
 
-// State is what one member knows about a communicator when an operation asks.
+// State is the knowledge of one member about a communicator when an operation is checked.
 type State struct {
-	Revoked     bool // it is revoked
+	Revoked     bool // the communicator is revoked
 	PeerDead    bool // the one peer that the operation names has failed
 	UnackedDead bool // some member has failed and is not acknowledged here
 	AnyDead     bool // some member has failed
 }
 
-// Entry returns the error class that an operation raises in a state when it
-// cannot complete from what is already there, or nil if it may go on. A complete
-// operation is never asked about: success once obtained stays success (R7, R8).
+// Entry returns the error class that an operation raises in a state if the operation cannot
+// complete from messages already present, or nil if the operation may continue. Callers never check
+// a complete operation: success once obtained stays success (R7, R8).
 //
-// The revocation is looked at before a dead peer (R7): else a loop of operations
-// that meet dead peers would never see that its communicator is revoked (R18).
+// The revocation is checked before a dead peer (R7). Otherwise a loop of operations with dead peers
+// would never report that the communicator is revoked (R18).
 func Entry(op Op, st State) error {
 	if st.Revoked && revocable(op) {
 		return ErrRevoked
@@ -46,7 +46,7 @@ func Entry(op Op, st State) error {
 	return ErrProcFailed
 }
 
-// revocable says whether a revocation ends the operation (R13, R14).
+// revocable reports whether a revocation ends the operation (R13, R14).
 func revocable(op Op) bool {
 	switch op {
 	case OpAgree, OpShrink, OpLocal:
@@ -55,7 +55,7 @@ func revocable(op Op) bool {
 	return true
 }
 
-// blockedByDeath says whether a known death may be what op would wait for.
+// blockedByDeath reports whether op might wait for a process that is known to be dead.
 func blockedByDeath(op Op, st State) bool {
 	switch op {
 	case OpSend, OpRecvNamed, OpProbe:
@@ -65,7 +65,7 @@ func blockedByDeath(op Op, st State) bool {
 	case OpCollective: // acknowledging does not help (R23, R55)
 		return st.AnyDead
 	}
-	// Creations, agree and shrink contain an agreement: it copes with deaths,
-	// and whoever stayed away would keep the others waiting.
+	// Creations, agree and shrink contain an agreement, which tolerates deaths. A member that did
+	// not take part would keep the others waiting.
 	return false
 }

@@ -6,10 +6,9 @@ import (
 	"testing"
 )
 
-// TestEntryTable is the table of docs/SEMANTICS.md (R6, R7, R13, R14, R45-R58),
-// one row for each class of operations: what it raises if the peer it names is
-// dead, if some unacknowledged member is, if an acknowledged one is, and if the
-// communicator is revoked.
+// TestEntryTable is the table of docs/SEMANTICS.md (R6, R7, R13, R14, R45-R58), one row for each
+// class of operations. The columns are the error if the named peer is dead, if an unacknowledged
+// member is dead, if an acknowledged member is dead, and if the communicator is revoked.
 func TestEntryTable(t *testing.T) {
 	failed, pending, revoked := ErrProcFailed, ErrProcFailedPending, ErrRevoked
 	rows := []struct {
@@ -41,7 +40,7 @@ func TestEntryTable(t *testing.T) {
 			if got := Entry(r.op, st); got != want {
 				t.Errorf("%s: op %d in %+v: %v, want %v", r.rule, r.op, st, got, want)
 			}
-			st.Revoked = true // R7: looked at first
+			st.Revoked = true // R7: checked first
 			if got := Entry(r.op, st); r.revo != nil && got != r.revo || r.revo == nil && got != want {
 				t.Errorf("%s: op %d in %+v: %v", r.rule, r.op, st, got)
 			}
@@ -52,8 +51,8 @@ func TestEntryTable(t *testing.T) {
 	}
 }
 
-// wants is what the death of an acknowledged peer raises: wildcards do not name
-// it (R22), others do.
+// wants returns the error that the death of an acknowledged peer raises: wildcard operations do not
+// name that peer (R22), the others do.
 func wants(op Op, peer, acked error) error {
 	switch op {
 	case OpRecvAny, OpRecvAnyPosted, OpProbeAny:

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// ops are all classes of operations.
+// ops returns all classes of operations.
 func ops() []Op {
 	var all []Op
 	for op := OpSend; op <= OpLocal; op++ {
@@ -14,20 +14,20 @@ func ops() []Op {
 	return all
 }
 
-// states are all that a member can know.
+// states returns every consistent state of knowledge of a member.
 func states() []State {
 	var all []State
 	for bits := range 16 {
 		st := State{Revoked: bits&1 != 0, PeerDead: bits&2 != 0, UnackedDead: bits&4 != 0, AnyDead: bits&8 != 0}
-		if st.AnyDead || !st.PeerDead && !st.UnackedDead { // who is dead is somebody
+		if st.AnyDead || !st.PeerDead && !st.UnackedDead { // a dead peer is also a dead member
 			all = append(all, st)
 		}
 	}
 	return all
 }
 
-// TestSpecR6ThreeClasses: an operation that may not go on gets one of three errors;
-// only the posted wildcard receive gets the one that leaves it active.
+// TestSpecR6ThreeClasses: an operation that may not go on gets one of three errors; only the posted
+// wildcard receive gets the class that leaves the request active.
 func TestSpecR6ThreeClasses(t *testing.T) {
 	for _, op := range ops() {
 		for _, st := range states() {
@@ -47,8 +47,9 @@ func TestSpecR6ThreeClasses(t *testing.T) {
 	}
 }
 
-// TestSpecR7R13R14R32R40RevokedFirst: with a revocation every operation but the exempt
-// says so, whoever is dead besides; the exempt ones say what they say without.
+// TestSpecR7R13R14R32R40RevokedFirst: with a revocation every operation that is not exempt returns
+// ErrRevoked, whichever members are dead. The exempt operations return the same error as without
+// the revocation.
 func TestSpecR7R13R14R32R40RevokedFirst(t *testing.T) {
 	exempt := map[Op]bool{OpAgree: true, OpShrink: true, OpLocal: true}
 	for _, op := range ops() {
@@ -66,7 +67,7 @@ func TestSpecR7R13R14R32R40RevokedFirst(t *testing.T) {
 	}
 }
 
-// TestSpecR2R3NothingWithoutNeed: an operation that needs none of the dead goes on.
+// TestSpecR2R3NothingWithoutNeed: an operation that needs no dead process continues.
 func TestSpecR2R3NothingWithoutNeed(t *testing.T) {
 	for _, op := range ops() {
 		if err := Entry(op, State{}); err != nil {
