@@ -13,7 +13,7 @@ import (
 	"github.com/goulfm/goulfm/ulfm"
 )
 
-// A ledger collects what ranks got, to compare it after the run.
+// A ledger collects the results of ranks, to compare them after the run.
 type ledger[T any] struct {
 	mu sync.Mutex
 	of map[int]T
@@ -102,8 +102,8 @@ func TestSpecR28AcknowledgedByAllOrNot(t *testing.T) {
 	})
 }
 
-// TestSpecR36AcknowledgeAndAgreeUntilSuccess leaves identical acknowledged sets,
-// whoever dies on the way.
+// TestSpecR36AcknowledgeAndAgreeUntilSuccess leaves identical acknowledged sets, whichever members
+// die during the calls.
 func TestSpecR36AcknowledgeAndAgreeUntilSuccess(t *testing.T) {
 	for victim := range 3 {
 		var acked ledger[string]
@@ -174,8 +174,8 @@ func TestSpecR29R37DeathAtEveryFrame(t *testing.T) {
 	}
 }
 
-// TestSpecR34DeathAfterContributing: the flag may hold what the dead gave; it is
-// one flag.
+// TestSpecR34DeathAfterContributing: the flag may include the contribution of the dead member; all
+// members get the same flag.
 func TestSpecR34DeathAfterContributing(t *testing.T) {
 	var flags ledger[uint64]
 	commtest.Run(t, 4, func(ctx context.Context, w *comm.Comm) {
@@ -250,7 +250,7 @@ func TestAgreeThatIsGivenUpStillCounts(t *testing.T) {
 				_, err := w.Agree(short, 6)
 				gaveUp <- err
 			}()
-			for len(door.Engine(w).Proc().Waits()) == 0 { // it has contributed, nobody else has
+			for len(door.Engine(w).Proc().Waits()) == 0 { // this member has contributed, the others have not
 			}
 			cancel()
 			want(t, "given up", <-gaveUp, context.Canceled)
@@ -272,7 +272,7 @@ func TestAgreeThatIsGivenUpStillCounts(t *testing.T) {
 	})
 }
 
-// TestMembersThatCallDifferentThings are told, all the same.
+// TestMembersThatCallDifferentThings all get an error.
 func TestMembersThatCallDifferentThings(t *testing.T) {
 	commtest.Run(t, 3, func(ctx context.Context, w *comm.Comm) {
 		var err error
@@ -348,8 +348,8 @@ func TestSpecR42ShrinkWithoutFailure(t *testing.T) {
 	})
 }
 
-// TestSpecR44NothingLeaks into what was shrunk: no failure, acknowledgement or
-// revocation; its error handler does.
+// TestSpecR44NothingLeaks into the shrunk communicator: no failure, acknowledgement or revocation;
+// the error handler is inherited.
 func TestSpecR44NothingLeaks(t *testing.T) {
 	commtest.Run(t, 4, func(ctx context.Context, w *comm.Comm) {
 		told := 0
@@ -371,8 +371,8 @@ func TestSpecR44NothingLeaks(t *testing.T) {
 	})
 }
 
-// TestSpecR40R41DeathAtEveryFrameOfShrink: no error of failures, one membership
-// at all who return; who died in it is found by the next shrink.
+// TestSpecR40R41DeathAtEveryFrameOfShrink: no failure error, and one membership at all members that
+// return; a member that died during the shrink is found by the next shrink.
 func TestSpecR40R41DeathAtEveryFrameOfShrink(t *testing.T) {
 	const n, victim = 4, 1
 	for frame := uint64(1); ; frame++ {

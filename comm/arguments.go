@@ -10,7 +10,7 @@ var (
 	errNoComm    = fmt.Errorf("%w: nil communicator", ErrArgument)
 )
 
-// given says what is missing of what every call that waits has.
+// given returns the error of a call that waits and that got a nil communicator or a nil context.
 func given(ctx context.Context, op string, c *Comm) error {
 	switch {
 	case c == nil:

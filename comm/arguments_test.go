@@ -95,8 +95,8 @@ var receives = map[string]func(ctx context.Context, from comm.Source) error{
 	},
 }
 
-// calls are those of a communicator itself; each also tells what it returns on
-// the world's own communicator where that is special.
+// calls are the methods of a communicator itself; each also has its result on the world's own
+// communicator where that differs.
 var calls = map[string]func(ctx context.Context, c *comm.Comm) error{
 	"Dup": func(ctx context.Context, c *comm.Comm) error {
 		_, err := c.Dup(ctx)
@@ -171,7 +171,7 @@ var calls = map[string]func(ctx context.Context, c *comm.Comm) error{
 	"Free":       func(_ context.Context, c *comm.Comm) error { return c.Free() },
 }
 
-// works checks that messages still go round.
+// works checks that messages still circulate.
 func works(ctx context.Context, t *testing.T, c *comm.Comm) {
 	t.Helper()
 	next, prev := (c.Rank()+1)%c.Size(), (c.Rank()+c.Size()-1)%c.Size()
@@ -228,9 +228,8 @@ func TestWrongEndpointsGiveTypedErrors(t *testing.T) {
 	})
 }
 
-// TestSendRecvChecksBothEndpointsFirst: with a wrong receiver it would else wait
-// for a message that the call has no use for; with a wrong sender it would have
-// sent already.
+// TestSendRecvChecksBothEndpointsFirst: with a wrong receiver the call would otherwise wait for a
+// message that is useless to it; with a wrong sender the call would have sent already.
 func TestSendRecvChecksBothEndpointsFirst(t *testing.T) {
 	commtest.Run(t, 1, func(ctx context.Context, w *comm.Comm) {
 		_, err := comm.SendRecv(ctx, w.To(9), []int{1}, w.From(0), []int{0})
@@ -285,7 +284,7 @@ func TestValuesThatGobRefuses(t *testing.T) {
 		if _, sent, _ := comm.Iprobe(w.From(0).Tag(comm.Any)); sent {
 			t.Error("a refused value was sent")
 		}
-		// Nil is a value of its type: it arrives as such, or is refused, without a panic.
+		// Nil is a value of its type: nil arrives as such, or is refused, without a panic.
 		if err := comm.SendValue[*int](ctx, w.To(0), nil); err == nil {
 			v, _, err := comm.RecvValue[*int](ctx, w.From(0))
 			if err == nil && v != nil {
@@ -314,14 +313,14 @@ func TestContextThatIsOverStartsNothing(t *testing.T) {
 		if _, sent, _ := comm.Iprobe(w.From(comm.Any)); sent {
 			t.Error("sent although the context was over")
 		}
-		// The Irecv above is still posted, as Wait says: it takes this one.
+		// The Irecv above is still posted, as Wait reports: it takes this message.
 		ok(t, "send", comm.Send(ctx, w.To(w.Rank()).Tag(5), []int{1}))
 		works(ctx, t, w)
 	})
 }
 
-// TestFreedCommunicator: every call of a freed communicator says so; questions
-// that need nobody else are still answered, and its parent works.
+// TestFreedCommunicator: every call of a freed communicator returns ErrFreed; queries that need no
+// other member are still answered, and the parent works.
 func TestFreedCommunicator(t *testing.T) {
 	commtest.Run(t, 2, func(ctx context.Context, w *comm.Comm) {
 		d, err := w.Dup(ctx)

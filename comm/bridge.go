@@ -27,7 +27,7 @@ func init() {
 	})
 }
 
-// newWorld returns the world of a process whose engine runs already.
+// newWorld returns the world of a process with a running engine.
 func newWorld(p *engine.Proc) *Comm { return &Comm{e: p.World(), w: &world{proc: p}} }
 
 // newWorldOf is newWorld in a job.

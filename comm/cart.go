@@ -16,13 +16,12 @@ type grid struct {
 	periodic []bool
 }
 
-// Cart returns a communicator of the first dims[0]*dims[1]*... members, laid out in
-// a grid in row-major order; the others get nil. In a periodic dimension the last
-// position is next to the first. Ranks keep their order, also with reorder. Collective;
-// it succeeds at every live member or at none. A grid that has a dimension below 1, or
-// more positions than c has members, is ErrArgument where it was given, and another number
-// of periodic than of dims ErrLength; both are ErrPeerArgument at the others. Arguments
-// that differ between members are ErrMismatch at all (MPI 8.5.1).
+// Cart returns a communicator of the first dims[0]*dims[1]*... members, laid out in a grid in
+// row-major order; the others get nil. In a periodic dimension the last position is next to the
+// first. Ranks keep their order, also with reorder. Collective; it succeeds at every live member or
+// at none. A member gets ErrArgument if its grid has a dimension below 1 or more positions than c
+// has members, and ErrLength if the lengths of dims and periodic differ; the other members get
+// ErrPeerArgument. Arguments that differ between members are ErrMismatch at all (MPI 8.5.1).
 func (c *Comm) Cart(ctx context.Context, dims []int, periodic []bool, reorder bool) (*Comm, error) {
 	if err := given(ctx, "cart", c); err != nil {
 		return nil, err
@@ -36,8 +35,7 @@ func (c *Comm) Cart(ctx context.Context, dims []int, periodic []bool, reorder bo
 	return c.createWith(ctx, g, commstate.Call{Kind: commstate.KindCart}, in, bad, "cart")
 }
 
-// check returns the number of positions, or what is wrong with a grid for at most
-// limit members.
+// check returns the number of positions, or the error of a grid that does not fit limit members.
 func (g grid) check(limit int) (size int, err error) {
 	if len(g.periodic) != len(g.dims) {
 		return 0, fmt.Errorf("%w: %d dimensions, %d of them said to be periodic or not", ErrLength, len(g.dims), len(g.periodic))
@@ -67,8 +65,8 @@ func bit(b bool) int {
 	return 0
 }
 
-// CartCoords returns the position of a rank in the grid, one number per dimension.
-// Without a grid it is ErrUnsupported (MPI 8.5.5).
+// CartCoords returns the position of a rank in the grid, one number per dimension. Without a grid
+// the error is ErrUnsupported (MPI 8.5.5).
 func (c *Comm) CartCoords(rank int) ([]int, error) {
 	g, err := c.grid()
 	if err == nil && (rank < 0 || rank >= c.Size()) {
@@ -80,9 +78,9 @@ func (c *Comm) CartCoords(rank int) ([]int, error) {
 	return g.coords(rank), nil
 }
 
-// CartRank returns the rank at a position of the grid. A position out of range is
-// ErrRank, but wraps around in a periodic dimension; another number of coordinates
-// than dimensions is ErrLength. Without a grid it is ErrUnsupported (MPI 8.5.5).
+// CartRank returns the rank at a position of the grid. A position out of range is ErrRank, but
+// wraps around in a periodic dimension; another number of coordinates than dimensions is ErrLength.
+// Without a grid the error is ErrUnsupported (MPI 8.5.5).
 func (c *Comm) CartRank(coords []int) (int, error) {
 	g, err := c.grid()
 	if err == nil && len(coords) != len(g.dims) {
@@ -98,10 +96,10 @@ func (c *Comm) CartRank(coords []int) (int, error) {
 	return rank, nil
 }
 
-// CartShift returns whom this member receives from and sends to when all send disp
-// positions up in a dimension, counted from 0; down if disp is negative. At a border
-// that is None. A dimension that the grid does not have is ErrArgument. Without a
-// grid it is ErrUnsupported (MPI 8.5.6).
+// CartShift returns the rank that this member receives from and the rank that this member sends to
+// when all send disp positions up in a dimension, counted from 0; down if disp is negative. Beyond
+// a border the rank is None. A dimension that the grid does not have is ErrArgument. Without a grid
+// the error is ErrUnsupported (MPI 8.5.6).
 func (c *Comm) CartShift(dim, disp int) (src, dst int, err error) {
 	g, err := c.grid()
 	if err == nil && (dim < 0 || dim >= len(g.dims)) {
@@ -163,8 +161,8 @@ func (g grid) neighbors(rank int) (in, out []int) {
 	return in, slices.Clone(in)
 }
 
-// arrivals: where both neighbours of a dimension are the same rank, what it sends down
-// comes from above here (MPI 8.6).
+// arrivals: where both neighbours of a dimension are the same rank, the message that the rank sends
+// down arrives here from above (MPI 8.6).
 func (g grid) arrivals(rank int) []int {
 	in, _ := g.neighbors(rank)
 	order := make([]int, len(in))

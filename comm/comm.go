@@ -15,38 +15,38 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/rankstore"
 )
 
-// Undefined is the colour of a member of a Split that wants no communicator.
+// Undefined is the colour of a member of a Split that requests no communicator.
 const Undefined = -32766
 
 // The rules know the colour by the same number: this does not compile else.
 var _ [commstate.Undefined - Undefined]struct{} = [0]struct{}{}
 
-// A Comm is a communicator: an ordered set of processes that exchange messages nobody else sees.
-// Ranks count its members from 0: a rank is a place in that communicator, while a process has one
-// number in the whole job (Group.Processes). Its single responsibility is the program's side of a
-// communicator: it checks arguments, passes calls to the engine, and turns results into errors that
-// name ranks.
+// A Comm is a communicator: an ordered set of processes that exchange messages invisible to other
+// communicators. Ranks count its members from 0: a rank is a place in that communicator, while a
+// process has one number in the whole job (Group.Processes). Its single responsibility is the
+// program's side of a communicator: a Comm checks arguments, passes calls to the engine, and turns
+// results into errors that name ranks.
 type Comm struct {
 	e       *engine.Comm
 	w       *world
 	epoch   uint64
 	topo    topology                     // nil: none
-	side    *side                        // of an intercommunicator, whose union this is; else nil
+	side    *side                        // of the intercommunicator that has this communicator as its union; else nil
 	handler atomic.Pointer[ErrorHandler] // nil: ErrorsReturn
 	family  *family                      // nil: none
 	uniform atomic.Bool                  // SetUniform
 }
 
-// world is what the communicators of one Init share.
+// world is the state that all communicators of one Init share.
 type world struct {
 	proc     *engine.Proc
 	process  *boot.Process            // nil: not started by a launcher
 	marks    []boot.Mark              // where this process ends itself
-	reached  func(name string, n int) // is told of points; nil: nobody is
-	starter  rankproto.Launcher       // who starts processes; nil: nobody
-	parent   *Intercomm               // with those who started this process, or nil
+	reached  func(name string, n int) // receives points that the program marks; may be nil
+	starter  rankproto.Launcher       // starts processes; nil: none can be started
+	parent   *Intercomm               // the intercommunicator with the processes that started this process, or nil
 	joined   *Comm                    // where this process has taken a rank, or nil
-	handover []byte                   // what the others there hand over to it
+	handover []byte                   // data that the other members of joined pass to this process
 	warned   atomic.Bool              // of many communicators
 	memory   *rankstore.Memory        // of the node, which outlives this process; nil: there is none
 }
@@ -78,13 +78,13 @@ func (c *Comm) RanksOf(g Group) []int {
 	return ranks
 }
 
-// Epoch is a fencing token: it grows with every repair (Shrink). Whatever a
-// program leaves outside of the job, a file or a database row, can carry it, so
-// that a process of an older epoch is refused there.
+// Epoch is a fencing token that grows with every repair (Shrink, Replace). Attach the token to data
+// that a program leaves outside of the job, a file or a database row, to refuse writes of a process
+// of an older epoch there.
 func (c *Comm) Epoch() uint64 { return c.epoch }
 
-// Mark names a point in the program: it has reached name for the n-th time, or
-// with the value n. Plans of failures refer to it (goulfm run --kill 3@step=40).
+// Mark names a point in the program: this process has reached name for the n-th time, or with the
+// value n. Plans of failures refer to such points (goulfm run --kill 3@step=40).
 func (c *Comm) Mark(name string, n int) {
 	if c.w.reached != nil {
 		c.w.reached(name, n)
@@ -100,10 +100,10 @@ func (c *Comm) Mark(name string, n int) {
 	}
 }
 
-// Abort ends the members of c, this process among them, as well as it can: with the
-// world the whole job, with that exit code; with another communicator its members
-// alone, which the others see as failures (R63). Codes are 1 to 255, as a shell sees them;
-// another one is 1, and a line on stderr says so.
+// Abort ends the members of c, this process among them, on a best-effort basis. On the world Abort
+// ends the whole job with that exit code; on another communicator its members alone, which the
+// other processes see as failures (R63). Codes are 1 to 255, as a shell sees them. Abort replaces
+// another code by 1 and reports so in a line on stderr.
 func (c *Comm) Abort(code int) {
 	if code < 1 || code > 255 {
 		fmt.Fprintf(os.Stderr, "goulfm: rank %d: Abort(%d): exit codes are 1 to 255: 1 it is\n", c.Rank(), code)
@@ -119,20 +119,21 @@ func (c *Comm) Abort(code int) {
 	os.Exit(code)
 }
 
-// Free gives the communicator up here, also when it is revoked or members have
-// failed. It is local: others may still use it. What this process has under way on it
-// goes on to its end, as in MPI (7.4.3): sends, also those whose request was freed,
-// receives that have matched, collectives that have started. A receive that no message has
-// matched ends with ErrFreed, and so does a send to a member that has freed the
-// communicator and does not receive it.
+// Free releases the communicator at this process, also when it is revoked or members have failed.
+// Free is local: other members may still use the communicator. Operations of this process under way
+// on c still complete, as in MPI (7.4.3): sends, also those with a freed request, receives that
+// have matched, collectives that have started. A receive that no message has matched ends with
+// ErrFreed, and so does a send to a member that has freed the communicator without receiving the
+// message.
 func (c *Comm) Free() error {
 	c.family.forget(c.e)
 	return fail("free", c, nil, c.e.Free())
 }
 
-// Disconnect frees the communicator at all members together (MPI 11.10.4). It is collective: it
-// returns once each live member has called it, what this process had under way on it has ended, and
-// so has what the others had. A member may end afterwards, and is no failure for the others.
+// Disconnect frees the communicator at all members together (MPI 11.10.4). Disconnect is
+// collective: the call returns once each live member has called Disconnect and all operations under
+// way on the communicator, at this process and at the others, have ended. A member may end
+// afterwards without counting as failed.
 //
 // The error is ErrProcFailed, at all members or at none, if a member has died or has left through
 // Finalize before; the communicator is freed all the same. Disconnect works on a revoked

@@ -61,7 +61,7 @@ func TestEveryOperationHasAnExample(t *testing.T) {
 	}
 }
 
-// printed says whether package fmt or errors calls a method by itself.
+// printed reports whether package fmt or errors calls a method by itself.
 func printed(name string) bool { return slices.Contains([]string{"String", "Error", "Unwrap"}, name) }
 
 func selectors(code ast.Node, names map[string]bool) {

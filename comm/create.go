@@ -11,11 +11,11 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/commstate"
 )
 
-// Dup returns a communicator of the same members with messages of its own.
-// Collective over the members; it succeeds at every live one or at none, unless it is
-// overtaken by a revocation: see package ulfm. So it is with every call that makes a
-// communicator. A duplicate has the topology of c (Cart, Graph, DistGraph); what
-// Split, SplitNode, Create, CreateGroup and Shrink make has none.
+// Dup returns a communicator of the same members with messages of its own. Collective over the
+// members; it succeeds at every live member or at none, unless a revocation overtakes the call: see
+// package ulfm. The same holds for every call that creates a communicator. A duplicate has the
+// topology of c (Cart, Graph, DistGraph); the communicators of Split, SplitNode, Create,
+// CreateGroup and Shrink have none.
 func (c *Comm) Dup(ctx context.Context) (*Comm, error) {
 	if err := given(ctx, "dup", c); err != nil {
 		return nil, err
@@ -23,11 +23,10 @@ func (c *Comm) Dup(ctx context.Context) (*Comm, error) {
 	return c.createWith(ctx, c.topo, commstate.Call{Kind: commstate.KindDup}, engine.Contribution{}, nil, "dup")
 }
 
-// Split returns, for each colour, a communicator of the members that gave it, in
-// the order of their keys, ties by rank. With colour Undefined the result is
-// nil. Collective; it succeeds at every live member or at none: a colour below 0
-// that is not Undefined is ErrArgument where it was given and ErrPeerArgument at
-// the others.
+// Split returns, for each colour, a communicator of the members that passed that colour, in the
+// order of their keys, ties by rank. With colour Undefined the result is nil. Collective; it
+// succeeds at every live member or at none. A member that passes a colour below 0 other than
+// Undefined gets ErrArgument, and the others get ErrPeerArgument.
 func (c *Comm) Split(ctx context.Context, color, key int) (*Comm, error) {
 	if err := given(ctx, "split", c); err != nil {
 		return nil, err
@@ -39,10 +38,9 @@ func (c *Comm) Split(ctx context.Context, color, key int) (*Comm, error) {
 	return c.create(ctx, commstate.Call{Kind: commstate.KindSplit}, engine.Contribution{Color: color, Key: key}, bad, "split")
 }
 
-// SplitNode returns a communicator of the members that run on the same node as this
-// one, in the order of their ranks: those that share memory. Collective; it succeeds
-// at every live member or at none (MPI 7.4.2, MPI_COMM_TYPE_SHARED). A job of one
-// machine is one node.
+// SplitNode returns a communicator of the members that run on the same node as this process and
+// share memory, in the order of their ranks. Collective; it succeeds at every live member or at
+// none (MPI 7.4.2, MPI_COMM_TYPE_SHARED). A job on a single machine is one node.
 func (c *Comm) SplitNode(ctx context.Context) (*Comm, error) {
 	if err := given(ctx, "split_node", c); err != nil {
 		return nil, err
@@ -50,11 +48,10 @@ func (c *Comm) SplitNode(ctx context.Context) (*Comm, error) {
 	return c.create(ctx, commstate.Call{Kind: commstate.KindSplitNode}, engine.Contribution{Color: c.w.proc.Node()}, nil, "split_node")
 }
 
-// Create returns a communicator of the members of g, in the order of g; at members
-// of c that are not in g the result is nil. Collective over c, and all members pass
-// the same group: it succeeds at every live member or at none (R56). If the groups
-// differ all get ErrMismatch; a group with a process that is no member of c is
-// ErrRank where it was given and ErrPeerArgument at the others.
+// Create returns a communicator of the members of g, in the order of g; at members of c that are
+// not in g the result is nil. Collective over c, and all members pass the same group: it succeeds
+// at every live member or at none (R56). If the groups differ all get ErrMismatch. A member that
+// passes a group with a process outside c gets ErrRank, and the others get ErrPeerArgument.
 func (c *Comm) Create(ctx context.Context, g Group) (*Comm, error) {
 	if err := given(ctx, "create", c); err != nil {
 		return nil, err
@@ -66,19 +63,19 @@ func (c *Comm) Create(ctx context.Context, g Group) (*Comm, error) {
 	return c.create(ctx, commstate.Call{Kind: commstate.KindCreate}, in, c.holds(g), "create")
 }
 
-// CreateGroup returns a communicator of the members of g, in the order of g. Only they
-// make the call, the other members of c neither wait nor hear of it, and c may have
-// lost others of its members (R57). Who is not in g takes no part and gets nil. It
-// succeeds at every live member of g or at none (R56): not if one of them is dead. Calls
-// of the same members are told apart by tag, 0 to 1<<31-1, and calls with the same tag
-// by their order; at most 16 of one process may be under way on c.
+// CreateGroup returns a communicator of the members of g, in the order of g. Only the members of g
+// make the call. The other members of c neither wait for the call nor learn of it, and may have
+// failed (R57). A caller outside g takes no part and gets nil. The call succeeds at every live
+// member of g or at none (R56), and fails if a member of g is dead. The tag, 0 to 1<<31-1,
+// distinguishes calls of the same members; calls with the same tag match in their order. At most 16
+// calls of one process may be under way on c.
 //
-// What is wrong at one caller alone is its own error, because the others cannot be
-// told before they have found each other: a group with a process that is no member of
-// c is ErrRank, a tag out of range ErrTag, one call too many ErrLength. Callers that
-// name other members or another tag wait for each other, as for a call that was
-// forgotten: ctx ends the wait, and the error names the ranks. The same members in
-// another order are ErrMismatch at all. A revocation of c ends the call.
+// An argument that is wrong at one caller alone is an error of that caller alone, because the
+// callers cannot learn of the fault before they have found each other: ErrRank for a group with a
+// process outside c, ErrTag for a tag out of range, ErrLength for a call above the limit. Callers
+// that pass different members or different tags wait for each other, as for a missing call: ctx
+// ends the wait, and the error names the ranks. The same members in another order are ErrMismatch
+// at all. A revocation of c ends the call.
 func (c *Comm) CreateGroup(ctx context.Context, g Group, tag int) (*Comm, error) {
 	const op = "create_group"
 	if err := given(ctx, op, c); err != nil {
@@ -99,7 +96,7 @@ func (c *Comm) CreateGroup(ctx context.Context, g Group, tag int) (*Comm, error)
 	return c.child(made, c.epoch), nil
 }
 
-// holds returns what is wrong with a group that should be of members of c.
+// holds returns an error if g has a process that is no member of c.
 func (c *Comm) holds(g Group) error {
 	for _, proc := range g.procs {
 		if c.e.RankOfNumber(proc) < 0 {
@@ -118,9 +115,8 @@ func (c *Comm) createWith(ctx context.Context, t topology, call commstate.Call, 
 	return made, err
 }
 
-// create makes a call that makes a communicator. bad is what is wrong with this
-// member's arguments: it takes part and votes no then, and is told so in place of
-// ErrPeerArgument.
+// create makes a call that creates a communicator. bad is the error in this member's arguments:
+// such a member takes part, votes no, and returns bad in place of ErrPeerArgument.
 func (c *Comm) create(ctx context.Context, call commstate.Call, in engine.Contribution, bad error, op string) (*Comm, error) {
 	in.Veto = bad != nil
 	_, made, err := c.e.Call(ctx, call, in, op)

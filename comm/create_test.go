@@ -14,8 +14,7 @@ import (
 	"github.com/goulfm/goulfm/ulfm"
 )
 
-// TestDupIsolates: messages, wildcards and revocations of the one are nothing to
-// the other.
+// TestDupIsolates: messages, wildcards and revocations of one communicator do not affect the other.
 func TestDupIsolates(t *testing.T) {
 	commtest.Run(t, 3, func(ctx context.Context, w *comm.Comm) {
 		d, err := w.Dup(ctx)
@@ -85,8 +84,8 @@ func TestSplitOrdersByKeyThenRank(t *testing.T) {
 	}
 }
 
-// TestSplitIsUniformWithAWrongColour: nobody gets a communicator, each is told
-// why, its handler once, and the next split works.
+// TestSplitIsUniformWithAWrongColour: no member gets a communicator, each gets the reason, its
+// handler once, and the next split works.
 func TestSplitIsUniformWithAWrongColour(t *testing.T) {
 	commtest.Run(t, 4, func(ctx context.Context, w *comm.Comm) {
 		told := 0
@@ -176,8 +175,8 @@ func TestCreateIsOfTheGroupInItsOrder(t *testing.T) {
 	}
 }
 
-// TestCreateWithWrongGroups: other groups than the others', in members or in order
-// alone, fail it at all; a stranger in the group is an error of its own where it is.
+// TestCreateWithWrongGroups: a group that differs from the others', in members or in order alone,
+// fails the call at all; a process outside c is an error of the member that passed such a group.
 func TestCreateWithWrongGroups(t *testing.T) {
 	for odd := range 4 {
 		commtest.Run(t, 4, func(ctx context.Context, w *comm.Comm) {
@@ -223,7 +222,7 @@ func bool2int(b bool) int {
 	return 0
 }
 
-// TestCreateMeetsARevocation: the others wait in vain, and are told.
+// TestCreateMeetsARevocation: the members that wait in vain get an error.
 func TestCreateMeetsARevocation(t *testing.T) {
 	commtest.Run(t, 4, func(ctx context.Context, w *comm.Comm) {
 		d, err := w.Dup(ctx)
@@ -240,7 +239,8 @@ func TestCreateMeetsARevocation(t *testing.T) {
 	})
 }
 
-// TestSplitNodeIsByNode: whatever ranks a node has, they find each other, in order.
+// TestSplitNodeIsByNode: the ranks of each node form one communicator, in order, for every layout
+// of nodes.
 func TestSplitNodeIsByNode(t *testing.T) {
 	nodes := []int{1, 0, 1, 7, 0}
 	w := inproc.New(len(nodes))

@@ -8,7 +8,7 @@ import (
 	"github.com/goulfm/goulfm/internal/engine"
 )
 
-// Data are what one side passes to a message or a collective.
+// Data describes the data that one side passes to a message or a collective.
 type Data struct {
 	Type  string // of the elements, as "float64"; "a value" of SendValue
 	Count int    // elements; -1: not known, as of records that this process has not
@@ -22,8 +22,9 @@ func (d Data) String() string {
 	return fmt.Sprintf("%d %s", d.Count, d.Type)
 }
 
-// A DataError says how what two sides pass differs: types of elements, or lengths. It Is
-// ErrType or ErrTruncated, or, of a collective, ErrMismatch; errors.As finds it.
+// A DataError describes how the data of two sides differ: types of elements, or lengths. A
+// DataError Is ErrType or ErrTruncated, or, of a collective, ErrMismatch; errors.As finds the
+// DataError.
 type DataError struct {
 	Err         error  // the class
 	Here, There Data   // this process's, and the other side's

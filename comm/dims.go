@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// DimsCreate returns the shape of a grid of n positions. Dimensions of dims that are
-// not 0 are kept; the others are filled, largest first, so that the largest is as
-// small as it can be, then the next, and so on (MPI 8.5.2). An n below 1, a dimension
-// below 0, and dimensions that do not divide n, or, with none to fill, do not make n,
-// are ErrArgument. Local; dims is not changed.
+// DimsCreate returns the shape of a grid of n positions. Dimensions of dims that are not 0 are
+// kept. The others are filled in falling order so that the largest is as small as possible, then
+// the next, and so on (MPI 8.5.2). The error is ErrArgument for an n below 1, for a dimension below
+// 0, for dimensions that do not divide n, and, with no dimension to fill, for dimensions with
+// another product than n. Local; dims is not changed.
 func DimsCreate(n int, dims []int) ([]int, error) {
 	rest, holes := n, 0
 	for _, d := range dims {
@@ -44,8 +44,8 @@ func fill(dims, values []int) []int {
 	return out
 }
 
-// factors returns k factors of n in falling order, of all such lists the one that
-// comes first when they are compared number by number. For k = 0 there are none.
+// factors returns k factors of n in falling order: of all such lists the smallest in lexicographic
+// order. For k = 0 there are none.
 func factors(n, k int) []int {
 	out := make([]int, k)
 	divisors := divisorsOf(n)
@@ -58,7 +58,7 @@ func factors(n, k int) []int {
 	return out
 }
 
-// splits says whether n is a product of k divisors that are at most limit.
+// splits reports whether n is a product of k divisors that are at most limit.
 func splits(n, k, limit int, divisors []int) bool {
 	if k == 0 || n == 1 {
 		return n == 1
@@ -75,7 +75,7 @@ func splits(n, k, limit int, divisors []int) bool {
 	return false
 }
 
-// reaches says whether d to the power of k is at least n.
+// reaches reports whether d to the power of k is at least n.
 func reaches(d, k, n int) bool {
 	for ; k > 0 && n > 1; k-- {
 		n = (n + d - 1) / d

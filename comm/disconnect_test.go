@@ -11,8 +11,8 @@ import (
 	"github.com/goulfm/goulfm/comm/commtest"
 )
 
-// TestSpecC11DisconnectWaitsForAllMembers: a member that has called it waits for the last one, and
-// what was sent before the call arrives.
+// TestSpecC11DisconnectWaitsForAllMembers: a member that has called Disconnect waits for the last
+// one, and messages sent before the call arrive.
 func TestSpecC11DisconnectWaitsForAllMembers(t *testing.T) {
 	bridged(t, func(ctx context.Context, w *comm.Comm, ic *comm.Intercomm) {
 		const last = 4 // of groupA or groupB; the others must not return before it calls
@@ -58,7 +58,7 @@ func TestSpecC11DisconnectWaitsForAReceive(t *testing.T) {
 		done := make(chan error, 1)
 		go func() { done <- c.Disconnect(ctx) }()
 		until(ctx, t, "the call", func() bool { return len(door.Engine(w).Proc().Waits()) > 0 })
-		for range 100 { // both make progress, and would free it
+		for range 100 { // both make progress, and would free the communicator
 			_, err = comm.SendRecv(ctx, w.To(1-w.Rank()), []int{1}, w.From(1-w.Rank()), []int{0})
 			assert.NoError(t, err)
 		}
@@ -174,7 +174,7 @@ func TestDisconnectBesideAnotherCall(t *testing.T) {
 	})
 }
 
-// Two groups disconnect, and what one of them does afterwards is no failure for the other.
+// Two groups disconnect. Afterwards the end of one of them is no failure for the other.
 func ExampleIntercomm_Disconnect() {
 	ranks(2, func(ctx context.Context, w *comm.Comm) {
 		ic, err := commtest.Intercomm(ctx, w, []int{0}, []int{1})

@@ -1,5 +1,5 @@
-// Package comm is what programs import first: processes, communicators, messages
-// between two of them, and what ULFM adds for the case that a process dies.
+// Package comm is the first import of every program: processes, communicators, messages between two
+// processes, and the ULFM operations for the case that a process dies.
 //
 //	comm.Main(func(ctx context.Context, w *comm.Comm) error {
 //		next, prev := (w.Rank()+1)%w.Size(), (w.Rank()+w.Size()-1)%w.Size()
@@ -13,49 +13,50 @@
 //
 // # Failures
 //
-// A process that dies takes nobody with it. An operation that cannot complete
-// because of it returns an error that Is ErrProcFailed; operations that do
-// not need it go on. So members may see different things, and a program that wants to
-// repair ends every stretch of its work, good or bad, in one agreement at one place:
+// The death of a process ends no other process. An operation that cannot complete because of the
+// death returns an error that Is ErrProcFailed; operations that do not need the dead process
+// continue. Members may therefore see different results. A program that repairs its communicator
+// ends every stretch of its work, successful or not, in one agreement at one place:
 //
 //	ok, lost := c.AllOK(ctx, err)     // err of the stretch; the same answer at all live members
 //	if !ok || lost != nil {
 //		c, err = c.Shrink(ctx)    // all live members, in the old order
 //	}
 //
-// What a stretch made counts if ok. A member that leaves it in another way, by a return or
-// by a Shrink of its own, leaves the others waiting for it. Agree is the agreement alone;
-// Recoverable tells failures from a wrong argument. examples/circle is a whole program.
+// The results of a stretch count if ok. A member that leaves a stretch in another way, by a return
+// or by a Shrink of its own, keeps the others waiting. Agree is the agreement alone; Recoverable
+// distinguishes failures from a wrong argument. examples/circle is a whole program.
 //
-// In uniform mode (SetUniform, Config.Uniform) nobody has to call Revoke: the first
-// failure of a member revokes the communicator by itself, and every rank is told.
+// In uniform mode (SetUniform, Config.Uniform) the program need not call Revoke: the first failure
+// of a member revokes the communicator, and every rank gets an error.
 //
 // # Communicators
 //
-// Dup, Split, SplitNode, Create, and with a topology Cart, Graph and DistGraph, are
-// collective over a communicator and make another one, at every live member or at
-// none. CreateGroup takes the members of a group alone. An Intercomm connects two
-// groups, and Merge makes one of them.
+// Dup, Split, SplitNode, Create, and with a topology Cart, Graph and DistGraph, are collective over
+// a communicator and create another communicator, at every live member or at none. CreateGroup
+// takes the members of a group alone. An Intercomm connects two groups, and Merge makes one
+// communicator of both.
 //
 // # Errors
 //
-// Every error of an operation is a *Error that names the operation, the
-// communicator and the ranks, and wraps its class: errors.Is finds it. A wrong
-// argument gives an error, never a panic, and the communicator still works.
+// Every error of an operation is a *Error that names the operation, the communicator and the ranks,
+// and wraps its class for errors.Is. A wrong argument gives an error, never a panic, and leaves the
+// communicator usable.
 //
 // # Contexts
 //
-// Every call that may wait takes a context. A receive that is cancelled is
-// withdrawn; a send that is cancelled is withdrawn unless it has matched, then it
-// completes; a cancelled Agree, Shrink or creation gives up only the wait, or has not
-// begun (ErrNotBegun). The error names the ranks that were waited for.
+// Every call that may wait takes a context. A cancelled receive is withdrawn. A cancelled send is
+// withdrawn if no receive has matched, and completes otherwise. A cancelled Agree, Shrink or
+// creation either abandons only the wait or has not begun (ErrNotBegun). The error names the ranks
+// that the call waited for.
 //
 // # Goroutines
 //
-// Any number of goroutines may call at once. Nothing is package state. Agreements, what makes
-// communicators, and collectives are numbered by the calls of this rank on a communicator:
-// where several goroutines make the same call on one, it does not matter which of them meets
-// which of another rank; where they make different calls their order is the program's, the
-// same at all ranks. If it is not, agreements and creations end with ErrMismatch, and
-// collectives as package collectives says of members that call different ones.
+// Any number of goroutines may make calls at once. The package has no global state. Agreements,
+// creations of communicators, and collectives are numbered by the calls of this rank on a
+// communicator. Several goroutines that make the same call on a communicator may therefore match
+// the calls of another rank in any order. If they make different calls, the program must give these
+// calls the same order at all ranks. If the orders differ, agreements and creations end with
+// ErrMismatch, and collectives end as package collectives describes for members that call different
+// collectives.
 package comm

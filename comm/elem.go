@@ -12,16 +12,16 @@ import (
 // another type, which its compiler cannot refuse, sends and receives nothing; its error
 // Is ErrType and names the field that cannot be sent.
 //
-// Records travel as they lie in memory, padding included. Both ends have the same layout,
-// the same numbers in the same places, whatever the names: else the receive is ErrType.
-// (Of 100 pairs of layouts one is not told apart.)
+// Records travel with the layout that they have in memory, padding included. Both ends must have
+// the same layout, the same numbers in the same places; names do not matter. Otherwise the receive
+// is ErrType. (About 1 of 100 pairs of layouts is not distinguished.)
 type Elem interface{ any }
 
-// code names an element type on the wire: a receive of another one is refused. 0: it
-// cannot be sent. It takes a type switch; only records are looked up.
+// code identifies an element type on the wire: a receive of another type is refused. 0 marks a type
+// that cannot be sent. code is a type switch; only the codes of records need a table.
 func code[T any]() uint8 { return byteview.Code[T]() }
 
-// unsendable is the error of a call whose elements cannot be sent.
+// unsendable is the error of a call with elements that cannot be sent.
 func unsendable[T any](op string, c *Comm) error {
 	t := reflect.TypeFor[T]()
 	why := byteview.Obstacle(t)

@@ -24,7 +24,7 @@ type named struct {
 	Name string
 }
 
-// TestRecords: structs and arrays go like numbers, by every kind of call.
+// TestRecords: structs and arrays travel like numbers, in every kind of call.
 func TestRecords(t *testing.T) {
 	commtest.Run(t, 2, func(ctx context.Context, w *comm.Comm) {
 		peer := 1 - w.Rank()
@@ -93,7 +93,8 @@ func TestRecordsOfAnotherLayout(t *testing.T) {
 	})
 }
 
-// TestUnsendable: no call takes elements with pointers, and each says where they are.
+// TestUnsendable: no call takes elements with pointers, and each error names the field with the
+// pointer.
 func TestUnsendable(t *testing.T) {
 	commtest.Run(t, 1, func(ctx context.Context, w *comm.Comm) {
 		to, from, buf := w.To(0), w.From(0), make([]named, 1)

@@ -10,15 +10,15 @@ import (
 const (
 	// Any is every rank for From, every tag for Source.Tag.
 	Any = -1
-	// None is no process: a send to it succeeds at once, a receive from it returns
-	// at once with Count 0. It makes borders of a grid ordinary neighbours.
+	// None is no process: a send to None succeeds at once, a receive from None returns at once with
+	// Count 0. None makes borders of a grid ordinary neighbours.
 	None = -2
 )
 
 // The engine knows Any by the same number: this does not compile else.
 var _ [engine.Any - Any]struct{} = [0]struct{}{}
 
-// A Dest is where a message goes: a communicator, a rank and a tag.
+// A Dest is the destination of a message: a communicator, a rank and a tag.
 type Dest struct {
 	c    *Comm
 	rank int
@@ -44,7 +44,7 @@ func (d Dest) Tag(t int) Dest { d.tag = t; return d }
 // Tag returns the same sender with another tag, 0 to 1<<31-1, or Any.
 func (s Source) Tag(t int) Source { s.tag = t; return s }
 
-// Status says what a receive got.
+// Status describes the message that a receive got.
 type Status struct {
 	Source int // rank of the sender; None
 	Tag    int
@@ -76,8 +76,8 @@ func (s Source) check() error {
 	return nil
 }
 
-// none says whether the call ends at once: with no process, successfully; with a
-// wrong argument, with an error. None counts only with an otherwise right call.
+// none reports whether the call ends at once: with no process, successfully; with a wrong argument,
+// with an error. None counts only in a call that is otherwise valid.
 func (d Dest) none() bool {
 	return d.rank == None && d.c != nil && d.tag >= 0 && d.tag <= math.MaxInt32
 }

@@ -8,10 +8,10 @@ import (
 	"github.com/goulfm/goulfm/ulfm"
 )
 
-// The classes of errors that come from failures, those of package ulfm: what Recoverable
-// says yes to.
+// The classes of errors that failures cause, those of package ulfm: Recoverable returns true for
+// these.
 var (
-	// ErrProcFailed: the operation cannot complete, because a process that it needs has
+	// ErrProcFailed: the operation cannot complete, because a process that the operation needs has
 	// failed (R6).
 	ErrProcFailed = ulfm.ErrProcFailed
 	// ErrProcFailedPending: a posted receive from Any might have been waiting for a
@@ -21,12 +21,12 @@ var (
 	ErrRevoked = ulfm.ErrRevoked
 )
 
-// An Error says where an error was: every operation returns its errors wrapped in a *Error.
-// It is the type of package ulfm.
+// An Error describes the operation that failed: every operation returns its errors wrapped in a
+// *Error. The type is that of package ulfm.
 type Error = ulfm.Error
 
-// Recoverable says whether err reports what a program can recover from by Revoke, Agree
-// and Shrink: a failed process, or a revocation. It is ulfm.Recoverable.
+// Recoverable reports whether a program can recover from err by Revoke, Agree and Shrink: err is a
+// failed process or a revocation. Recoverable is ulfm.Recoverable.
 func Recoverable(err error) bool { return ulfm.Recoverable(err) }
 
 // The classes of all other errors. Each error is wrapped in a *Error.
@@ -56,9 +56,9 @@ var (
 	ErrPeerArgument = commstate.ErrPeerArgument
 	// ErrInactive: a request that is over.
 	ErrInactive = engine.ErrInactive
-	// ErrNotBegun: the context was over when Agree, AgreeFailed, Shrink or a call that makes a
-	// communicator was made: this member has contributed nothing, and the call may be made again.
-	// Without it the error of a context means that only the wait was given up.
+	// ErrNotBegun: the context was over when Agree, AgreeFailed, Shrink or a call that creates a
+	// communicator was made. This member has contributed nothing and may make the call again.
+	// Without ErrNotBegun the error of a context means that the call abandoned only the wait.
 	ErrNotBegun = engine.ErrNotBegun
 	// ErrFreed: a communicator that was freed.
 	ErrFreed = commstate.ErrFreed
@@ -105,8 +105,8 @@ func (m *MultiError) Unwrap() []error {
 	return out
 }
 
-// fail says where an error happened. The control rules have said part of it in
-// errors of their own: those are unwrapped first.
+// fail adds the operation, the communicator and the ranks to an error. An *ulfm.Error of the
+// control rules already has some of these: fail unwraps such an error first.
 func fail(op string, c *Comm, ranks []int, err error) error {
 	if err == nil {
 		return nil
@@ -125,8 +125,8 @@ func fail(op string, c *Comm, ranks []int, err error) error {
 	return c.raise(e)
 }
 
-// failAny is fail for operations that need more than one rank: where a failure
-// is the cause it names those known to have failed.
+// failAny is fail for operations that need more than one rank: if a failure is the cause, the error
+// names the members known to have failed.
 func failAny(op string, c *Comm, err error) error {
 	if err == nil {
 		return nil
@@ -138,9 +138,9 @@ func failAny(op string, c *Comm, err error) error {
 	return fail(op, c, ranks, err)
 }
 
-// rehearseErrors asks of errors what is asked of them after a failure. When the runtime
-// first meets a type and an interface together it makes a table of the two, which takes
-// longer than an agreement; then all survivors would wait for it.
+// rehearseErrors evaluates errors.Is and errors.As once, as programs do after a failure. When the
+// runtime first meets a pair of a type and an interface, the runtime builds a table for the pair.
+// Building that table takes longer than an agreement, and all survivors would wait for it.
 func rehearseErrors() {
 	var e *ulfm.Error
 	for _, err := range []error{&ulfm.Error{Err: ulfm.ErrProcFailed}, ulfm.ErrProcFailed} {

@@ -9,8 +9,8 @@ import (
 	"github.com/goulfm/goulfm/comm/commtest"
 )
 
-// An error says where it was, and has a class. From failures a program can recover; a
-// wrong argument is a mistake in the program.
+// An error names its operation, and has a class. From failures a program can recover; a wrong
+// argument is a mistake in the program.
 func ExampleRecoverable() {
 	ranks(2, func(ctx context.Context, w *comm.Comm) {
 		if w.Rank() == 1 {

@@ -8,8 +8,8 @@ import (
 	"github.com/goulfm/goulfm/comm"
 )
 
-// ErrorsReturn is the default: what an operation returns is the error itself. A
-// communicator inherits the handler of the one it is made of, and may go back.
+// ErrorsReturn is the default: an operation returns the error itself. A communicator inherits the
+// handler of its parent, and may restore the default.
 func ExampleErrorsReturn() {
 	ranks(1, func(ctx context.Context, w *comm.Comm) {
 		w.SetErrorHandler(func(_ *comm.Comm, err error) error {

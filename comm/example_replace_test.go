@@ -10,7 +10,7 @@ import (
 	"github.com/goulfm/goulfm/comm/commtest"
 )
 
-// shownInExample is what a test has; here what goes wrong is shownInExample.
+// shownInExample is shown for an example: an error is printed in place of a failure of the test.
 type shownInExample struct{ testing.TB }
 
 func (shownInExample) Helper()                           {}

@@ -10,7 +10,7 @@ import (
 	"github.com/goulfm/goulfm/comm/commtest"
 )
 
-// shown makes a test of an example: what goes wrong is printed.
+// shown makes a test of an example: an error is printed.
 type shown struct{ testing.TB }
 
 func (shown) Helper()                           {}
@@ -183,7 +183,7 @@ func ExampleSendRecv() {
 	// Output: [-1] 0 true <nil>
 }
 
-// Everybody hands on what it has; one buffer is enough.
+// Each rank passes on the value that it holds; one buffer is enough.
 func ExampleSendRecvReplace() {
 	ranks(3, func(ctx context.Context, w *comm.Comm) {
 		next, prev := (w.Rank()+1)%w.Size(), (w.Rank()+w.Size()-1)%w.Size()
@@ -493,7 +493,7 @@ func ExampleGroup() {
 	// 0 true <nil>
 }
 
-// Revoke wakes whoever waits, wherever that is.
+// Revoke ends the waits of all members, in all calls.
 func ExampleComm_Revoke() {
 	ranks(3, func(ctx context.Context, w *comm.Comm) {
 		if w.Rank() == 2 {
@@ -587,7 +587,8 @@ func ExampleComm_RanksOf() {
 	// Output: [2 1 0] [2 1 0] 0 [] <nil>
 }
 
-// A receive from Any might wait for the dead; acknowledge, and it waits on.
+// A receive from Any might wait for the dead; after an acknowledgement the receive continues to
+// wait.
 func ExampleComm_AckFailed() {
 	ranks(3, func(ctx context.Context, w *comm.Comm) {
 		switch w.Rank() {
@@ -663,7 +664,7 @@ func ExampleComm_AgreeFailed() {
 	// Output: [2] <nil>
 }
 
-// The whole repair: all live members go on, in the old order.
+// The whole repair: all live members continue, in the old order.
 func ExampleComm_Shrink() {
 	ranks(4, func(ctx context.Context, w *comm.Comm) {
 		if w.Rank() == 1 {
@@ -721,8 +722,8 @@ func ExampleSendInit() {
 	// <nil> <nil> <nil>
 }
 
-// A message whose length is looked up is then received, whatever other goroutines
-// receive meanwhile.
+// A message that Mprobe has matched is received by its MRecv, even if other goroutines receive
+// messages at the same time.
 func ExampleMprobe() {
 	ranks(2, func(ctx context.Context, w *comm.Comm) {
 		if w.Rank() == 1 {
@@ -743,8 +744,8 @@ func ExampleMprobe() {
 	// [3 1 4] from 1 <nil>
 }
 
-// Each stretch of work ends with one agreement on whether it went well everywhere. Rank 2 has
-// an error of its own; the others wait for it, until it revokes.
+// Each stretch of work ends with one agreement on whether the stretch succeeded everywhere. Rank 2
+// has an error of its own; the others wait for rank 2, until it revokes.
 func ExampleComm_AllOK() {
 	ranks(3, func(ctx context.Context, w *comm.Comm) {
 		step := func() error {

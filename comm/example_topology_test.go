@@ -28,7 +28,7 @@ func ExampleComm_Create() {
 	// true <nil>
 }
 
-// Two ranks make a communicator, and the third does not hear of it.
+// Two ranks make a communicator, without any part of the third.
 func ExampleComm_CreateGroup() {
 	ranks(3, func(ctx context.Context, w *comm.Comm) {
 		g, err := w.Group().Excl(1)

@@ -13,8 +13,8 @@ import (
 	"github.com/goulfm/goulfm/ulfm"
 )
 
-// killAndWatch ends the calling rank if it is a victim; the others return once
-// they know of all victims.
+// killAndWatch ends the calling rank if it is a victim; the others return once they know of all
+// victims.
 func killAndWatch(ctx context.Context, t *testing.T, w *comm.Comm, victims ...int) {
 	if slices.Contains(victims, w.Rank()) {
 		commtest.Kill(w)
@@ -31,7 +31,7 @@ func wantRanks(t *testing.T, err error, ranks ...int) {
 	}
 }
 
-// TestSpecR2UndisturbedRanksSeeNoError: who does not need the dead goes on.
+// TestSpecR2UndisturbedRanksSeeNoError: a rank that does not need the dead one continues.
 func TestSpecR2UndisturbedRanksSeeNoError(t *testing.T) {
 	commtest.Run(t, 4, func(ctx context.Context, w *comm.Comm) {
 		killAndWatch(ctx, t, w, 3)
@@ -266,8 +266,8 @@ func TestSpecR21R24Acknowledge(t *testing.T) {
 	})
 }
 
-// TestSpecR48BlockingAnySource: an unacknowledged failure ends it, an
-// acknowledged one does not; all known ones must be (R26).
+// TestSpecR48BlockingAnySource: an unacknowledged failure ends the receive, an acknowledged one
+// does not; all known failures must be acknowledged (R26).
 func TestSpecR48BlockingAnySource(t *testing.T) {
 	commtest.Run(t, 4, func(ctx context.Context, w *comm.Comm) {
 		if w.Rank() == 1 {
@@ -300,8 +300,8 @@ func TestSpecR48BlockingAnySource(t *testing.T) {
 	})
 }
 
-// TestSpecR49PendingThenAcknowledgedThenMatched, posted before the death and
-// after it: the same request waits on, meets a second failure, and matches.
+// TestSpecR49PendingThenAcknowledgedThenMatched, posted before the death and after it: the same
+// request continues to wait, meets a second failure, and matches.
 func TestSpecR49PendingThenAcknowledgedThenMatched(t *testing.T) {
 	for _, late := range []bool{false, true} {
 		for _, n := range []int{1, 100_000} {
@@ -328,7 +328,7 @@ func TestSpecR49PendingThenAcknowledgedThenMatched(t *testing.T) {
 					r = comm.Irecv(w.From(comm.Any), in)
 				}
 				for victim := range 2 {
-					for range 2 { // the request stays, and says it again
+					for range 2 { // the request stays, and reports the same again
 						want(t, "wait", waitFor(ctx, r), ulfm.ErrProcFailedPending)
 						_, over, err := r.Test()
 						want(t, "test", err, ulfm.ErrProcFailedPending)
@@ -387,8 +387,8 @@ func TestSpecR49PendingCanBeCancelled(t *testing.T) {
 	})
 }
 
-// TestSpecR13RevocationEndsEverything: what waits and what comes later, at all
-// members; a recovery call does not.
+// TestSpecR13RevocationEndsEverything: pending and later operations, at all members; a recovery
+// call is not ended.
 func TestSpecR13RevocationEndsEverything(t *testing.T) {
 	const n = 4
 	commtest.Run(t, n, func(ctx context.Context, w *comm.Comm) {
@@ -437,8 +437,8 @@ func TestSpecR13RevocationEndsEverything(t *testing.T) {
 	})
 }
 
-// TestSpecR7R18RevokedBeforeDead: a program whose calls meet a dead peer one after
-// another hears of the revocation, though none of them waits for anything.
+// TestSpecR7R18RevokedBeforeDead: a program that calls operations with a dead peer one after
+// another learns of the revocation, though none of the operations waits.
 func TestSpecR7R18RevokedBeforeDead(t *testing.T) {
 	for name, call := range map[string]func(ctx context.Context, w *comm.Comm) error{
 		"send":  func(ctx context.Context, w *comm.Comm) error { return comm.Send(ctx, w.To(2), []int{0}) },
@@ -450,7 +450,7 @@ func TestSpecR7R18RevokedBeforeDead(t *testing.T) {
 			return door.Engine(w).Enter(ulfm.OpCollective)
 		},
 	} {
-		// Signs go outside of the job: a message would let the revocation in.
+		// Signals travel outside of the job: a message would let the revocation in.
 		known, revoked := make(chan struct{}), make(chan struct{})
 		commtest.Run(t, 3, func(ctx context.Context, w *comm.Comm) {
 			killAndWatch(ctx, t, w, 2)

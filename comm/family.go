@@ -7,8 +7,9 @@ import (
 	"github.com/goulfm/goulfm/internal/engine"
 )
 
-// A family is a communicator and those that were made from it here, however far down, as far as
-// they are not freed: who ends the first ends all. A nil *family has nobody.
+// A family is a communicator with all communicators that this process has made from it, directly or
+// indirectly, and not freed. Revoking or freeing the root does the same to all. A nil *family is
+// empty.
 type family struct {
 	mu      sync.Mutex
 	members []*engine.Comm
@@ -48,14 +49,14 @@ func (f *family) all() []*engine.Comm {
 	return slices.Clone(f.members)
 }
 
-// revoke revokes all; one that is over by itself needs it no more.
+// revoke revokes all members; the error of a member that has ended before is ignored.
 func (f *family) revoke() {
 	for _, e := range f.all() {
 		_ = e.Revoke()
 	}
 }
 
-// free frees all; one that is over by itself needs it no more.
+// free frees all members; the error of a member that has ended before is ignored.
 func (f *family) free() {
 	for _, e := range f.all() {
 		f.forget(e)

@@ -9,27 +9,26 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/commstate"
 )
 
-// Revoke ends the communicator's use at all members: every operation on it,
-// pending or later, at any of them returns ErrRevoked, except Agree, AgreeFailed,
-// Shrink and local ones. It is not collective, and revoking twice does nothing
-// (R9-R13).
+// Revoke ends the use of the communicator at all members: every operation on c, pending or later,
+// returns ErrRevoked at each of them, except Agree, AgreeFailed, Shrink and local operations.
+// Revoke is not collective, and revoking twice has no further effect (R9-R13).
 func (c *Comm) Revoke() error { return fail("revoke", c, nil, c.e.Revoke()) }
 
-// SetUniform says whether a failure of a member revokes c by itself, at whoever learns
-// of it: then every operation of every member ends with an error, ErrProcFailed at
-// those that needed the dead one and ErrRevoked at the others, and no rank can miss
-// the failure (C9). Agree, Shrink and local calls work on, as on every revoked
-// communicator. If a failure is known already c is revoked at once.
+// SetUniform sets whether each member that learns of a failure of a member revokes c. Every
+// operation of every member then ends with an error, ErrProcFailed at the members that needed the
+// dead process and ErrRevoked at the others, and no rank can miss the failure (C9). Agree, Shrink
+// and local calls still work, as on every revoked communicator. If a failure is known already,
+// SetUniform revokes c at once.
 //
-// It is a local call, to be made at all members before c is used; a member that does
-// not make it is still told by the others' revocation. What is made from c, by Dup or
-// Shrink for example, begins with the mode of c; Config.Uniform is that of the world.
+// SetUniform is local and must be called at all members before c is used; a member without the call
+// still learns of failures by the revocation of the others. Communicators made from c, by Dup or
+// Shrink for example, begin with the mode of c; Config.Uniform is the mode of the world.
 func (c *Comm) SetUniform(on bool) {
 	c.uniform.Store(on)
 	c.e.SetUniform(on)
 }
 
-// IsRevoked says whether the communicator is known to be revoked (R15).
+// IsRevoked reports whether the communicator is known to be revoked (R15).
 func (c *Comm) IsRevoked() bool { return c.e.IsRevoked() }
 
 // GetFailed returns the members known here to have failed, in the order in which
@@ -49,12 +48,12 @@ func (c *Comm) groupOf(ranks []int) Group {
 	return g
 }
 
-// AckFailed acknowledges the first n failures of GetFailed, and returns how many
-// are acknowledged in total. Once all known ones are, receives from Any wait on;
-// acknowledged failures no longer make Agree return an error (R21, R22). A message
-// that died with its sender is ErrProcFailed for the receive that it matches (R46); once all
-// is acknowledged receives from Any pass over it. n = 0
-// only asks; n = Size() acknowledges all; other n are ErrArgument.
+// AckFailed acknowledges the first n failures of GetFailed, and returns how many are acknowledged
+// in total. Once all known failures are acknowledged, receives from Any continue to wait;
+// acknowledged failures no longer make Agree return an error (R21, R22). A message that died with
+// its sender is ErrProcFailed for the receive that matches the message (R46); once all failures are
+// acknowledged, receives from Any skip such a message. n = 0 only queries the number; n = Size()
+// acknowledges all; other n are ErrArgument.
 func (c *Comm) AckFailed(n int) (acked int, err error) {
 	acked, err = c.e.Ack(n)
 	if errors.Is(err, ErrLength) {
@@ -72,15 +71,15 @@ func (c *Comm) FailureAck() error {
 // FailureGetAcked returns the acknowledged failures (R25).
 func (c *Comm) FailureGetAcked() Group { return c.groupOf(c.e.Acked()) }
 
-// Agree returns at every live member the same flag: the bitwise AND over the
-// members that contributed. The error Is ErrProcFailed, at all members or at
-// none, if a member failed that not all had acknowledged before; the flag is
-// valid all the same (R27-R32). It works on a revoked communicator.
+// Agree returns at every live member the same flag: the bitwise AND over the members that
+// contributed. The error Is ErrProcFailed, at all members or at none, if a member failed and not
+// all members had acknowledged that failure before; the flag is valid nevertheless (R27-R32). Agree
+// works on a revoked communicator.
 //
-// When ctx ends only the wait is given up: the contribution stands, and the error
-// names the ranks that were waited for. With a ctx that is over at the call nothing
-// is contributed, which the error tells by ErrNotBegun: the others wait for a call of
-// this member. So it is with AgreeFailed, Shrink and what makes a communicator.
+// When ctx ends, Agree abandons only the wait: the contribution stands, and the error names the
+// ranks that the call waited for. If ctx is over at the call, this member contributes nothing, and
+// the error Is ErrNotBegun: the others wait for another call of this member. The same holds for
+// AgreeFailed, Shrink and the calls that create a communicator.
 func (c *Comm) Agree(ctx context.Context, flag uint64) (uint64, error) {
 	if err := given(ctx, "agree", c); err != nil {
 		return 0, err
@@ -89,11 +88,11 @@ func (c *Comm) Agree(ctx context.Context, flag uint64) (uint64, error) {
 	return out.Flag, fail("agree", c, out.Dead, err)
 }
 
-// AllOK ends a stretch of work in which any member may have met an error: each live member
-// calls it, with its own error or nil. A member with an error revokes c, so that none waits in
-// the stretch for one that has left it. Then all agree: the result is true, at all of them
-// or at none, if every member that contributed has passed nil. The error is Agree's:
-// ErrProcFailed, at all or at none, if a member has died that not all had acknowledged.
+// AllOK ends a stretch of work in which any member may have met an error: each live member calls
+// AllOK, with its own error or nil. A member with an error revokes c, so that no member waits in
+// the stretch for a member that has left the stretch. Then all agree: the result is true, at all
+// members or at none, if every member that contributed passed nil. The error is that of Agree:
+// ErrProcFailed, at all or at none, if a member has died and not all had acknowledged that death.
 //
 //	ok, err := c.AllOK(ctx, step(ctx, c))
 //	if !ok || err != nil { // the same at all live members
@@ -131,8 +130,8 @@ func (c *Comm) Iagree(flag *uint64) Request {
 	return Request{c: c, h: h, peer: Any, call: iagreeCall}
 }
 
-// AgreeFailed returns at every live member the same group: the failures that any
-// of them knew when it called, or that happened meanwhile, in rank order.
+// AgreeFailed returns at every live member the same group: the failures that any of them knew at
+// its call, or that happened during the call, in rank order.
 func (c *Comm) AgreeFailed(ctx context.Context) (Group, error) {
 	if err := given(ctx, "agree_failed", c); err != nil {
 		return Group{}, err
@@ -141,9 +140,9 @@ func (c *Comm) AgreeFailed(ctx context.Context) (Group, error) {
 	return c.groupOf(out.Dead), fail("agree_failed", c, nil, err)
 }
 
-// Shrink returns a communicator of the live members in their old order. It works
-// on a revoked communicator and returns no error of failures: who dies meanwhile
-// may still be a member, and is found there (R38-R44).
+// Shrink returns a communicator of the live members in their old order. Shrink works on a revoked
+// communicator and returns no failure error: a process that dies during the call may still be a
+// member, and its death is then detected on the new communicator (R38-R44).
 func (c *Comm) Shrink(ctx context.Context) (*Comm, error) {
 	if err := given(ctx, "shrink", c); err != nil {
 		return nil, err

@@ -11,8 +11,8 @@ import (
 	"github.com/goulfm/goulfm/ulfm"
 )
 
-// TestSpecR62FinalizeSurvivesADeathAtEveryFrame: commtest finalizes everybody and
-// reports who does not return.
+// TestSpecR62FinalizeSurvivesADeathAtEveryFrame: commtest finalizes all ranks and reports those
+// that do not return.
 func TestSpecR62FinalizeSurvivesADeathAtEveryFrame(t *testing.T) {
 	for n := 2; n <= 6; n++ {
 		for victim := range n {
@@ -25,7 +25,7 @@ func TestSpecR62FinalizeSurvivesADeathAtEveryFrame(t *testing.T) {
 	}
 }
 
-// besideFinalize is what other members may be in while one is in Finalize.
+// besideFinalize are the calls that other members may be in while one is in Finalize.
 var besideFinalize = map[string]func(ctx context.Context, c *comm.Comm) error{
 	"agree":        func(ctx context.Context, c *comm.Comm) error { _, err := c.Agree(ctx, 1); return err },
 	"agree_failed": func(ctx context.Context, c *comm.Comm) error { _, err := c.AgreeFailed(ctx); return err },
@@ -35,9 +35,10 @@ var besideFinalize = map[string]func(ctx context.Context, c *comm.Comm) error{
 }
 
 // TestSpecC10FinalizeMeetsOtherCalls: one member is in Finalize, the others in another call, of the
-// world or of a communicator made from it. All get ErrMismatch, and go on. The others stay until
-// the first one has its error: commtest ends a rank by Finalize, and if all others are there before
-// it has heard of the mismatch, its Finalize is one of all, which succeeds.
+// world or of a communicator made from the world. All get ErrMismatch, and continue. The others
+// stay until the first one has its error: commtest ends a rank by Finalize. If all others were in
+// that Finalize before the first one had received the mismatch, its Finalize would be a Finalize of
+// all, which succeeds.
 func TestSpecC10FinalizeMeetsOtherCalls(t *testing.T) {
 	for name, call := range besideFinalize {
 		for _, onWorld := range []bool{true, false} {
@@ -69,8 +70,8 @@ func TestSpecC10FinalizeMeetsOtherCalls(t *testing.T) {
 	}
 }
 
-// TestPipelineBreaksWhileOneFinalizes: of a pipeline the second rank dies. The first one has
-// handed on all it had and is in Finalize; the others repair. None of them waits for ever.
+// TestPipelineBreaksWhileOneFinalizes: the second rank of a pipeline dies. The first rank has
+// passed on all its data and is in Finalize; the others repair. None of them waits for ever.
 func TestPipelineBreaksWhileOneFinalizes(t *testing.T) {
 	const steps, last = 10, 5
 	commtest.Run(t, 4, func(ctx context.Context, w *comm.Comm) {
@@ -102,8 +103,8 @@ func TestPipelineBreaksWhileOneFinalizes(t *testing.T) {
 	})
 }
 
-// TestSendToARankInFinalize: the sender is told that its message will not be received, whether
-// it is announced before or after the receiver comes to Finalize.
+// TestSendToARankInFinalize: the sender learns that its message will not be received, whether the
+// message is announced before or after the receiver comes to Finalize.
 func TestSendToARankInFinalize(t *testing.T) {
 	announced := make(chan struct{})
 	commtest.Run(t, 2, func(ctx context.Context, w *comm.Comm) {
@@ -122,7 +123,7 @@ func TestSendToARankInFinalize(t *testing.T) {
 	})
 }
 
-// TestWaitAfterFinalize: what a program has left under way ends with Finalize.
+// TestWaitAfterFinalize: operations that a program has left under way end with Finalize.
 func TestWaitAfterFinalize(t *testing.T) {
 	commtest.Run(t, 2, func(ctx context.Context, w *comm.Comm) {
 		receive := comm.Irecv(w.From(1-w.Rank()), make([]int, 1))
@@ -132,7 +133,7 @@ func TestWaitAfterFinalize(t *testing.T) {
 	})
 }
 
-// TestAllOK: one member meets an error while others wait for it; all hear the same answer.
+// TestAllOK: one member meets an error while others wait for it; all get the same answer.
 func TestAllOK(t *testing.T) {
 	commtest.Run(t, 4, func(ctx context.Context, w *comm.Comm) {
 		ok, err := w.AllOK(ctx, nil)

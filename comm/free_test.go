@@ -10,8 +10,8 @@ import (
 	"github.com/goulfm/goulfm/comm/commtest"
 )
 
-// TestFreeWaitsForWhatIsPending: a sender gives up its request and frees the communicator
-// while its message, short or long, is under way. The message arrives as it was (MPI 7.4.3).
+// TestFreeWaitsForWhatIsPending: a sender frees its request and the communicator while its message,
+// short or long, is under way. The message arrives unchanged (MPI 7.4.3).
 func TestFreeWaitsForWhatIsPending(t *testing.T) {
 	for _, n := range []int{1, 3000, 40_000} {
 		commtest.Run(t, 2, func(ctx context.Context, w *comm.Comm) {
@@ -26,7 +26,7 @@ func TestFreeWaitsForWhatIsPending(t *testing.T) {
 					r := comm.Isend(d.To(1), buf)
 					assert.NoError(t, r.Free())
 					assert.NoError(t, d.Free())
-					clear(buf) // it is the program's again
+					clear(buf) // the buffer is the program's again
 					continue
 				}
 				st, err := comm.Recv(ctx, d.From(0), buf)
@@ -39,8 +39,8 @@ func TestFreeWaitsForWhatIsPending(t *testing.T) {
 	}
 }
 
-// TestFreedByTheReceiver: a send to a rank that frees the communicator and receives nothing
-// says who did what. Nobody revoked.
+// TestFreedByTheReceiver: a send to a rank that frees the communicator and receives nothing gets an
+// error that names the free by the receiver. Nothing is revoked.
 func TestFreedByTheReceiver(t *testing.T) {
 	commtest.Run(t, 2, func(ctx context.Context, w *comm.Comm) {
 		early, err := w.Dup(ctx)

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestNilContextAndNilCommunicator: each call that waits says what is missing, instead of a
-// panic, and the world works on.
+// TestNilContextAndNilCommunicator: each call that waits names the missing argument, instead of a
+// panic, and the world still works.
 func TestNilContextAndNilCommunicator(t *testing.T) {
 	commtest.Run(t, 1, func(ctx context.Context, w *comm.Comm) {
 		group, buf := w.Group(), []int{0}

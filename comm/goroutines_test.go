@@ -100,9 +100,9 @@ func TestGoroutinesShareAWildcard(t *testing.T) {
 	}
 }
 
-// TestSpecR68FailureMeetsManyGoroutines: a rank dies while all goroutines of the
-// others wait in all kinds of calls; each ends, with success or a failure, the
-// communicator is repaired, and they go on.
+// TestSpecR68FailureMeetsManyGoroutines: a rank dies while all goroutines of the others wait in all
+// kinds of calls; each call ends, with success or a failure, the communicator is repaired, and the
+// goroutines continue.
 func TestSpecR68FailureMeetsManyGoroutines(t *testing.T) {
 	const n, workers = 4, 6
 	for round := range 5 {

@@ -21,13 +21,12 @@ type ends struct{ in, out []int }
 
 func (e ends) neighbors(int) (in, out []int) { return slices.Clone(e.in), slices.Clone(e.out) }
 
-// Graph returns a communicator of the first len(neighbors) members, in which
-// neighbors[r] are those of rank r; the other members get nil. All members pass the
-// whole graph. Collective; it succeeds at every live member or at none. More nodes
-// than c has members are ErrLength, and a neighbor that is no node is ErrRank, where
-// they were given, ErrPeerArgument at the others; graphs that differ between members
-// are ErrMismatch at all (MPI 8.5.3). Each member keeps the whole graph: for many
-// ranks DistGraph is better.
+// Graph returns a communicator of the first len(neighbors) members, in which neighbors[r] are the
+// neighbors of rank r; the other members get nil. All members pass the whole graph. Collective; it
+// succeeds at every live member or at none. A member gets ErrLength if its graph has more nodes
+// than c has members, and ErrRank if a neighbor is no node; the others get ErrPeerArgument. Graphs
+// that differ between members are ErrMismatch at all (MPI 8.5.3). Each member keeps the whole
+// graph: for many ranks DistGraph is better.
 func (c *Comm) Graph(ctx context.Context, neighbors [][]int) (*Comm, error) {
 	if err := given(ctx, "graph", c); err != nil {
 		return nil, err
@@ -63,12 +62,12 @@ func (a adjacency) digest() uint64 {
 	return commstate.Digest(numbers...)
 }
 
-// DistGraph returns a communicator of all members with a directed graph of which each gives its own
-// edges: those that reach it come from sources, those that leave it go to destinations, in the
-// order that Neighbors returns them. An edge may occur several times. Collective; it succeeds at
-// every live member or at none. Ranks out of range are ErrRank where they were given and
-// ErrPeerArgument at the others; an edge that only one of its ends has given is ErrMismatch at all
-// (MPI 8.5.4, the adjacent form).
+// DistGraph returns a communicator of all members with a directed graph. Each member passes its own
+// edges: incoming edges from sources, outgoing edges to destinations, in the order that Neighbors
+// returns them. An edge may occur several times. Collective; it succeeds at every live member or at
+// none. A member that passes ranks out of range gets ErrRank, and the others get ErrPeerArgument.
+// An edge that only one of its ends has passed is ErrMismatch at all (MPI 8.5.4, the adjacent
+// form).
 func (c *Comm) DistGraph(ctx context.Context, sources, destinations []int) (*Comm, error) {
 	if err := given(ctx, "dist_graph", c); err != nil {
 		return nil, err
@@ -79,7 +78,7 @@ func (c *Comm) DistGraph(ctx context.Context, sources, destinations []int) (*Com
 	return c.createWith(ctx, e, commstate.Call{Kind: commstate.KindDistGraph}, in, bad, "dist_graph")
 }
 
-// among returns what is wrong with ranks that should be below size.
+// among returns an error if one of ranks is not below size.
 func among(ranks []int, size int) error {
 	for _, r := range ranks {
 		if r < 0 || r >= size {

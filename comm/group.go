@@ -7,9 +7,9 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/node"
 )
 
-// A Group is an ordered set of processes, each known by its number in the job: in the world
-// that the job began with its rank there, and never used twice. What place a process has in
-// a communicator, its rank, Comm.RankOf and Comm.RanksOf say. Operations on groups are
+// A Group is an ordered set of processes, each identified by its number in the job. In the world
+// with which the job began, the number is the rank; a number is never used twice. Comm.RankOf and
+// Comm.RanksOf return the ranks that processes have in a communicator. Operations on groups are
 // local. The zero value is the empty group.
 type Group struct {
 	procs []int // processes
@@ -47,7 +47,7 @@ func (g Group) Ranks() []int { return g.Processes() }
 
 // Union returns the members of g, then those of h that are not in g.
 func (g Group) Union(h Group) Group {
-	if g.Size() == 0 { // the zero value does not know whose it is
+	if g.Size() == 0 { // the zero value does not know its own process
 		return h
 	}
 	return Group{procs: append(slices.Clone(g.procs), h.Difference(g).procs...), me: g.me}
@@ -110,7 +110,7 @@ func (g Group) Translate(h Group, places ...int) ([]int, error) {
 	return out, nil
 }
 
-// Equal says whether both have the same members in the same order.
+// Equal reports whether both have the same members in the same order.
 func (g Group) Equal(h Group) bool { return slices.Equal(g.procs, h.procs) }
 
 // String prints the members' numbers in the job: "[3 5]".

@@ -13,8 +13,8 @@ import (
 	"github.com/goulfm/goulfm/ulfm"
 )
 
-// TestSpecR57TheOthersAreNotNeeded: a member outside of the group is dead, another one
-// never calls; the group has its communicator, in its order, several times over.
+// TestSpecR57TheOthersAreNotNeeded: a member outside of the group is dead, and another makes no
+// call; the group has its communicator, in its order, several times.
 func TestSpecR57TheOthersAreNotNeeded(t *testing.T) {
 	order := []int{4, 0, 3}
 	commtest.Run(t, 5, func(ctx context.Context, w *comm.Comm) {
@@ -35,7 +35,7 @@ func TestSpecR57TheOthersAreNotNeeded(t *testing.T) {
 				return
 			}
 			works(ctx, t, c)
-			d, err := c.Dup(ctx) // it is one like any other
+			d, err := c.Dup(ctx) // the new communicator works like any other
 			ok(t, "dup", err)
 			works(ctx, t, d)
 			ok(t, "free", c.Free())
@@ -43,8 +43,8 @@ func TestSpecR57TheOthersAreNotNeeded(t *testing.T) {
 	})
 }
 
-// TestCreateGroupsAtTheSameTime: groups that overlap, and several calls of the same
-// members in goroutines of their own, told apart by tag.
+// TestCreateGroupsAtTheSameTime: groups that overlap, and several calls of the same members in
+// separate goroutines, distinguished by tag.
 func TestCreateGroupsAtTheSameTime(t *testing.T) {
 	const n = 4
 	commtest.Run(t, n, func(ctx context.Context, w *comm.Comm) {
@@ -110,8 +110,8 @@ func TestCreateGroupWithADeadMember(t *testing.T) {
 	}
 }
 
-// TestCreateGroupMeetsARevocation by a member that does not make the call, whatever
-// the others have heard of each other until then.
+// TestCreateGroupMeetsARevocation by a member that does not make the call, in every state of
+// knowledge of the others about each other.
 func TestCreateGroupMeetsARevocation(t *testing.T) {
 	commtest.Run(t, 4, func(ctx context.Context, w *comm.Comm) {
 		d, err := w.Dup(ctx)
@@ -139,8 +139,8 @@ func TestCreateGroupMeetsARevocation(t *testing.T) {
 	})
 }
 
-// TestCreateGroupWithWrongArguments: what only the caller can know is its own error
-// and costs nobody a wait; another order is an error of all.
+// TestCreateGroupWithWrongArguments: an error that only the caller can detect is the caller's own
+// and makes no member wait; another order is an error of all.
 func TestCreateGroupWithWrongArguments(t *testing.T) {
 	commtest.Run(t, 3, func(ctx context.Context, w *comm.Comm) {
 		half, err := w.Split(ctx, w.Rank()/2, 0)
@@ -166,8 +166,8 @@ func TestCreateGroupWithWrongArguments(t *testing.T) {
 	})
 }
 
-// TestCreateGroupNamesWhomItWaitsFor: only 1 calls, and gives up; its part stands, so
-// that 0 and 2 come out of theirs when they make it.
+// TestCreateGroupNamesWhomItWaitsFor: only 1 calls, and abandons the wait; its part stands, so that
+// the calls of 0 and 2 return later.
 func TestCreateGroupNamesWhomItWaitsFor(t *testing.T) {
 	commtest.Run(t, 4, func(ctx context.Context, w *comm.Comm) {
 		g, err := w.Group().Incl(0, 1, 2)

@@ -5,11 +5,10 @@ import (
 	"os"
 )
 
-// An ErrorHandler is told of every error of an operation on its communicator,
-// before the operation returns; what it returns is what the operation returns. It
-// may revoke, acknowledge or shrink the communicator itself (R5). It runs in the
-// goroutine of the call, with no lock held: a panic of it goes through the call, and what
-// was called counts as over.
+// An ErrorHandler receives every error of an operation on its communicator before the operation
+// returns. The operation returns the result of the handler. The handler may itself revoke,
+// acknowledge or shrink the communicator (R5). The handler runs in the goroutine of the call, with
+// no lock held: a panic in the handler unwinds through the call, and the operation counts as over.
 type ErrorHandler func(c *Comm, err error) error
 
 // ErrorsReturn returns the error: the default.
@@ -31,8 +30,8 @@ func die(c *Comm, err error) error {
 	return err
 }
 
-// SetErrorHandler has h called for every later error on c; nil means
-// ErrorsReturn. Communicators that are made of c inherit it (R44).
+// SetErrorHandler makes later errors on c call h; nil means ErrorsReturn. Communicators made from c
+// inherit the handler (R44).
 func (c *Comm) SetErrorHandler(h ErrorHandler) {
 	if h == nil {
 		h = ErrorsReturn

@@ -84,8 +84,8 @@ func TestHandlerDecidesWhatIsReturned(t *testing.T) {
 	})
 }
 
-// TestSpecR5HandlerMayRepair: it revokes, acknowledges and shrinks the
-// communicator that the error is of.
+// TestSpecR5HandlerMayRepair: a handler revokes, acknowledges and shrinks the communicator of the
+// error.
 func TestSpecR5HandlerMayRepair(t *testing.T) {
 	commtest.Run(t, 4, func(ctx context.Context, w *comm.Comm) {
 		var repaired *comm.Comm
@@ -114,8 +114,8 @@ func TestSpecR5HandlerMayRepair(t *testing.T) {
 	})
 }
 
-// TestAbortingHandlersEndTheProcess with code 1, and say why. They are tried in a
-// process of their own: this test, started again.
+// TestAbortingHandlersEndTheProcess with code 1, and print the reason. They are tested in a process
+// of their own: this test, started again.
 func TestAbortingHandlersEndTheProcess(t *testing.T) {
 	const key = "COMM_TEST_ABORT"
 	handlers := map[string]comm.ErrorHandler{"abort": comm.ErrorsAbort, "fatal": comm.ErrorsFatal}
@@ -178,8 +178,8 @@ func TestErrorsAreOneLine(t *testing.T) {
 	})
 }
 
-// TestHandlerHoldsNothing: a handler runs with no lock held. Another goroutine can make any
-// kind of call while it runs, and after its panic the communicator works on.
+// TestHandlerHoldsNothing: a handler runs with no lock held. Another goroutine can make any kind of
+// call during the handler, and after a panic in the handler the communicator still works.
 func TestHandlerHoldsNothing(t *testing.T) {
 	commtest.Run(t, 1, func(ctx context.Context, w *comm.Comm) {
 		d, err := w.Dup(ctx)

@@ -23,43 +23,43 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/rankstore"
 )
 
-// Config says how a process takes part. The zero value is the default for each
-// field; goulfm run sets them by its flags.
+// Config sets how a process takes part. The zero value is the default for each field; flags of
+// goulfm run set the fields.
 type Config struct {
-	// UnexpectedBytesMax bounds the memory for messages that arrived before they
-	// were received, in bytes over all senders. Default 64 MiB. Beyond its share a
-	// sender waits for the receive; less saves memory, more keeps senders going.
+	// UnexpectedBytesMax bounds the memory for messages that arrived before they were received, in
+	// bytes over all senders. Default 64 MiB. A sender that has used its share waits for the
+	// receive; a lower bound saves memory, a higher one lets senders continue for longer.
 	UnexpectedBytesMax uint64
-	// SpinPolls is how often a call that waits looks before it sleeps. Default, or 0: what
-	// GOULFM_SPIN says (goulfm run -x GOULFM_SPIN=20), else up to 30,000 with a core for
-	// each rank of the machine, less after waits in which that has been in vain, because
-	// something else wants the cores; else 20. More wakes faster, and takes the core from
-	// others.
+	// SpinPolls is how often a waiting call polls before it blocks. With the default, or 0, the
+	// value of GOULFM_SPIN counts (goulfm run -x GOULFM_SPIN=20). Without that variable the number
+	// is up to 30,000 if the machine has a core for each rank, and 20 otherwise. The upper number
+	// falls after waits that polled in vain because other work needs the cores. A higher value
+	// makes wake-ups faster, and keeps the core from other work.
 	SpinPolls int
 	// Tick is how long a process must make no call until its background loop serves
 	// its peers. Default 10 ms; right after a call that waited long up to eight times as
 	// long, and where ranks share a core, after calls with nothing under way beside them,
 	// up to as many times as ranks do. Shorter answers peers sooner while computing.
 	Tick time.Duration
-	// Uniform has the first failure of a member revoke a communicator by itself, at
-	// whoever learns of it: no rank goes on as if nothing was, and each gets an error
-	// (SetUniform). Default false, or what GOULFM_UNIFORM says (goulfm run -x
-	// GOULFM_UNIFORM=1). The same at all ranks. It saves the program its own calls of
-	// Revoke; the price is that ranks which did not need the dead one stop, too.
+	// Uniform makes each process that learns of the first failure of a member revoke the
+	// communicator: no rank continues as if nothing had happened, and each gets an error
+	// (SetUniform). Default false, or the value of GOULFM_UNIFORM (goulfm run -x GOULFM_UNIFORM=1).
+	// The same at all ranks. Uniform saves the program its own calls of Revoke; as a cost, ranks
+	// that did not need the dead process stop, too.
 	Uniform bool
 	// Warm, if not nil, is called in a process that will wait as a spare (goulfm run --spares),
-	// before it waits: it reads input and builds tables, so that a rank which it replaces is
-	// back sooner. There is no communicator yet. An error ends the process.
+	// before the wait. Warm reads input and builds tables, so that the replacement of a rank is
+	// ready sooner. There is no communicator yet. An error ends the process.
 	Warm func(context.Context) error
 }
 
 // Environment variables that set fields of a Config.
 const (
 	uniformVariable = "GOULFM_UNIFORM" // Uniform: 1 or 0
-	spinVariable    = "GOULFM_SPIN"    // SpinPolls, if the program does not set it: 1 or more
+	spinVariable    = "GOULFM_SPIN"    // SpinPolls, if the program does not set the field: 1 or more
 )
 
-// fromEnv sets what the environment says.
+// fromEnv sets the fields that environment variables define.
 func (cfg *Config) fromEnv() error {
 	if text, given := os.LookupEnv(uniformVariable); given {
 		on, err := strconv.ParseBool(text)
@@ -84,23 +84,23 @@ const (
 	yieldPolls       = 50 // more than any rank needs where all come; then one is late, and others have work
 )
 
-// inits is what Init has given out: a process has one world.
+// inits is the world that Init has returned: a process has one world.
 var inits struct {
 	mu    sync.Mutex
 	world *Comm // that is not finalized; else nil
 	count int   // calls of Init that await their Finalize
-	ended bool  // the world of a job was finalized: this process is no part of it any more
+	ended bool  // the world of a job was finalized: this process has left the job
 }
 
-// Init returns the world of this process: all processes that goulfm run, or a job engine
-// (Slurm's srun, Open MPI's mpirun), started with it, or a world of one if nothing launched it.
-// Under a job engine it waits until all have come, GOULFM_START_TIMEOUT at most (60s). A process
-// that is one of several and cannot find out as which is no world of one: that is an error, unless
-// GOULFM_ALONE=1 says that it runs for itself.
+// Init returns the world of this process: all processes that goulfm run, or a job engine (Slurm's
+// srun, Open MPI's mpirun), started with it, or a world of one rank without a launcher. Under a job
+// engine Init waits until all processes have come, GOULFM_START_TIMEOUT at most (60s). A process
+// that is one of several and cannot find out its rank gets an error instead of a world of one rank,
+// unless GOULFM_ALONE=1 makes the process run alone.
 //
-// Called again, by a library perhaps, it returns the same world, and counts: each Init needs
-// its Finalize, the last of which is the one that ends the world. After that it is
-// ErrFinalized in a process of a job; a process that nothing launched gets a new world.
+// A further call, of a library for example, returns the same world and increments a count: each
+// Init needs its Finalize, and the last Finalize ends the world. After that Init returns
+// ErrFinalized in a process of a job; a process without a launcher gets a new world.
 func Init(ctx context.Context) (*Comm, error) { return InitWith(ctx, Config{}) }
 
 // InitWith is Init with a Config. The Config of the first call counts.
@@ -178,8 +178,9 @@ func begin(ctx context.Context, cfg Config) (*Comm, error) {
 	return c, nil
 }
 
-// memoryOf opens the memory of the node that outlives processes, which the ranks with which the job
-// began have, and who replaces one of them. Another world would use the same homes.
+// memoryOf opens the memory of the node that outlives processes. The ranks with which the job began
+// have this memory, and so have the processes that replace one of them. Another world would use the
+// same homes.
 func memoryOf(info boot.Info, place *rankproto.Place) (*rankstore.Memory, error) {
 	if info.KeepFd == 0 || info.Spawned && (place == nil || !place.Memory) {
 		return nil, nil
@@ -191,7 +192,7 @@ func memoryOf(info boot.Info, place *rankproto.Place) (*rankstore.Memory, error)
 	return m, nil
 }
 
-// release gives back one Init of a world, and says whether it was not the last one.
+// release returns one Init of a world, and reports whether others remain.
 func release(c *Comm) (others bool) {
 	inits.mu.Lock()
 	defer inits.mu.Unlock()
@@ -242,8 +243,9 @@ func (w *world) engineConfig(cfg Config) engine.Config {
 		}
 	}
 	if info.Ring {
-		// Whom the ring finds silent the launcher kills, and lets it be known once it has
-		// ended; with --fence it is declared at once, and stops itself if it lives.
+		// The launcher kills a process that the ring finds silent, and announces the death once the
+		// process has ended. With --fence the process is declared dead at once, and stops itself if
+		// alive.
 		out.OnSilent = func(proc int) { w.process.Say(rankproto.Silent{Procs: []int{w.process.End.Node.Number(proc)}}) }
 		out.Detector = fd.Config{Mode: fd.Ring, Fence: info.Fence,
 			Period: mono.Duration(info.Period), Timeout: mono.Duration(info.Timeout), Start: mono.Time(mono.Second)}
@@ -255,34 +257,34 @@ func (w *world) engineConfig(cfg Config) engine.Config {
 // died.
 func (w *world) outlived(name [16]byte) { engine.Outlived(w.proc, name) }
 
-// tick is what is to be looked at now and then.
+// tick does the periodic checks.
 func (w *world) tick() {
 	w.process.FlushOld()
 	w.process.HeedLease()
 }
 
-// fenced ends this process: the others have declared it dead and go on without
-// it. It never comes back (F7).
+// fenced ends this process: the others have declared this process dead and continue without it. A
+// fenced process never rejoins (F7).
 func (w *world) fenced(why string) {
 	fmt.Fprintf(os.Stderr, "goulfm: rank %d: stops itself: %s\n", w.process.Info.Rank, why)
 	w.process.Say(rankproto.Fenced{})
 	os.Exit(boot.ExitFenced)
 }
 
-// complain tells a person what the program of a rank has forgotten.
+// complain reports on stderr an omission of the program of a rank.
 func complain(rank int) func(text string) {
 	return func(text string) { fmt.Fprintf(os.Stderr, "goulfm: rank %d: %s\n", rank, text) }
 }
 
 func (w *world) report(ev engine.Event) {
-	numbers := make([]int, len(ev.Procs)) // whose seats may be others' when somebody reads of it
+	numbers := make([]int, len(ev.Procs)) // numbers, because seats may have other processes by the time a person reads the event
 	for i, seat := range ev.Procs {
 		numbers[i] = w.process.End.Node.Number(seat)
 	}
 	w.process.Note(rankproto.Event{Name: ev.What, Comm: ev.Comm, Procs: numbers, Text: ev.Text})
 }
 
-// dump tells the launcher what this process waits for.
+// dump reports to the launcher the operations that this process waits for.
 func (w *world) dump() {
 	var waits []rankproto.Wait
 	for _, wait := range w.proc.Waits() {
@@ -295,18 +297,17 @@ func (w *world) dump() {
 	w.process.Say(rankproto.Dump{Waits: waits, Lines: waitingLines(text), Text: text})
 }
 
-// Finalize ends by an agreement of all live members, whatever fails meanwhile;
-// after it nothing can be called. A process that ends without it has failed. It
-// has no deadline but ctx's (R62). When ctx ends only the wait is given up: this
-// process's part stands, and Finalize may be called again to wait for the end.
-// Where Init was called several times the last Finalize does this; those before it return
-// at once.
+// Finalize ends with an agreement of all live members, whatever fails during the call; afterwards
+// no call is possible. A process that ends without Finalize has failed. The only deadline is that
+// of ctx (R62). When ctx ends, Finalize abandons only the wait: the part of this process stands,
+// and Finalize may be called again to wait for the end. If Init was called several times, the last
+// Finalize does this; earlier ones return at once.
 //
-// It is a call like others (C10): where other members are in Agree, AgreeFailed, Shrink or a
-// call that makes a communicator, of the world or of one made from it, it is ErrMismatch at
-// all of them, naming both calls. The job goes on then, and Finalize may be called again. A
-// send that waits for a receive of a member in Finalize is ErrFinalized, and so is, later,
-// whatever a program has left under way. CreateGroup waits for its members as ever.
+// Finalize follows the rules of other agreements (C10): if other members are in Agree, AgreeFailed,
+// Shrink or a call that creates a communicator, of the world or of one made from the world, all of
+// them get ErrMismatch, which names both calls. The job then continues, and Finalize may be called
+// again. A send that waits for a receive of a member in Finalize is ErrFinalized, and so are later
+// all operations that a program has left under way. CreateGroup waits for its members as always.
 func (c *Comm) Finalize(ctx context.Context) error {
 	if err := given(ctx, "finalize", c); err != nil {
 		return err
@@ -328,16 +329,15 @@ func (c *Comm) Finalize(ctx context.Context) error {
 	return nil
 }
 
-// Main is the main function of a program: Init, body, Finalize. An error of
-// body, or a panic, is printed and ends the process with code 1 or 2, which the
-// job sees as its failure. ctx ends with the first SIGINT or SIGTERM; one that
-// comes more than a second later ends the process. Job engines send one request
-// to end as several signals.
+// Main is the main function of a program: Init, body, Finalize. An error of body, or a panic, is
+// printed and ends the process with code 1 or 2, which the job sees as its failure. ctx ends with
+// the first SIGINT or SIGTERM; a signal that comes more than a second later ends the process. Job
+// engines send one request to end as several signals.
 func Main(body func(ctx context.Context, w *Comm) error) { MainWith(Config{}, body) }
 
-// oneRequest is how long further signals belong to the request to end that the first one was. At
-// its time limit Slurm sends SIGTERM twice, and a daemon may pass on what the engine has sent to
-// all.
+// oneRequest is how long further signals belong to the first one's request to end the job. At its
+// time limit Slurm sends SIGTERM twice, and a daemon may pass on a signal that the engine has sent
+// to all.
 const oneRequest = time.Second
 
 // MainWith is Main with a Config.

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A rank on a machine that has something else to do sleeps soon when it waits.
+// A rank on a machine with other work polls briefly before a wait blocks.
 func ExampleMainWith() {
 	comm.MainWith(comm.Config{SpinPolls: 20}, func(ctx context.Context, w *comm.Comm) error {
 		fmt.Println("hello from rank", w.Rank())
@@ -19,8 +19,8 @@ func ExampleMainWith() {
 	// Output: hello from rank 0
 }
 
-// TestInitTwice: a process has one world, however often it asks; the last Finalize ends it.
-// What only TestInitTwiceInAJob of the launcher can show is that there is none after it.
+// TestInitTwice: a process has one world, however often Init is called; the last Finalize ends the
+// world. Only TestInitTwiceInAJob of the launcher can show that no world follows.
 func TestInitTwice(t *testing.T) {
 	ctx := t.Context()
 	w, err := comm.Init(ctx)
@@ -41,7 +41,7 @@ func TestInitTwice(t *testing.T) {
 	require.NoError(t, w.Finalize(ctx))
 }
 
-// TestSpinFromTheEnvironment: GOULFM_SPIN sets what the program leaves open.
+// TestSpinFromTheEnvironment: GOULFM_SPIN sets the value if the program does not.
 func TestSpinFromTheEnvironment(t *testing.T) {
 	t.Setenv("GOULFM_SPIN", "20")
 	got, err := comm.WithEnvironment(comm.Config{})

@@ -11,20 +11,20 @@ import (
 	"github.com/goulfm/goulfm/ulfm"
 )
 
-// An Intercomm connects two groups of processes without a common member: the local
-// group, of which this process is one, and the remote group, to whose ranks its
-// messages go (MPI 7.6). It is collective over both groups, and so are failures and
-// revocations: GetFailed is of both (R19), a revocation reaches both. Receives from
-// Any are interrupted by failures of either group that are not acknowledged. The
-// ranks that its errors name are of the remote group. A process of the other world
-// that has left through Finalize counts as failed, except in collectives in which it
-// took part: slower members complete those. Worlds that end independently call Disconnect first.
+// An Intercomm connects two groups of processes without a common member: the local group, which
+// includes this process, and the remote group, which receives the messages of this process (MPI
+// 7.6). Calls are collective over both groups, and failures and revocations concern both: GetFailed
+// returns members of both (R19), a revocation reaches both. Failures of either group that are not
+// acknowledged interrupt receives from Any. Ranks in errors are ranks of the remote group. A
+// process of the other world that has left through Finalize counts as failed, except in collectives
+// in which the process took part: slower members complete those. Worlds that end independently call
+// Disconnect first.
 type Intercomm struct {
 	c *Comm // the union of both groups, with a side
 }
 
-// newIntercomm makes an intercommunicator of a communicator of which each rank is in
-// one of two groups. All members pass the same.
+// newIntercomm makes an intercommunicator of a communicator that is divided into two groups. All
+// members pass the same.
 func newIntercomm(union *Comm, groupA, groupB []int) *Intercomm {
 	s := &side{local: groupA, remote: groupB, ranks: make([]int, union.Size())}
 	if !slices.Contains(groupA, union.Rank()) {
@@ -72,11 +72,10 @@ func (ic *Intercomm) union() *Comm {
 	return ic.c
 }
 
-// Merge returns a communicator of both groups, each in its order. If one group passes
-// high and the other does not, the latter comes first; if both pass the same, the first
-// one does: that which made the intercommunicator. Collective over both groups; it
-// succeeds at every live member or at none. Members of one group that pass different
-// values are ErrMismatch at all (MPI 7.6.3).
+// Merge returns a communicator of both groups, each in its order. If one group passes high and the
+// other does not, the group without high comes first. If both pass the same, the group that made
+// the intercommunicator comes first. Collective over both groups; it succeeds at every live member
+// or at none. Members of one group that pass different values are ErrMismatch at all (MPI 7.6.3).
 func (ic *Intercomm) Merge(ctx context.Context, high bool) (*Comm, error) {
 	if err := given(ctx, "merge", ic.union()); err != nil {
 		return nil, err
@@ -87,10 +86,9 @@ func (ic *Intercomm) Merge(ctx context.Context, high bool) (*Comm, error) {
 	return ic.c.create(ctx, commstate.Call{Kind: commstate.KindMerge}, in, nil, "merge")
 }
 
-// Agree returns at every live member of a group the same flag: the bitwise AND over the
-// members of the remote group that contributed (R33). The error, at all members of both
-// groups or at none, is as of Comm.Agree, and so is the end of ctx: it gives up only
-// the wait.
+// Agree returns at every live member of a group the same flag: the bitwise AND over the members of
+// the remote group that contributed (R33). The error, at all members of both groups or at none, is
+// as of Comm.Agree, and so is the end of ctx, which abandons only the wait.
 func (ic *Intercomm) Agree(ctx context.Context, flag uint64) (uint64, error) {
 	const op = "agree"
 	if err := given(ctx, op, ic.union()); err != nil {
@@ -99,9 +97,9 @@ func (ic *Intercomm) Agree(ctx context.Context, flag uint64) (uint64, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, fail(op, ic.c, nil, fmt.Errorf("%w: %w", ErrNotBegun, err))
 	}
-	// One agreement for each group's flag, to which the other group brings nothing. Both
-	// are under way before either is waited for: who gave up the wait for the first would
-	// else keep the others waiting in the second.
+	// Agree makes one agreement for each group's flag; the other group contributes all ones. Both
+	// agreements start before the wait for the first. Otherwise a member that abandoned the wait
+	// for the first would keep the others waiting in the second.
 	flags := [2]uint64{^uint64(0), ^uint64(0)}
 	mine := bit(ic.c.side.second)
 	flags[mine] = flag
@@ -145,7 +143,7 @@ func (ic *Intercomm) await(ctx context.Context, agreements []engine.Handle) erro
 // Comm.Revoke does (R9-R13).
 func (ic *Intercomm) Revoke() error { return ic.c.Revoke() }
 
-// IsRevoked says whether the intercommunicator is known to be revoked (R15).
+// IsRevoked reports whether the intercommunicator is known to be revoked (R15).
 func (ic *Intercomm) IsRevoked() bool { return ic.c.IsRevoked() }
 
 // GetFailed returns the members of both groups known here to have failed, in the order
@@ -157,10 +155,9 @@ func (ic *Intercomm) GetFailed() Group { return ic.c.GetFailed() }
 // groups together.
 func (ic *Intercomm) AckFailed(n int) (acked int, err error) { return ic.c.AckFailed(n) }
 
-// Shrink returns an intercommunicator of the live members of both groups, each on its
-// side and in its order. It works on a revoked one and returns no error of failures
-// (R38-R44). If a group has no living member all get ErrUnsupported: what is left is
-// the local group alone.
+// Shrink returns an intercommunicator of the live members of both groups, each on its side and in
+// its order. Shrink works on a revoked intercommunicator and returns no failure error (R38-R44). If
+// a group has no living member, all get ErrUnsupported, because only the local group remains.
 func (ic *Intercomm) Shrink(ctx context.Context) (*Intercomm, error) {
 	if err := given(ctx, "shrink", ic.union()); err != nil {
 		return nil, err
@@ -171,7 +168,7 @@ func (ic *Intercomm) Shrink(ctx context.Context) (*Intercomm, error) {
 	}
 	first, second := survivors(union, ic.Group()), survivors(union, ic.RemoteGroup())
 	if len(first) == 0 || len(second) == 0 {
-		_ = union.Free() // it was made just now
+		_ = union.Free() // union is new and has no other user
 		return nil, fail("shrink", ic.c, nil, fmt.Errorf("%w: one of the groups has no living member", ErrUnsupported))
 	}
 	if ic.c.side.second {
@@ -195,8 +192,8 @@ func survivors(c *Comm, g Group) []int {
 func (ic *Intercomm) Free() error { return ic.c.Free() }
 
 // Disconnect frees the intercommunicator at all members of both groups together, as Comm.Disconnect
-// does. Afterwards the two worlds end independently: without it, a process that leaves through
-// Finalize counts as failed in the other world's next operation.
+// does. Afterwards the two worlds end independently. Without Disconnect, a process that leaves
+// through Finalize counts as failed in the next operation of the other world.
 func (ic *Intercomm) Disconnect(ctx context.Context) error {
 	if err := given(ctx, "disconnect", ic.union()); err != nil {
 		return err

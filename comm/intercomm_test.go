@@ -38,7 +38,7 @@ func sides(rank int) (local, remote []int) {
 	return groupB, groupA
 }
 
-// TestIntercommGroups: who and where, seen from both sides.
+// TestIntercommGroups: members and ranks, seen from both sides.
 func TestIntercommGroups(t *testing.T) {
 	bridged(t, func(_ context.Context, w *comm.Comm, ic *comm.Intercomm) {
 		local, remote := sides(w.Rank())
@@ -141,8 +141,8 @@ func receiveSomehow(ctx context.Context, way int, from comm.Source, in []int) (c
 	return comm.Recv(ctx, from, in)
 }
 
-// TestIntercommArguments: ranks beyond the remote group are wrong, and errors name
-// what the caller said.
+// TestIntercommArguments: ranks beyond the remote group are wrong, and errors name the ranks that
+// the caller passed.
 func TestIntercommArguments(t *testing.T) {
 	bridged(t, func(ctx context.Context, w *comm.Comm, ic *comm.Intercomm) {
 		for _, rank := range []int{ic.RemoteSize(), 5, -7, math.MaxInt} {
@@ -191,8 +191,8 @@ func TestSpecR19BothGroupsOfAnIntercomm(t *testing.T) {
 	})
 }
 
-// TestSpecR33FlagIsOfTheRemoteGroup: each group gets what the other said, also with a
-// death, which both are told of alike.
+// TestSpecR33FlagIsOfTheRemoteGroup: each group gets the flag of the other group, also with a
+// death, which both groups report alike.
 func TestSpecR33FlagIsOfTheRemoteGroup(t *testing.T) {
 	for _, dies := range []bool{false, true} {
 		bridged(t, func(ctx context.Context, w *comm.Comm, ic *comm.Intercomm) {
@@ -230,8 +230,8 @@ func TestSpecR33FlagIsOfTheRemoteGroup(t *testing.T) {
 	}
 }
 
-// TestIntercommAgreeIsGivenUpWhole: who gave up the wait keeps nobody waiting, and the
-// next agreement is the next of all; a context that was over has begun nothing.
+// TestIntercommAgreeIsGivenUpWhole: a member that abandoned the wait keeps no other member waiting,
+// and the next agreement matches at all; a call with a context that was over has begun nothing.
 func TestIntercommAgreeIsGivenUpWhole(t *testing.T) {
 	gaveUp := make(chan struct{})
 	bridged(t, func(ctx context.Context, w *comm.Comm, ic *comm.Intercomm) {
@@ -255,7 +255,7 @@ func TestIntercommAgreeIsGivenUpWhole(t *testing.T) {
 	})
 }
 
-// TestMergeOrder for each pair of what the groups pass.
+// TestMergeOrder for each pair of values that the groups pass.
 func TestMergeOrder(t *testing.T) {
 	for _, c := range []struct {
 		a, b bool
@@ -286,8 +286,8 @@ func TestMergeOrder(t *testing.T) {
 	}
 }
 
-// TestSpecR56MergeIsUniform: members of one group that differ, a dead member, and a
-// revocation fail it for all.
+// TestSpecR56MergeIsUniform: members of one group with different values, a dead member, and a
+// revocation fail the merge for all.
 func TestSpecR56MergeIsUniform(t *testing.T) {
 	for odd := range 5 {
 		bridged(t, func(ctx context.Context, w *comm.Comm, ic *comm.Intercomm) {
@@ -304,7 +304,7 @@ func TestSpecR56MergeIsUniform(t *testing.T) {
 			}
 			_, err = ic.Merge(ctx, false)
 			want(t, "with a dead member", err, ulfm.ErrProcFailed)
-			_, err = w.AgreeFailed(ctx) // all are out of it
+			_, err = w.AgreeFailed(ctx) // all have returned from the merge
 			ok(t, "agree", err)
 			ok(t, "revoke", ic.Revoke())
 			_, err = ic.Merge(ctx, false)
@@ -373,8 +373,8 @@ func TestShrinkToOneGroup(t *testing.T) {
 	})
 }
 
-// TestIntercommDeathAtEveryFrame: agree and merge end alike at all who live, wherever a
-// member dies.
+// TestIntercommDeathAtEveryFrame: agree and merge end alike at all live members, wherever a member
+// dies.
 func TestIntercommDeathAtEveryFrame(t *testing.T) {
 	const victim = 4
 	for frame := uint64(1); ; frame++ {

@@ -24,9 +24,9 @@ func waitingLines(stacks string) (lines []string) {
 	return lines
 }
 
-// waitingLine returns the line of one goroutine, or nothing where it does not wait in
-// the engine on behalf of the program. A stack has two lines for each call, the
-// innermost first: the function, and where it was.
+// waitingLine returns the line of one goroutine, or nothing if the goroutine does not wait in the
+// engine on behalf of the program. A stack has two lines for each call, the innermost call first:
+// the function, and its position in the source.
 func waitingLine(goroutine string) string {
 	frames := strings.Split(goroutine, "\n")
 	waits := false

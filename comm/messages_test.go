@@ -11,8 +11,8 @@ import (
 	"github.com/goulfm/goulfm/comm/commtest"
 )
 
-// lengths are around the limits of the transport: one cell, several, the largest
-// payload that is pushed, and what is announced first.
+// lengths are around the limits of the transport: one cell, several, the largest payload that is
+// pushed, and lengths that are announced first.
 var lengths = []int{0, 1, 4, 5, 6, 100, 2047, 2048, 2049, 20_003, 300_000}
 
 func TestEveryLengthArrivesWhole(t *testing.T) {
@@ -112,8 +112,8 @@ func TestValueOfAnotherType(t *testing.T) {
 	})
 }
 
-// TestTruncatedFillsTheBuffer, and nothing beyond it; the rest of the message is
-// gone, the next one is whole (MPI 3.2.4).
+// TestTruncatedFillsTheBuffer, and nothing beyond the buffer; the rest of the message is discarded,
+// the next message is whole (MPI 3.2.4).
 func TestTruncatedFillsTheBuffer(t *testing.T) {
 	for _, n := range []int{5, 1000, 100_000} {
 		for _, room := range []int{0, 1, n - 1} {
@@ -148,8 +148,8 @@ func TestTruncatedFillsTheBuffer(t *testing.T) {
 	}
 }
 
-// TestMessagesOfOneSenderDoNotOvertake (MPI 3.5), long ones among short ones, by
-// whatever receive they are taken.
+// TestMessagesOfOneSenderDoNotOvertake (MPI 3.5), long ones among short ones, in every kind of
+// receive.
 func TestMessagesOfOneSenderDoNotOvertake(t *testing.T) {
 	const n = 60
 	size := func(i int) int { return []int{1, 5000, 3, 700}[i%4] }
@@ -248,7 +248,7 @@ func TestNoneIsNobody(t *testing.T) {
 	})
 }
 
-// TestSsendWaitsForTheMatch: a buffered send returns before, this one does not.
+// TestSsendWaitsForTheMatch: a buffered send returns before, an Ssend does not.
 func TestSsendWaitsForTheMatch(t *testing.T) {
 	commtest.Run(t, 2, func(ctx context.Context, w *comm.Comm) {
 		buf := []int{7}
@@ -296,9 +296,8 @@ func TestProbeLeavesTheMessage(t *testing.T) {
 	})
 }
 
-// TestProbeSeesWhatOtherGoroutinesBringIn. A probe waits; the message that it
-// waits for comes in by the call of another goroutine: a send to this very rank,
-// or a receive that takes several frames out of the ring.
+// TestProbeSeesWhatOtherGoroutinesBringIn. A probe waits. Its message arrives through the call of
+// another goroutine: a send to this rank, or a receive that takes several frames out of the ring.
 func TestProbeSeesWhatOtherGoroutinesBringIn(t *testing.T) {
 	commtest.Run(t, 2, func(ctx context.Context, w *comm.Comm) {
 		for i := range 100 {
@@ -333,8 +332,8 @@ func TestProbeSeesWhatOtherGoroutinesBringIn(t *testing.T) {
 	})
 }
 
-// TestRecvValueByManyGoroutines: each value goes to one of them, whole. Between a
-// probe and a receive another goroutine could take the message.
+// TestRecvValueByManyGoroutines: exactly one of them gets each value, whole. Between a probe and a
+// receive another goroutine could take the message.
 func TestRecvValueByManyGoroutines(t *testing.T) {
 	const n, workers = 600, 6
 	commtest.Run(t, 2, func(ctx context.Context, w *comm.Comm) {
@@ -369,9 +368,9 @@ func TestRecvValueByManyGoroutines(t *testing.T) {
 	})
 }
 
-// TestSendThatIsCancelledSaysWhatHappened: it is withdrawn and returns the error
-// of its context, or it has matched and returns nil; never the one with the
-// error of the other. The grant of the receiver and the end of the context race.
+// TestSendThatIsCancelledSaysWhatHappened: the send is withdrawn and returns the error of its
+// context, or it has matched and returns nil; the result never contradicts the outcome. The grant
+// of the receiver and the end of the context race.
 func TestSendThatIsCancelledSaysWhatHappened(t *testing.T) {
 	const rounds = 800
 	commtest.Run(t, 2, func(ctx context.Context, w *comm.Comm) {

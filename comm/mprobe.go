@@ -7,17 +7,17 @@ import (
 	"github.com/goulfm/goulfm/internal/engine"
 )
 
-// A Message is what Mprobe has taken, for MRecv.
+// A Message is a message that Mprobe has matched, for MRecv.
 type Message struct {
 	c     *Comm
 	claim *engine.Claim // nil: of no process
 	src   int
 }
 
-// Mprobe is Probe that also takes the message, so that no other receive gets it, in
-// whichever goroutine: MRecv receives it, once. Its sender counts as matched, and a
-// Ssend or a long Send to here waits for MRecv. Its length is Bytes. It reports
-// failures as Probe does (R48). MPI 3.8.
+// Mprobe is Probe that also matches the message, so that no other receive of any goroutine gets it:
+// MRecv receives the message, once. The send counts as matched; an Ssend or a long Send to this
+// process waits for MRecv. The length of the message is Bytes. Mprobe reports failures as Probe
+// does (R48). MPI 3.8.
 func Mprobe(ctx context.Context, from Source) (*Message, Status, error) {
 	if ctx == nil {
 		return nil, Status{}, given(ctx, "mprobe", from.c)
@@ -36,10 +36,10 @@ func Mprobe(ctx context.Context, from Source) (*Message, Status, error) {
 	return &Message{c: from.c, claim: claim, src: st.Source}, st, nil
 }
 
-// MRecv receives the message that Mprobe took into buf, as Recv does, whatever has
-// happened to its sender if it was short; the rest of a long one may be lost with
-// it. Errors: those of Recv; ErrInactive when m was received before, or is nil. With a
-// ctx that is over at the call m stays as it is; later the receive completes. MPI 3.8.
+// MRecv receives the message that Mprobe matched into buf, as Recv does. A short message arrives
+// even if its sender has died; the rest of a long message may be lost with the sender. Errors:
+// those of Recv; ErrInactive when m was received before, or is nil. If ctx is over at the call m
+// stays as it is, and a later receive completes. MPI 3.8.
 func MRecv[T Elem](ctx context.Context, m *Message, buf []T) (Status, error) {
 	elem := code[T]()
 	if elem == 0 {

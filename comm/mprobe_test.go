@@ -11,8 +11,8 @@ import (
 	"github.com/goulfm/goulfm/ulfm"
 )
 
-// TestMprobeTakesTheMessage: no other receive gets it, later ones of the same sender
-// and tag are received before it, and it is received once; short and long.
+// TestMprobeTakesTheMessage: no other receive gets the message, later messages of the same sender
+// and tag are received earlier, and the message is received once; short and long.
 func TestMprobeTakesTheMessage(t *testing.T) {
 	for _, n := range []int{1, bulk} {
 		commtest.Run(t, 2, func(ctx context.Context, w *comm.Comm) {
@@ -122,10 +122,9 @@ func TestMprobeOfManyGoroutines(t *testing.T) {
 	})
 }
 
-// TestSpecR48R8R13MatchedProbe: from any rank a failure that is not acknowledged is
-// raised. Of what was taken before its sender died the short message is received and
-// the long one is not; what was taken before a revocation is not received after it,
-// and its sender hears of the revocation.
+// TestSpecR48R8R13MatchedProbe: a probe from any rank raises a failure that is not acknowledged. If
+// the sender dies after the probe, a short message is received and a long one is not. After a
+// revocation no earlier probed message is received, and its sender learns of the revocation.
 func TestSpecR48R8R13MatchedProbe(t *testing.T) {
 	taken := make(chan struct{})
 	commtest.Run(t, 3, func(ctx context.Context, w *comm.Comm) {
@@ -181,8 +180,8 @@ func TestSpecR48R8R13MatchedProbe(t *testing.T) {
 	})
 }
 
-// TestSpecContextMatchedReceive: a context that is over leaves a message that a probe
-// took where it is; once its receive has begun it completes.
+// TestSpecContextMatchedReceive: a receive with a context that is over leaves the probed message in
+// place; once its receive has begun, the receive completes.
 func TestSpecContextMatchedReceive(t *testing.T) {
 	for range 20 {
 		commtest.Run(t, 2, func(ctx context.Context, w *comm.Comm) {

@@ -9,12 +9,12 @@ import (
 // nameMax bounds the bytes of a name.
 const nameMax = 64
 
-// Name returns what errors and diagnoses call c at this process: "split#2 of world" is the
-// second that Split made of the world, "world#3" what the third Shrink left of it.
+// Name returns the name of c in errors and diagnoses at this process: "split#2 of world" is the
+// result of the second Split of the world, "world#3" that of the third Shrink.
 func (c *Comm) Name() string { return c.e.Name() }
 
-// SetName has errors and diagnoses call c by a name of the program, at this process; it
-// sends nothing. Of a long one 64 bytes are taken; "" gives back the first name. MPI 7.8.
+// SetName sets the name of c in errors and diagnoses at this process and sends no message. A name
+// is cut to 64 bytes; "" restores the first name. MPI 7.8.
 func (c *Comm) SetName(name string) {
 	c.e.SetName(strings.ToValidUTF8(name[:min(len(name), nameMax)], ""))
 }
@@ -27,8 +27,7 @@ func (c *Comm) String() string {
 	return fmt.Sprintf("%s: rank %d of %d", c.Name(), c.Rank(), c.Size())
 }
 
-// warnOfMany says once, at rank 0 of c, that c was made when a member had no block of
-// memory left.
+// warnOfMany warns once, at rank 0 of c, that c was made when a member had no block of memory left.
 func (c *Comm) warnOfMany() {
 	if c.Rank() == 0 && c.e.Blockless() && !c.w.warned.Swap(true) {
 		fmt.Fprintf(os.Stderr, "goulfm: rank 0 of %s: a member has 64 communicators or more, and only 63 have shared memory: this one and later "+

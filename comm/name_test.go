@@ -53,7 +53,7 @@ func TestNames(t *testing.T) {
 	assert.Equal(t, "no communicator", (*comm.Comm)(nil).String())
 }
 
-// TestManyCommunicators: the first without memory of its own is told once.
+// TestManyCommunicators: the first communicator without memory of its own causes one warning.
 func TestManyCommunicators(t *testing.T) {
 	r, out, err := os.Pipe()
 	require.NoError(t, err)

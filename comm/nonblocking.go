@@ -2,16 +2,15 @@ package comm
 
 import "github.com/goulfm/goulfm/internal/protocol/commstate"
 
-// Ishrink starts a Shrink. Starting it raises no error of failures, and c works on
-// meanwhile as it did (R43). It is the same call as Shrink to the other members: some
-// may make the one and some the other. Several may be under way; they match in the
-// order of the calls. What it makes is a communicator of this member also if the
-// program never waits for it.
+// Ishrink starts a Shrink. Ishrink raises no failure error, and c stays usable during the call as
+// before (R43). To the other members the call is the same as Shrink: some may make the one call and
+// some the other. Several may be under way and match in the order of the calls. The new
+// communicator has this member even if the program never waits for the result.
 func (c *Comm) Ishrink() *Pending[*Comm] {
 	return pending(c.start(commstate.KindShrink, "ishrink"), (*started).shrunk)
 }
 
-// IagreeFailed starts an AgreeFailed; to the other members it is the same call.
+// IagreeFailed starts an AgreeFailed; to the other members both calls are the same.
 func (c *Comm) IagreeFailed() *Pending[Group] {
 	return pending(c.start(commstate.KindAgreeFailed, "iagree_failed"), (*started).failed)
 }

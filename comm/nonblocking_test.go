@@ -10,9 +10,9 @@ import (
 	"github.com/goulfm/goulfm/comm/commtest"
 )
 
-// TestSpecR43NonBlockingShrink: posted on a revoked communicator with dead members,
-// it raises nothing; messages go on elsewhere meanwhile; others make the blocking
-// call, and all are in the same communicator.
+// TestSpecR43NonBlockingShrink: posted on a revoked communicator with dead members, Ishrink raises
+// nothing; messages on other communicators continue; other members make the blocking call, and all
+// are in the same communicator.
 func TestSpecR43NonBlockingShrink(t *testing.T) {
 	commtest.Run(t, 5, func(ctx context.Context, w *comm.Comm) {
 		d, err := w.Dup(ctx)
@@ -83,7 +83,7 @@ func testUntilOver[T any](ctx context.Context, t *testing.T, test func() (T, boo
 	return got
 }
 
-// TestIagreeFailedIsAgreeFailed: one group at all, whoever makes which call.
+// TestIagreeFailedIsAgreeFailed: one group at all, for each choice of call per member.
 func TestIagreeFailedIsAgreeFailed(t *testing.T) {
 	commtest.Run(t, 4, func(ctx context.Context, w *comm.Comm) {
 		if w.Rank() == 1 {
@@ -135,8 +135,8 @@ func TestSpecContextPending(t *testing.T) {
 	})
 }
 
-// TestRequestsThatWereNeverStarted are inactive, and those that could not be started
-// say so once.
+// TestRequestsThatWereNeverStarted are inactive, and those that could not be started report so
+// once.
 func TestRequestsThatWereNeverStarted(t *testing.T) {
 	commtest.Run(t, 1, func(ctx context.Context, w *comm.Comm) {
 		for _, s := range []*comm.Pending[*comm.Comm]{nil, {}} {
@@ -169,7 +169,7 @@ func TestRequestsThatWereNeverStarted(t *testing.T) {
 	})
 }
 
-// A shrink that is under way while the survivors save what they have.
+// A shrink is under way while the survivors save their data.
 func ExampleComm_Ishrink() {
 	ranks(3, func(ctx context.Context, w *comm.Comm) {
 		if w.Rank() == 1 {

@@ -153,8 +153,8 @@ func Irecv[T Elem](from Source, buf []T) Request {
 	return Request{c: from.c, h: h, peer: from.rank, call: irecvCallOf(byteview.Size[T]())}
 }
 
-// Probe waits for a message that a receive from the source would match, and
-// leaves it there. Its length is Bytes. MPI 3.8.
+// Probe waits for a message that a receive from the source would match, and leaves the message
+// queued. Its length is Bytes. MPI 3.8.
 func Probe(ctx context.Context, from Source) (Status, error) {
 	if ctx == nil {
 		return Status{}, given(ctx, "probe", from.c)
@@ -169,8 +169,8 @@ func Probe(ctx context.Context, from Source) (Status, error) {
 	return from.c.status(st, 1), from.fail("probe", err)
 }
 
-// Iprobe looks for a message that a receive from the source would match. Its length is
-// Bytes. It reports failures as Probe does (R48).
+// Iprobe checks for a message that a receive from the source would match. The length of the message
+// is Bytes. Iprobe reports failures as Probe does (R48).
 func Iprobe(from Source) (Status, bool, error) {
 	if from.none() {
 		return Status{Source: None, Tag: Any}, true, nil
@@ -194,8 +194,8 @@ func SendValue[T any](ctx context.Context, to Dest, v T) error {
 	return send(ctx, "send_value", to, engine.Envelope{Rank: to.rank, Tag: to.tag, Elem: valueElem}, b.Bytes())
 }
 
-// IsendValue starts a SendValue: v may change as soon as it has returned. What gob cannot
-// encode is the error of the first wait, ErrType.
+// IsendValue starts a SendValue: v may change as soon as IsendValue has returned. A value that gob
+// cannot encode gives ErrType at the first wait.
 func IsendValue[T any](to Dest, v T) Request {
 	var b bytes.Buffer
 	if err := gob.NewEncoder(&b).Encode(&v); err != nil {
@@ -204,7 +204,7 @@ func IsendValue[T any](to Dest, v T) Request {
 	return isend(isendValueCall, to, engine.Envelope{Rank: to.rank, Tag: to.tag, Elem: valueElem}, b.Bytes())
 }
 
-// RecvValue receives what SendValue sent.
+// RecvValue receives a value that SendValue sent.
 func RecvValue[T any](ctx context.Context, from Source) (v T, st Status, err error) {
 	if ctx == nil {
 		return v, st, given(ctx, "recv_value", from.c)

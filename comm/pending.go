@@ -7,23 +7,23 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/commstate"
 )
 
-// A Pending is a call under way whose result is a T, as Ishrink and IagreeFailed return it.
-// Its result is told once, by Wait or Test; then it is inactive. One goroutine at a time
-// waits for it. A nil *Pending, and one of no call, are inactive.
+// A Pending is a call under way with a result of type T, as Ishrink and IagreeFailed return. Wait
+// or Test returns the result once; then the Pending is inactive. One goroutine at a time waits for
+// a Pending. A nil *Pending, and one without a call, are inactive.
 type Pending[T any] struct {
 	call   *started // nil: none
 	result func(*started) T
 }
 
-// pending makes a Pending of a call that was started, and of what its result is to the
+// pending makes a Pending of a started call and of the function that returns its result to the
 // program.
 func pending[T any](s *started, result func(*started) T) *Pending[T] {
 	return &Pending[T]{call: s, result: result}
 }
 
-// Wait waits for the result and ends the call. When ctx ends first the call goes on, can be
-// waited for again, and the error names the ranks that were waited for. On a call that is
-// over it is ErrInactive.
+// Wait waits for the result and ends the call. When ctx ends first, the call continues, Wait may be
+// called again, and the error names the ranks that the call waits for. After the result has been
+// returned, the error is ErrInactive.
 func (p *Pending[T]) Wait(ctx context.Context) (T, error) {
 	var none T
 	if err := p.started().await(ctx); err != nil {
@@ -33,7 +33,7 @@ func (p *Pending[T]) Wait(ctx context.Context) (T, error) {
 	return got, err
 }
 
-// Test ends the call if it is over, and says whether it was. An error means over.
+// Test ends the call if the call is over, and reports whether that was so. An error means over.
 func (p *Pending[T]) Test() (result T, over bool, err error) {
 	s := p.started()
 	if over, err = s.settle(); !over {
@@ -74,19 +74,19 @@ func (p *Pending[T]) started() *started {
 type callPhase uint8
 
 const (
-	inactive callPhase = iota // its result was told
-	underWay                  // nobody here knows of its end
-	settled                   // it is over; out, made and err are set
+	inactive callPhase = iota // the result was returned
+	underWay                  // the end is not known here
+	settled                   // the call is over; out, made and err are set
 )
 
-// started is a call that ends in an agreement and was started; the zero value is one
-// that is over. Its Pending and the requests of that share it.
+// started is a call that was started and that ends in an agreement; the zero value is a call that
+// is over. The Pending and its requests share a started.
 type started struct {
 	c     *Comm
-	h     engine.Handle // 0: it was not started
+	h     engine.Handle // 0: the call was not started
 	op    string
 	phase callPhase
-	heard bool // settled: a request has told the end, but not the result
+	heard bool // settled: a request has reported the end, but not the result
 	told  bool // settled: err has been through the handler of errors
 	out   commstate.Outcome
 	made  *engine.Comm
@@ -125,13 +125,13 @@ func (s *started) take() {
 	switch {
 	case over:
 		s.phase, s.out, s.made, s.err = settled, out, made, err
-	case err != nil: // the engine does not know it any more
+	case err != nil: // the engine has dropped the call
 		s.phase = inactive
 	}
 }
 
-// settle takes the result if the call is over, and says whether it is, and with which
-// error. An inactive call is not over: that is ErrInactive.
+// settle takes the result if the call is over, and returns whether that is so, and the error. An
+// inactive call is not over: the error is ErrInactive.
 func (s *started) settle() (over bool, err error) {
 	switch s.take(); s.phase {
 	case inactive:
@@ -146,7 +146,7 @@ func (s *started) settle() (over bool, err error) {
 	return true, s.err
 }
 
-// hear is settle for a request, which tells the end once.
+// hear is settle for a request, which reports the end once.
 func (s *started) hear() (over bool, err error) {
 	if s.heard {
 		return false, fail("wait", s.c, nil, ErrInactive)
@@ -156,7 +156,7 @@ func (s *started) hear() (over bool, err error) {
 	return over, err
 }
 
-// listen waits for what hear tells.
+// listen waits for the end that hear reports.
 func (s *started) listen(ctx context.Context) error {
 	if err := s.await(ctx); err != nil {
 		return err
@@ -165,7 +165,7 @@ func (s *started) listen(ctx context.Context) error {
 	return err
 }
 
-// over says whether a request of the call has nothing more to tell.
+// over reports whether a request of the call has nothing more to report.
 func (s *started) over() bool { return s.heard || s.phase == inactive }
 
 // drop gives the result up.
@@ -175,7 +175,7 @@ func (s *started) drop() {
 	case s.phase == underWay:
 		s.c.w.proc.Drop(s.h)
 	case s.phase == settled && s.made != nil:
-		_ = s.made.Free() // it was made for nobody else here
+		_ = s.made.Free() // no other user of made exists at this process
 	}
 	s.phase = inactive
 }

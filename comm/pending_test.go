@@ -11,8 +11,8 @@ import (
 	"github.com/goulfm/goulfm/comm/commtest"
 )
 
-// TestPendingAsOneOfSeveral: a shrink is waited for beside messages; its end is told once,
-// its result is there afterwards, once.
+// TestPendingAsOneOfSeveral: a program waits for a shrink and messages together; the end of the
+// shrink is reported once, and its result is available afterwards, once.
 func TestPendingAsOneOfSeveral(t *testing.T) {
 	waits := map[string]func(ctx context.Context, rs ...comm.Request) error{
 		"WaitAny": func(ctx context.Context, rs ...comm.Request) error {
@@ -76,8 +76,7 @@ func TestPendingAsOneOfSeveral(t *testing.T) {
 	}
 }
 
-// TestPendingResultComesFirst: who takes the result has taken the end from the requests,
-// too.
+// TestPendingResultComesFirst: after the result has been taken, the requests do not report the end.
 func TestPendingResultComesFirst(t *testing.T) {
 	commtest.Run(t, 2, func(ctx context.Context, w *comm.Comm) {
 		p := w.IagreeFailed()
@@ -92,8 +91,8 @@ func TestPendingResultComesFirst(t *testing.T) {
 	})
 }
 
-// TestPendingErrorIsHandledOnce: both ways to the end tell the error, and the handler
-// hears of it one time.
+// TestPendingErrorIsHandledOnce: both ways to the end return the error, and the handler is called
+// once.
 func TestPendingErrorIsHandledOnce(t *testing.T) {
 	commtest.Run(t, 1, func(ctx context.Context, w *comm.Comm) {
 		d, err := w.Dup(ctx)
@@ -117,8 +116,8 @@ func TestPendingErrorIsHandledOnce(t *testing.T) {
 	})
 }
 
-// TestFreedPendingFreesWhatItMakes: before the shrink is over, after that, and after a
-// request has told so.
+// TestFreedPendingFreesWhatItMakes: before the shrink is over, afterwards, and after a request has
+// reported the end.
 func TestFreedPendingFreesWhatItMakes(t *testing.T) {
 	for name, before := range map[string]func(ctx context.Context, r comm.Request){
 		"at once": func(context.Context, comm.Request) {},
@@ -153,7 +152,7 @@ func TestPendingOfNothing(t *testing.T) {
 	assert.True(t, over)
 }
 
-// A rank waits for what comes first: a message, or the end of a shrink.
+// A rank waits for the first event: a message, or the end of a shrink.
 func ExamplePending_Request() {
 	ranks(2, func(ctx context.Context, w *comm.Comm) {
 		if w.Rank() == 1 {

@@ -9,16 +9,16 @@ import (
 	"github.com/goulfm/goulfm/internal/engine"
 )
 
-// persistent is what the copies of a persistent request share.
+// persistent is the state that the copies of a persistent request share.
 type persistent struct {
 	mu     sync.Mutex // of Start and Free
 	start  func() (engine.Handle, error)
 	freed  bool
-	handle atomic.Uint64 // of what was started last
+	handle atomic.Uint64 // of the operation started last
 }
 
-// SendInit returns a request that each Start makes an Isend of, with what buf holds
-// then; buf must stay as it is until that is over. Starting allocates nothing. MPI 3.9.
+// SendInit returns a request of which each Start makes an Isend of the current content of buf. buf
+// must not change until the operation is over. Starting allocates nothing. MPI 3.9.
 func SendInit[T Elem](to Dest, buf []T) Request {
 	elem := code[T]()
 	if elem == 0 {
@@ -63,15 +63,14 @@ func recvInit(from Source, env engine.Envelope, buf []byte, elemBytes int) Reque
 	return Request{c: from.c, peer: from.rank, call: &call{op: op, elemBytes: elemBytes, again: &persistent{start: start}}}
 }
 
-// startNothing starts what involves no process: it is over at once.
+// startNothing starts an operation without a peer, which is over at once.
 func startNothing() (engine.Handle, error) { return 0, nil }
 
-// Start starts a persistent request: it is active until a wait or test has told how
-// it ended, with success or with an error, and may be started again then. That the
-// peer is dead or the communicator revoked is told at the end, not here (R64).
-// Errors: ErrUnsupported for a request that is active, or not persistent; ErrInactive
-// for one that was freed; ErrFreed, ErrFinalized; and once what was wrong with the
-// arguments that it was made of.
+// Start starts a persistent request. The request is active until a wait or test has reported its
+// end, with success or with an error; then the request may be started again. Start does not report
+// a dead peer or a revoked communicator; the wait or test does (R64). Errors: ErrUnsupported for a
+// request that is active, or not persistent; ErrInactive for a freed request; ErrFreed,
+// ErrFinalized; and once, the error of the arguments of the request.
 func (r Request) Start() error {
 	switch {
 	case r.made().failed != nil:
@@ -98,7 +97,7 @@ func (p *persistent) begin(c *Comm) error {
 	return err
 }
 
-// free gives a persistent request up; what was started goes on by itself.
+// free releases a persistent request; an operation under way still completes.
 func (p *persistent) free(c *Comm) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -106,8 +105,8 @@ func (p *persistent) free(c *Comm) {
 	c.w.proc.Drop(engine.Handle(p.handle.Load()))
 }
 
-// atRest says whether r is persistent and not active. A wait for it returns at once
-// then: with success, or with an error if it was freed.
+// atRest reports whether r is persistent and not active. A wait for r then returns at once: with
+// success, or with an error if r was freed.
 func (r Request) atRest() bool {
 	return r.made().again != nil && !r.c.w.proc.Active(r.handle())
 }

@@ -41,8 +41,8 @@ func TestPersistentRing(t *testing.T) {
 	}
 }
 
-// TestPersistentAtRest: before its first start and after its end a wait of any kind
-// ignores it; it cannot be started while active, or when it was freed.
+// TestPersistentAtRest: before its first start and after its end a wait of any kind ignores the
+// request; Start fails while the request is active and after Free.
 func TestPersistentAtRest(t *testing.T) {
 	commtest.Run(t, 1, func(ctx context.Context, w *comm.Comm) {
 		in := []int{0}
@@ -112,9 +112,9 @@ func TestStartAllocatesNothing(t *testing.T) {
 	})
 }
 
-// TestSpecR64PersistentAfterAnError: the start towards a dead rank, or on a revoked
-// communicator, says nothing; the wait does. Then the request is inactive, and may be
-// started again, which ends the same way, or freed.
+// TestSpecR64PersistentAfterAnError: the start towards a dead rank, or on a revoked communicator,
+// reports no error; the wait does. Then the request is inactive, and may be started again, which
+// ends the same way, or freed.
 func TestSpecR64PersistentAfterAnError(t *testing.T) {
 	for _, revoke := range []bool{false, true} {
 		commtest.Run(t, 3, func(ctx context.Context, w *comm.Comm) {
@@ -150,8 +150,8 @@ func TestSpecR64PersistentAfterAnError(t *testing.T) {
 	}
 }
 
-// TestSpecR64R49PersistentFromAny: a death makes it pending, and it stays active; after
-// an acknowledgement it goes on, and then it can be started again.
+// TestSpecR64R49PersistentFromAny: a death makes the request pending, and it stays active; after an
+// acknowledgement the request continues, and can be started again after its end.
 func TestSpecR64R49PersistentFromAny(t *testing.T) {
 	started := make(chan struct{})
 	commtest.Run(t, 3, func(ctx context.Context, w *comm.Comm) {

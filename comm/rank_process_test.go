@@ -11,8 +11,8 @@ import (
 	"github.com/goulfm/goulfm/ulfm"
 )
 
-// TestRanksAndProcesses: on a communicator in another order than the world, errors and
-// FailedRanks name places in it, groups name processes, and one is found from the other.
+// TestRanksAndProcesses: on a communicator in another order than the world, errors and FailedRanks
+// name ranks, groups name processes, and each can be converted to the other.
 func TestRanksAndProcesses(t *testing.T) {
 	commtest.Run(t, 4, func(ctx context.Context, w *comm.Comm) {
 		color := 0

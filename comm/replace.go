@@ -13,32 +13,33 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/commstate"
 )
 
-// A ReplaceSpec says which ranks of the new communicator newcomers get.
+// A ReplaceSpec selects the ranks of the new communicator that newcomers get.
 type ReplaceSpec struct {
 	Ranks    []int         // distinct, of the members of c and the newcomers together; not empty
-	Handover []byte        // what the newcomers are told: see Handover; the same at all members
+	Handover []byte        // data for the newcomers, which Handover returns; the same at all members
 	Wait     time.Duration // how long rank 0 waits for processes if there are too few; 0: not at all
 }
 
-// Replace starts a process for each of s.Ranks and returns a communicator in which those have these
-// ranks and the members of c the others, in their order. The processes run the program of the job
-// with the arguments of this one; there the communicator is Joined. Spares that wait (goulfm run
-// --spares) are taken in place of new processes, if as many are there with seats in a row.
+// Replace starts a process for each of s.Ranks and returns a communicator in which the new
+// processes have these ranks. The members of c have the other ranks, in their order. The processes
+// run the program of the job with the arguments of this process, and get the communicator from
+// Joined. Waiting spares (goulfm run --spares) are used in place of new processes if enough of them
+// have consecutive seats.
 //
-// Collective. It works on a revoked communicator, and it has one outcome at all living members:
-// success, or an error that Is ErrProcFailed if a member has died or left, ErrNoRoom if so many
-// processes cannot be had, ErrPeerArgument if one could not be started (rank 0 gets the reason,
-// which Is ErrProcFailed where it was killed or lost with its node), ErrMismatch if members gave
-// different ranks. What fails leaves no process. A death that comes later is found on the new
-// communicator, which has the mode of c (SetUniform). After a failure it takes a Shrink of c, of
-// what is left of it, to try again.
+// Collective. Replace works on a revoked communicator and has one outcome at all living members:
+// success, or one of these errors. ErrProcFailed: a member has died or left. ErrNoRoom: the job
+// cannot start so many processes. ErrPeerArgument: a process could not be started; rank 0 gets the
+// reason, which Is ErrProcFailed if the process was killed or lost with its node. ErrMismatch:
+// members passed different ranks. After an error no new process remains. A later death is detected
+// on the new communicator, which has the mode of c (SetUniform). After a failure, call Shrink on c
+// and retry with the result.
 //
 //	left, err := c.Shrink(ctx)
 //	...
 //	c, err = left.Replace(ctx, comm.ReplaceSpec{Ranks: lost})
 //
-// It takes goulfm run with exact deaths; else the error Is ErrUnsupported. When ctx ends
-// only the wait is given up.
+// Replace requires goulfm run with exact deaths; otherwise the error Is ErrUnsupported. When ctx
+// ends, Replace abandons only the wait.
 func (c *Comm) Replace(ctx context.Context, s ReplaceSpec) (*Comm, error) {
 	const op = "replace"
 	if err := given(ctx, op, c); err != nil {
@@ -52,15 +53,15 @@ func (c *Comm) Replace(ctx context.Context, s ReplaceSpec) (*Comm, error) {
 	return by.settleStarted(ctx, op, func() (*Comm, error) { return by.agreeOnNewcomers(ranks, s.Handover, started, bad) })
 }
 
-// Joined returns, in a process that Replace started, the communicator in which it has a rank;
-// else nil.
+// Joined returns, in a process that Replace started, the communicator in which this process has a
+// rank; else nil.
 func (c *Comm) Joined() *Comm { return c.w.joined }
 
-// Handover returns, in a process that Replace started, what the others hand over to it.
+// Handover returns, in a process that Replace started, the data of ReplaceSpec.Handover.
 func (c *Comm) Handover() []byte { return slices.Clone(c.w.handover) }
 
-// startNewcomers has the launcher start the processes. That there are too few of them is no
-// error of this member: it is told to all by their number.
+// startNewcomers makes the launcher start the processes. A shortage of processes is no error of
+// this member: the agreement reports the number to all.
 func (c starting) startNewcomers(ctx context.Context, s ReplaceSpec) (started newcomers, bad error) {
 	if !commstate.RanksFit(s.Ranks, c.Size()) {
 		return started, fmt.Errorf("%w: newcomers with ranks %v beside %d members: want distinct ranks of the new communicator", ErrArgument, s.Ranks, c.Size())
@@ -78,7 +79,7 @@ func (c starting) startNewcomers(ctx context.Context, s ReplaceSpec) (started ne
 	}
 }
 
-// askAgain is how long rank 0 waits until it asks again for processes that could not be had.
+// askAgain is how long rank 0 waits before the next request for processes that were not available.
 const askAgain = 100 * time.Millisecond
 
 func waitBetweenAsking(ctx context.Context, left time.Duration) {
@@ -88,8 +89,8 @@ func waitBetweenAsking(ctx context.Context, left time.Duration) {
 	}
 }
 
-// agreeOnNewcomers makes the communicator with the newcomers, and tells the launcher whether
-// they are wanted.
+// agreeOnNewcomers makes the communicator with the newcomers, and reports to the launcher whether
+// to keep them.
 func (c starting) agreeOnNewcomers(ranks []int, handover []byte, started newcomers, bad error) (*Comm, error) {
 	const op = "replace"
 	in := engine.Contribution{Spawned: started.seats(), Ranks: ranks, Digest: commstate.Digest(ranks...), Veto: bad != nil}

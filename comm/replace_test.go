@@ -12,8 +12,8 @@ import (
 	"github.com/goulfm/goulfm/comm/commtest"
 )
 
-// TestReplaceGivesRanks: newcomers get the ranks that are asked for, the others keep their order,
-// and all have the mode, the epoch and what is handed over.
+// TestReplaceGivesRanks: newcomers get the requested ranks, the others keep their order, and all
+// have the mode, the epoch and the handover.
 func TestReplaceGivesRanks(t *testing.T) {
 	for _, messages := range []bool{false, true} {
 		for _, dead := range [][]int{{0}, {2}, {0, 3}, {1, 2, 3}} {
@@ -53,8 +53,8 @@ func TestReplaceGivesRanks(t *testing.T) {
 	}
 }
 
-// dieAgain has a survivor die, where there are two, and all agree on that: the first member may be
-// a newcomer, in whose memory they do.
+// dieAgain makes a survivor die, if there are two, and all agree on that: the first member may be a
+// newcomer, and the agreement uses its memory.
 func dieAgain(ctx context.Context, t *testing.T, c *comm.Comm, dead []int) error {
 	victim := 3
 	for slices.Contains(dead, victim) {
@@ -75,8 +75,8 @@ func dieAgain(ctx context.Context, t *testing.T, c *comm.Comm, dead []int) error
 	return nil
 }
 
-// TestReplaceRefused: without room it is an error at all members, wrong ranks are at each that
-// gives them, and a communicator with dead members cannot be filled up.
+// TestReplaceRefused: a shortage of processes is an error at all members, wrong ranks are an error
+// at each member that passes them, and a communicator with dead members cannot be filled up.
 func TestReplaceRefused(t *testing.T) {
 	j := commtest.Job{N: 3, Room: 4, Kills: []commtest.Killed{{Rank: 1, Mark: "end", At: 1}}}
 	j.Run(t, func(ctx context.Context, w *comm.Comm) error {

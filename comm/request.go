@@ -10,35 +10,34 @@ import (
 	"github.com/goulfm/goulfm/internal/engine"
 )
 
-// A Request names an operation under way. It is a small value: copies name the
-// same operation, and starting one allocates nothing. The zero value is inactive:
-// waiting for it succeeds at once. A handle whose operation is over gives
-// ErrInactive.
+// A Request names an operation under way. A Request is a small value: copies name the same
+// operation, and starting one allocates nothing. The zero value is inactive: a wait for the zero
+// value succeeds at once. A handle of an operation that is over gives ErrInactive.
 //
-// A request whose error Is ErrProcFailedPending is still active: it can be
-// waited for again after AckFailed, or cancelled (R49).
+// A request with an error that Is ErrProcFailedPending is still active: the program may wait again
+// after AckFailed, or cancel the request (R49).
 //
-// A persistent request (SendInit, RecvInit) can be started again and again. It is
-// inactive before its first Start and once its end, or an error, has been told; a
-// wait for it succeeds at once then.
+// A persistent request (SendInit, RecvInit) can be started again and again. Such a request is
+// inactive before its first Start and after its end, or an error, has been reported. A wait for an
+// inactive persistent request succeeds at once.
 //
 // One goroutine at a time waits for a request; others may wait for other ones.
 type Request struct {
-	// Four words: a struct of more is not kept in registers, and is copied in
-	// other pieces than it was written in, for which a processor waits.
+	// Four words: a larger struct is not kept in registers. Such a struct is copied in pieces of
+	// another size than the stores, and the processor stalls on such loads.
 	c    *Comm
 	h    engine.Handle
 	peer int
 	call *call
 }
 
-// A call is what made a request. Those that started share one for each operation.
+// A call is the call that made a request. Requests that started share one for each operation.
 type call struct {
 	op        string
 	elemBytes int         // of a receive; else 0
-	failed    *failed     // the request did not start; then it has no communicator
-	again     *persistent // it can be started again; then its h is not set
-	pending   *started    // it is that of a Pending; then it has a communicator only if it started
+	failed    *failed     // the request did not start and has no communicator
+	again     *persistent // the request can be started again; h is not set
+	pending   *started    // the request is that of a Pending, and has a communicator only if the call started
 }
 
 var (
@@ -74,7 +73,7 @@ func callOf(op string) *call {
 	return known.(*call)
 }
 
-// made returns what made r: nothing if it is the zero value.
+// made returns the call that made r; an empty one if r is the zero value.
 func (r Request) made() *call {
 	if r.call == nil {
 		return &noCall
@@ -82,7 +81,7 @@ func (r Request) made() *call {
 	return r.call
 }
 
-// handle names what is, or was last, under way.
+// handle returns the handle of the operation that is, or was last, under way.
 func (r Request) handle() engine.Handle {
 	if r.call != nil && r.call.again != nil {
 		return engine.Handle(r.call.again.handle.Load())
@@ -90,9 +89,9 @@ func (r Request) handle() engine.Handle {
 	return r.h
 }
 
-// failed is what was wrong with a call that should have started a request. Copies
-// of the request share it, so that one wait reports it and the request is inactive
-// afterwards, as with requests that have started.
+// failed is the error of a call that should have started a request. Copies of the request share a
+// failed, so that one wait reports the error and the request is inactive afterwards, like requests
+// that have started.
 type failed struct {
 	err  error
 	told atomic.Bool
@@ -108,7 +107,7 @@ func (f *failed) tell() (over bool, err error) {
 	return true, f.err
 }
 
-// none is the status of what received nothing.
+// none is the status of a call that received nothing.
 func none() Status { return Status{Source: None, Tag: Any} }
 
 func (r Request) null() bool { return r.c == nil && r.made().failed == nil && r.made().pending == nil }
@@ -128,7 +127,8 @@ func (r Request) fail(err error) error {
 	return fail(r.made().op, r.c, []int{r.peer}, err)
 }
 
-// failWait is fail for a wait that ctx has ended: it names whom it waited for.
+// failWait is fail for a wait that ctx has ended: the error names the ranks that the call waited
+// for.
 func (r Request) failWait(ctx context.Context, err error) error {
 	if err != nil && r.peer == Any && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		return fail(r.made().op, r.c, r.c.outerRanks(r.c.w.proc.Awaited(r.handle())), err)
@@ -143,9 +143,9 @@ func (r Request) status(st engine.Status) Status {
 	return r.c.status(st, r.call.elemBytes)
 }
 
-// Wait waits until the operation is over, and ends the request. When ctx ends
-// first the request stays active. What was wrong with the call that should have
-// started it is the error of the first wait or test.
+// Wait waits until the operation is over, and ends the request. When ctx ends first the request
+// stays active. The first wait or test returns the error of a call that failed to start the
+// request.
 func (r Request) Wait(ctx context.Context) (Status, error) {
 	if ctx == nil {
 		return none(), fail("wait", nil, nil, errNoContext)
@@ -161,8 +161,8 @@ func (r Request) Wait(ctx context.Context) (Status, error) {
 	return r.status(st), r.failWait(ctx, err)
 }
 
-// Test ends the request if its operation is over, and says whether it was. An
-// error means over, unless it Is ErrProcFailedPending.
+// Test ends the request if its operation is over, and reports whether that was so. An error means
+// over, unless the error Is ErrProcFailedPending.
 func (r Request) Test() (Status, bool, error) {
 	switch {
 	case r.null():
@@ -181,14 +181,14 @@ func (r Request) Test() (Status, bool, error) {
 	return r.status(st), done, r.fail(err)
 }
 
-// Cancel withdraws a receive that has not matched and says whether it did; then
-// the request is over. Sends cannot be cancelled.
+// Cancel withdraws a receive that has not matched and reports whether the receive was withdrawn;
+// the request is then over. Sends cannot be cancelled.
 func (r Request) Cancel() bool {
 	return r.started() && r.c.w.proc.Cancel(r.handle())
 }
 
-// Free gives the handle up: the operation goes on by itself. A persistent request
-// cannot be started again.
+// Free releases the handle: the operation still completes. A persistent request cannot be started
+// again.
 func (r Request) Free() error {
 	switch {
 	case r.made().failed != nil:
@@ -203,14 +203,14 @@ func (r Request) Free() error {
 	return nil
 }
 
-// A waitSet is the part of a list of requests that one world has.
+// A waitSet is the sublist of a list of requests that belongs to one world.
 type waitSet struct {
 	proc *engine.Proc
 	hs   []engine.Handle
 }
 
-// sets splits requests by world and leaves those out that need no wait; failed
-// says that one did not even start, which is an error at once.
+// sets splits requests by world and leaves out those that need no wait. failed reports that a
+// request did not start, which is an error at once.
 func sets(rs []Request) (by []waitSet, failed bool) {
 	for _, r := range rs {
 		if !r.started() || r.atRest() {
@@ -227,8 +227,8 @@ func sets(rs []Request) (by []waitSet, failed bool) {
 	return by, failed
 }
 
-// oneWorld returns the process of all requests if it is the same for all of them,
-// and each of them started and was not ended yet; their handles are appended to hs.
+// oneWorld returns the process of all requests if they have the same process, and all have started
+// and have not ended yet; their handles are appended to hs.
 func oneWorld(rs []Request, hs []engine.Handle) (*engine.Proc, []engine.Handle) {
 	var c *Comm
 	for i := range rs {
@@ -261,13 +261,13 @@ func waitAny(ctx context.Context, by []waitSet) error {
 	}
 	for range by {
 		<-ended
-		cancel() // nobody looks at the requests any more when this returns
+		cancel() // no goroutine uses the requests after the return
 	}
 	return ctx.Err()
 }
 
-// failWaits is the error of a wait for several that ctx has ended. If all of them
-// are of one communicator it names that, and the ranks that those under way wait for.
+// failWaits is the error of a wait for several requests that ctx has ended. If all have the same
+// communicator, the error names that communicator and the ranks that active requests wait for.
 func failWaits(op string, rs []Request, err error) error {
 	var c *Comm
 	var ranks []int
@@ -285,16 +285,15 @@ func failWaits(op string, rs []Request, err error) error {
 	return fail(op, c, slices.Compact(ranks), err)
 }
 
-// WaitAll waits for all requests and ends those that are over. With an error it
-// is a *MultiError with one error or nil per request; requests that are not over
-// yet have nil and stay active, as do those with ErrProcFailedPending (C1,
-// R52).
+// WaitAll waits for all requests and ends those that are over. An error is a *MultiError with one
+// error or nil per request; requests that are not over yet have nil and stay active, as do those
+// with ErrProcFailedPending (C1, R52).
 func WaitAll(ctx context.Context, rs ...Request) error {
 	return WaitAllStatus(ctx, nil, rs...)
 }
 
-// WaitAllStatus is WaitAll that also fills sts: it must be nil or have one
-// Status per request, else ErrLength.
+// WaitAllStatus is WaitAll that also fills sts. sts must be nil or have one Status per request,
+// else ErrLength.
 func WaitAllStatus(ctx context.Context, sts []Status, rs ...Request) error {
 	if ctx == nil {
 		return fail("wait_all", nil, nil, errNoContext)
@@ -376,9 +375,8 @@ func WaitAny(ctx context.Context, rs ...Request) (int, Status, error) {
 	}
 }
 
-// WaitSome waits until a request is over and appends to done the indices of all
-// that are, in ascending order. With an error it is a *MultiError with one error
-// or nil per request.
+// WaitSome waits until a request is over and appends to done the indices of all that are, in
+// ascending order. An error is a *MultiError with one error or nil per request.
 func WaitSome(ctx context.Context, done []int, rs ...Request) ([]int, error) {
 	if ctx == nil {
 		return done, fail("wait_some", nil, nil, errNoContext)
@@ -392,8 +390,8 @@ func WaitSome(ctx context.Context, done []int, rs ...Request) ([]int, error) {
 	return TestSome(done, rs...)
 }
 
-// TestAll ends all requests if all are over, and says whether they were. A
-// failed request counts as over; the error is as of WaitAll.
+// TestAll ends all requests if all are over, and reports whether they were. A failed request counts
+// as over; the error is as of WaitAll.
 func TestAll(rs ...Request) (bool, error) {
 	by, failed := sets(rs)
 	for _, s := range by {
@@ -421,7 +419,7 @@ func TestAny(rs ...Request) (int, Status, bool, error) {
 	return -1, Status{}, !active, nil
 }
 
-// over says whether nothing can come of r any more.
+// over reports whether r can produce no further result.
 func (r Request) over() bool {
 	if r.made().failed != nil {
 		return r.made().failed.told.Load()
@@ -432,9 +430,8 @@ func (r Request) over() bool {
 	return !r.started() || !r.c.w.proc.Active(r.handle())
 }
 
-// TestSome appends to done the indices of the requests that are over, in
-// ascending order, and ends them. With an error it is a *MultiError with one
-// error or nil per request.
+// TestSome appends to done the indices of the requests that are over, in ascending order, and ends
+// them. An error is a *MultiError with one error or nil per request.
 func TestSome(done []int, rs ...Request) ([]int, error) {
 	var errs []error
 	for i, r := range rs {

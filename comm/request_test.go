@@ -37,8 +37,8 @@ func TestZeroRequestIsInactive(t *testing.T) {
 	}
 }
 
-// TestHandleIsOverOnce: after its wait the handle gives ErrInactive, also when
-// its slot is another request's by then; calls on several ignore it.
+// TestHandleIsOverOnce: after its wait the handle gives ErrInactive, also when another request uses
+// its slot by then; calls on several requests ignore the handle.
 func TestHandleIsOverOnce(t *testing.T) {
 	commtest.Run(t, 1, func(ctx context.Context, w *comm.Comm) {
 		old := comm.Isend(w.To(0), []int{1})
@@ -120,7 +120,7 @@ func TestCancelTakesAReceiveBack(t *testing.T) {
 	})
 }
 
-// TestFreedSendGoesOn with what its buffer held: the buffer is the caller's again.
+// TestFreedSendGoesOn with the content of its buffer at the call: the buffer is the caller's again.
 func TestFreedSendGoesOn(t *testing.T) {
 	for _, n := range []int{1, 100_000} {
 		commtest.Run(t, 2, func(ctx context.Context, w *comm.Comm) {
@@ -144,7 +144,7 @@ func TestFreedSendGoesOn(t *testing.T) {
 	}
 }
 
-// TestWaitsOnSeveral: rank 1 answers what it is asked for, in the order asked.
+// TestWaitsOnSeveral: rank 1 answers requests in the order of their arrival.
 func TestWaitsOnSeveral(t *testing.T) {
 	commtest.Run(t, 2, func(ctx context.Context, w *comm.Comm) {
 		if w.Rank() == 1 {
@@ -227,8 +227,8 @@ func TestErrorsOfOneRequestLeaveTheOthersAlone(t *testing.T) {
 	})
 }
 
-// TestWaitAllReturnsAtAnErrorAndKeepsTheRest (R52, C1): what is not over stays
-// active and has no error.
+// TestWaitAllReturnsAtAnErrorAndKeepsTheRest (R52, C1): requests that are not over stay active and
+// have no error.
 func TestWaitAllReturnsAtAnErrorAndKeepsTheRest(t *testing.T) {
 	commtest.Run(t, 3, func(ctx context.Context, w *comm.Comm) {
 		in := []int{0}
@@ -338,9 +338,8 @@ func TestRequestsOfSeveralWorlds(t *testing.T) {
 	}
 }
 
-// TestRequestsThatDidNotStartAreOverOnce: what is wrong with them is reported by one
-// wait or test, of whichever copy; then they are inactive, so that a loop that waits
-// for any until there is none ends.
+// TestRequestsThatDidNotStartAreOverOnce: one wait or test, of any copy, reports the error; then
+// the requests are inactive, so that a loop that waits for any request until there is none ends.
 func TestRequestsThatDidNotStartAreOverOnce(t *testing.T) {
 	commtest.Run(t, 1, func(ctx context.Context, w *comm.Comm) {
 		wrong := func() []comm.Request {

@@ -11,7 +11,8 @@ import (
 	"github.com/goulfm/goulfm/ulfm"
 )
 
-// TestSelf: alone at each rank, whatever the others do, and also after they have died.
+// TestSelf: alone at each rank, in parallel with calls of the others, and also after they have
+// died.
 func TestSelf(t *testing.T) {
 	commtest.Run(t, 3, func(ctx context.Context, w *comm.Comm) {
 		other, err := w.Dup(ctx)

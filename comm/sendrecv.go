@@ -10,16 +10,16 @@ import (
 	"github.com/goulfm/goulfm/internal/engine"
 )
 
-// SendRecv sends out and receives into in at once; neither waits for the other.
-// out and in must not share memory: what arrives would change a message that is still
-// on its way. If they do nothing is sent or received and the error Is ErrBuffer, also
-// where a half is with None; SendRecvReplace uses one buffer for both. MPI 3.10.
+// SendRecv sends out and receives into in at once; neither waits for the other. out and in must not
+// share memory: an arriving message would change a message that is still being sent. If they share
+// memory, nothing is sent or received and the error Is ErrBuffer, also if a half has the peer None.
+// SendRecvReplace uses one buffer for both. MPI 3.10.
 //
-// It ends with an error as soon as one half cannot complete, or ctx ends. The other
-// half is withdrawn then, unless it has matched: then it completes, and the status
-// tells what a receive got. The message of a send that could be buffered at once
-// stays sent. A received message that does not fit is an error that leaves the send
-// alone. With a ctx that is over at the call nothing is sent or received.
+// SendRecv ends with an error as soon as one half cannot complete, or ctx ends. The other half is
+// then withdrawn, unless already matched: a matched half completes, and the status describes the
+// received message. The message of a send that could be buffered at once stays sent. A received
+// message that does not fit is an error that does not affect the send. If ctx is over at the call,
+// nothing is sent or received.
 func SendRecv[T, U Elem](ctx context.Context, to Dest, out []T, from Source, in []U) (Status, error) {
 	sent, received := code[T](), code[U]()
 	switch {
@@ -40,9 +40,9 @@ func sendRecv(ctx context.Context, to Dest, outEnv engine.Envelope, out []byte, 
 	return exchange(ctx, op, to, outEnv, out, from, inEnv, in, elemBytes)
 }
 
-// SendRecvReplace sends buf and then has in it what was received: a SendRecv of one
-// buffer. What is sent is copied first, so with an error buf may hold either message, or
-// a part of what came. Errors are those of SendRecv. MPI 3.10 (MPI_Sendrecv_replace).
+// SendRecvReplace sends buf and replaces its content with the received message: a SendRecv of one
+// buffer. The outgoing message is copied first, so with an error buf may hold either message, or a
+// part of the received one. Errors are those of SendRecv. MPI 3.10 (MPI_Sendrecv_replace).
 func SendRecvReplace[T Elem](ctx context.Context, to Dest, from Source, buf []T) (Status, error) {
 	elem := code[T]()
 	if elem == 0 {
@@ -57,12 +57,12 @@ func sendRecvReplace(ctx context.Context, to Dest, from Source, elem uint8, buf 
 	st, err := exchange(ctx, "sendrecv_replace", to, engine.Envelope{Rank: to.rank, Tag: to.tag, Elem: elem}, *out,
 		from, engine.Envelope{Rank: from.rank, Tag: from.tag, Elem: elem}, buf, elemBytes)
 	if cap(*out) <= maxKeptCopy {
-		copies.Put(out) // both halves are over, also after an error: nobody reads it any more
+		copies.Put(out) // both halves are over, also after an error: out has no reader any more
 	}
 	return st, err
 }
 
-// copies are what SendRecvReplace sends from, kept so that a small one allocates nothing.
+// copies are the send buffers of SendRecvReplace, kept so that a small send allocates nothing.
 var copies = sync.Pool{New: func() any { return new([]byte) }}
 
 // maxKeptCopy is the largest copy that is kept, in bytes.
@@ -73,8 +73,8 @@ func exchange(ctx context.Context, op string, to Dest, outEnv engine.Envelope, o
 	if ctx == nil {
 		return Status{}, given(ctx, op, to.c)
 	}
-	// Both before either: else the message would go out although the call fails, or
-	// the receive would wait although the call has failed.
+	// Check both halves before either starts. Otherwise the message would be sent although the call
+	// fails, or the receive would wait although the call has failed.
 	if !to.none() {
 		if err := to.check(); err != nil {
 			return Status{}, fail(op, to.c, nil, err)

@@ -12,8 +12,8 @@ import (
 	"github.com/goulfm/goulfm/ulfm"
 )
 
-// TestSendRecvRefusesSharedMemory: what arrives would change what is still being sent, so
-// the call fails before it sends anything, whatever the overlap and wherever the ends are.
+// TestSendRecvRefusesSharedMemory: an arriving message would change a message that is still being
+// sent, so the call fails before any send, for every overlap and all peers.
 func TestSendRecvRefusesSharedMemory(t *testing.T) {
 	commtest.Run(t, 2, func(ctx context.Context, w *comm.Comm) {
 		peer := 1 - w.Rank()
@@ -55,8 +55,8 @@ func TestSendRecvRefusesSharedMemory(t *testing.T) {
 	})
 }
 
-// TestSendRecvReplace passes vectors of all lengths round a ring: each rank ends with what
-// the rank before it had.
+// TestSendRecvReplace passes vectors of all lengths round a ring: each rank ends with the vector
+// that the previous rank had.
 func TestSendRecvReplace(t *testing.T) {
 	for _, n := range []int{1, 2, 3} {
 		commtest.Run(t, n, func(ctx context.Context, w *comm.Comm) {
@@ -99,7 +99,7 @@ func TestSendRecvReplaceAtBorders(t *testing.T) {
 	})
 }
 
-// TestSendRecvReplaceAllocatesNothing looks at a message to oneself.
+// TestSendRecvReplaceAllocatesNothing sends a message to its own rank.
 func TestSendRecvReplaceAllocatesNothing(t *testing.T) {
 	commtest.Run(t, 1, func(ctx context.Context, w *comm.Comm) {
 		buf := []int{1, 2}

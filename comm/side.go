@@ -1,8 +1,7 @@
 package comm
 
-// side is an intercommunicator as one member sees it. The ranks that it names are of
-// the remote group; those of the union, an ordinary communicator of both groups, are
-// the inner ones.
+// side is one member's view of an intercommunicator. Its ranks are those of the remote group; ranks
+// of the union, an ordinary communicator of both groups, are called inner ranks.
 type side struct {
 	local, remote []int // inner ranks, by rank in the group
 	me            int   // in local
@@ -26,7 +25,7 @@ func (c *Comm) inner(rank int) int {
 	return c.side.remote[rank]
 }
 
-// outer is the way back; what has no rank there is None.
+// outer is the inverse of inner; a member without a rank in the remote group is None.
 func (c *Comm) outer(inner int) int {
 	if c.side == nil || inner < 0 {
 		return inner

@@ -14,29 +14,28 @@ import (
 	"github.com/goulfm/goulfm/ulfm"
 )
 
-// A SpawnSpec says what Spawn starts.
+// A SpawnSpec describes the processes that Spawn starts.
 type SpawnSpec struct {
 	N       int      // processes, at least 1
-	Program string   // a file, a name in PATH, or a Go package; empty: the job's own
+	Program string   // a file, a name in PATH, or a Go package; empty: the program of the job
 	Args    []string // of the program
 	Env     []string // NAME=VALUE, added to the environment of the job
 }
 
-// Spawn starts s.N processes in the running job and returns an intercommunicator of
-// the members of c, in their order, and the new processes; Merge makes one communicator
-// of it. What s says counts at rank 0. The new processes have a world of their own, and
-// get the other side of the intercommunicator from its Parent.
+// Spawn starts s.N processes in the running job and returns an intercommunicator of the members of
+// c, in their order, and the new processes; Merge makes one communicator of both. Only the s of
+// rank 0 counts. The new processes have a world of their own, and get the other side of the
+// intercommunicator from its Parent.
 //
-// Collective; it succeeds at every live member of c or at none (R56), once all new
-// processes are in Init. It fails if one of them cannot be started or ends before, if a
-// member of c is dead, and if the job has memory for fewer processes (goulfm run
-// --universe): then nothing remains of the new ones (R59). Rank 0 gets the reason, which Is
-// ErrProcFailed where a new process was killed or lost with its node; the others get
-// ErrPeerArgument. A process that the job has lost is not replaced in its
-// communicators: Shrink, Spawn, Merge make one with as many members as before, and
-// Split puts them in order. When ctx ends only the wait is given up.
+// Collective; it succeeds at every live member of c or at none (R56), once all new processes are in
+// Init. Spawn fails if a new process cannot be started or ends before that, if a member of c is
+// dead, and if the job has memory for fewer processes (goulfm run --universe). After a failure no
+// new process remains (R59). Rank 0 gets the reason, which Is ErrProcFailed if a new process was
+// killed or lost with its node; the others get ErrPeerArgument. Spawn does not replace a lost
+// process in the communicators of the job: Shrink, Spawn and Merge make a communicator with as many
+// members as before, and Split orders the members. When ctx ends, Spawn abandons only the wait.
 //
-// It takes goulfm run with exact deaths; else the error Is ErrUnsupported. MPI 11.8.
+// Spawn requires goulfm run with exact deaths; otherwise the error Is ErrUnsupported. MPI 11.8.
 func (c *Comm) Spawn(ctx context.Context, s SpawnSpec) (*Intercomm, error) {
 	const op = "spawn"
 	if err := given(ctx, op, c); err != nil {
@@ -58,7 +57,7 @@ func (c *Comm) Spawn(ctx context.Context, s SpawnSpec) (*Intercomm, error) {
 	return newIntercomm(union, span(0, first), span(first, union.Size())), nil
 }
 
-// starting is a communicator whose members have processes started.
+// starting is a communicator during a call that starts processes.
 type starting struct{ *Comm }
 
 // newcomers are processes that the launcher has started in a row of seats.
@@ -72,9 +71,10 @@ func (n newcomers) seats() commstate.Spawned {
 	return commstate.Spawned{First: node.Seat(n.first), Count: n.count}
 }
 
-// settleStarted waits for the agreement on processes that were started. It does not end with
-// the caller's context: whoever knows the outcome has to tell the launcher. What the others
-// have must not wait for the word of a member that gave up the wait, so that one is freed.
+// settleStarted waits for the agreement on started processes. The agreement does not end with the
+// caller's context, because each member that knows the outcome must report to the launcher. If the
+// caller abandons the wait, a goroutine frees the new communicator: the other members must not wait
+// for a member that does not use the communicator.
 func (c starting) settleStarted(ctx context.Context, op string, agree func() (*Comm, error)) (*Comm, error) {
 	type settled struct {
 		made *Comm
@@ -98,8 +98,8 @@ func (c starting) settleStarted(ctx context.Context, op string, agree func() (*C
 	}
 }
 
-// startProcesses has the launcher start what rank 0 asks for; at others it does
-// nothing.
+// startProcesses makes the launcher start the processes that rank 0 requests; at other ranks
+// startProcesses has no effect.
 func (c starting) startProcesses(ctx context.Context, ask rankproto.Spawn) (started newcomers, bad error) {
 	p := c.w.starter
 	switch {
@@ -127,7 +127,7 @@ func (c starting) startProcesses(ctx context.Context, ask rankproto.Spawn) (star
 	return newcomers{answer.First, answer.N}, nil
 }
 
-// purposeOf names what processes are asked for.
+// purposeOf names the call that requests processes.
 func purposeOf(ask rankproto.Spawn) string {
 	if ask.Replace {
 		return "replacement"
@@ -135,8 +135,8 @@ func purposeOf(ask rankproto.Spawn) string {
 	return "Spawn"
 }
 
-// agreeOnSpawn makes the communicator with the new processes, and tells the launcher
-// whether they are wanted.
+// agreeOnSpawn makes the communicator with the new processes, and reports to the launcher whether
+// to keep them.
 func (c starting) agreeOnSpawn(started newcomers, bad error) (*Comm, error) {
 	call, in := commstate.Call{Kind: commstate.KindSpawn}, engine.Contribution{Spawned: started.seats()}
 	union, err := c.create(context.Background(), call, in, bad, "spawn")
@@ -151,9 +151,10 @@ func (c starting) agreeOnSpawn(started newcomers, bad error) (*Comm, error) {
 	return union, nil
 }
 
-// dropSpawned tells the launcher that those which were started are not wanted, or, where
-// only rank 0 could tell their number and is dead, those that it asked for. The first one may
-// be in seat 0, once those with which the job began are gone.
+// dropSpawned reports to the launcher that the started processes are not needed. If only rank 0
+// knew their number and is dead, the report names rank 0, and the launcher drops the processes that
+// rank 0 requested. The first new process may be in seat 0, once the processes with which the job
+// began are dead.
 func (c starting) dropSpawned(started newcomers) {
 	switch {
 	case started.count > 0:
@@ -169,8 +170,8 @@ func (c starting) dropSpawned(started newcomers) {
 //	0 decides a shrink, {0 2 3} is left. It has processes started for a Replace, and dies.
 //	2 decides that shrink with 3 later: {2 3} is left, and they start others.
 //
-// Nobody would ever say of the first ones that they are not wanted; and as they wait in Init
-// they might refer to any of the dead, so that no seat would be free again.
+// Without this report no process would ever release the first ones. While these wait in Init they
+// might refer to any of the dead, so that no seat would become free again.
 //
 // The report waits until the repair is over: without 2 and 3 nobody can have kept the first ones.
 // With a message for each survivor the launcher would wake up once per survivor inside Shrink,
@@ -194,15 +195,15 @@ func span(from, to int) []int {
 	return all
 }
 
-// Spawned says whether this process was started by Spawn or Replace.
+// Spawned reports whether this process was started by Spawn or Replace.
 func (c *Comm) Spawned() bool { return c.w.parent != nil || c.w.joined != nil }
 
-// Parent returns, in a process that Spawn started, the intercommunicator with those who
-// called it; else nil.
+// Parent returns, in a process that Spawn started, the intercommunicator with the members that
+// called Spawn; else nil.
 func (c *Comm) Parent() *Intercomm { return c.w.parent }
 
-// meetParent waits until those who started this process agree to have it, and returns
-// the communicator with them, and this process's place if it gets a rank among them.
+// meetParent waits until the processes that started this process agree to keep it, and returns the
+// communicator with them. The Place is not nil if this process gets a rank among them.
 func meetParent(p *boot.Process) (*commstate.Group, *rankproto.Place, error) {
 	m, err := p.Kept()
 	if err != nil {
@@ -217,7 +218,7 @@ func meetParent(p *boot.Process) (*commstate.Group, *rankproto.Place, error) {
 	return g, m.Place, nil
 }
 
-// takeParent makes the other side of what Spawn returned, or what Replace did.
+// takeParent makes the new process's side of the communicator that Spawn or Replace returned.
 func (w *world) takeParent(place *rankproto.Place) {
 	union := &Comm{e: w.proc.Union(), w: w}
 	if place != nil {

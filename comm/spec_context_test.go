@@ -65,8 +65,8 @@ func TestSpecContextReceive(t *testing.T) {
 	}
 }
 
-// TestSpecContextSend: before, nothing is sent; during, the send is withdrawn; once
-// it has matched it completes, however the context is.
+// TestSpecContextSend: if ctx ends before the call, nothing is sent; if ctx ends during the call,
+// the send is withdrawn; a send that has matched completes regardless of ctx.
 func TestSpecContextSend(t *testing.T) {
 	waiting := map[string]func(ctx context.Context, to comm.Dest) error{
 		"Send, long": func(ctx context.Context, to comm.Dest) error { return comm.Send(ctx, to, make([]int, bulk)) },
@@ -108,7 +108,7 @@ func TestSpecContextMatchedSend(t *testing.T) {
 				ok(t, "sign", comm.Send(ctx, w.To(0), []int{0}))
 				_, err := comm.Recv(ctx, w.From(0).Tag(1), []int{0})
 				ok(t, "sign", err)
-				// Whether the send was taken back is what the sender said, and nothing else.
+				// Only the sender's result decides whether the send was withdrawn.
 				said := []bool{false}
 				_, err = comm.Recv(ctx, w.From(0).Tag(2), said)
 				ok(t, "what it said", err)
@@ -143,8 +143,7 @@ func whileOrOver(ctx context.Context, w *comm.Comm, f func(ctx context.Context) 
 	return <-returned
 }
 
-// TestSpecContextSendRecv: what is cancelled is withdrawn, in both halves, and the
-// error names both.
+// TestSpecContextSendRecv: a cancelled call is withdrawn, in both halves, and the error names both.
 func TestSpecContextSendRecv(t *testing.T) {
 	for _, during := range []bool{false, true} {
 		commtest.Run(t, 3, func(ctx context.Context, w *comm.Comm) {
@@ -189,9 +188,9 @@ func TestSpecContextSendRecv(t *testing.T) {
 	}
 }
 
-// TestSpecContextSendRecvHalfOver: the receive is over when ctx ends: its message
-// stays received, the send is withdrawn, and the error names the receiver alone.
-// With a send that has matched it is the other way round.
+// TestSpecContextSendRecvHalfOver: the receive is over when ctx ends: its message stays received,
+// the send is withdrawn, and the error names the receiver alone. With a send that has matched the
+// roles are reversed.
 func TestSpecContextSendRecvHalfOver(t *testing.T) {
 	commtest.Run(t, 2, func(ctx context.Context, w *comm.Comm) {
 		if w.Rank() == 1 {
@@ -251,8 +250,8 @@ func wantOp(t *testing.T, err error, op string) {
 	}
 }
 
-// TestSpecContextWait: the wait ends, the request stays active; a request that is
-// over already is told as such, whatever the context.
+// TestSpecContextWait: the wait ends, the request stays active; a request that is over already is
+// reported so, in any state of the context.
 func TestSpecContextWait(t *testing.T) {
 	calls := map[string]func(ctx context.Context, r comm.Request) error{
 		"Wait":     func(ctx context.Context, r comm.Request) error { return waitFor(ctx, r) },
@@ -286,12 +285,12 @@ func TestSpecContextWait(t *testing.T) {
 	}
 }
 
-// agreements are the calls that end in an agreement, as one member makes them:
-// what stands for its part tells the agreements apart.
+// agreements are the calls that end in an agreement, as one member makes them: the part of a member
+// distinguishes the agreements.
 var agreements = map[string]func(ctx context.Context, w *comm.Comm, part uint64) (uint64, error){
 	"Agree": func(ctx context.Context, w *comm.Comm, part uint64) (uint64, error) { return w.Agree(ctx, part) },
 	"Split": func(ctx context.Context, w *comm.Comm, part uint64) (uint64, error) {
-		c, err := w.Split(ctx, 0, -int(part)) // rank 0's place tells its key
+		c, err := w.Split(ctx, 0, -int(part)) // rank 0's place shows its key
 		if err != nil {
 			return 0, err
 		}
@@ -299,8 +298,8 @@ var agreements = map[string]func(ctx context.Context, w *comm.Comm, part uint64)
 	},
 }
 
-// TestSpecContextAgreementDuring: the contribution of who gave up stands, so nobody
-// waits for it, and the numbers of later agreements match.
+// TestSpecContextAgreementDuring: the contribution of a member that abandoned its wait stands, so
+// no member waits for that one, and the numbers of later agreements match.
 func TestSpecContextAgreementDuring(t *testing.T) {
 	others := map[string]func(ctx context.Context, w *comm.Comm) error{
 		"Agree": calls["Agree"], "AgreeFailed": calls["AgreeFailed"], "Shrink": calls["Shrink"],
@@ -333,9 +332,9 @@ func TestSpecContextAgreementDuring(t *testing.T) {
 	}
 }
 
-// TestSpecContextAgreementBefore: with a context that is over when the call is made
-// nothing is contributed and no number is used: the next call of this member is the
-// one that the others' first call meets. The error tells that from a wait given up.
+// TestSpecContextAgreementBefore: with a context that is over when the call is made this member
+// contributes nothing and uses no number: its next call matches the others' first call. The error
+// distinguishes this from an abandoned wait.
 func TestSpecContextAgreementBefore(t *testing.T) {
 	for call, f := range agreements {
 		commtest.Run(t, 2, func(ctx context.Context, w *comm.Comm) {
@@ -366,8 +365,8 @@ func TestSpecContextAgreementBefore(t *testing.T) {
 	})
 }
 
-// TestSpecContextNamesWhomItWaitedFor: the error of a context that ended says for
-// which ranks the call waited.
+// TestSpecContextNamesWhomItWaitedFor: the error of a context that ended names the ranks that the
+// call waited for.
 func TestSpecContextNamesWhomItWaitedFor(t *testing.T) {
 	single := map[string]bool{}
 	for _, call := range []string{"Recv", "Irecv", "Probe", "Ssend", "SendRecv", "WaitAll", "WaitAny", "WaitSome"} {
@@ -420,8 +419,8 @@ func TestSpecContextNamesWhomItWaitedFor(t *testing.T) {
 	}
 }
 
-// TestSpecContextFinalize: before and during, the part in the last agreement stands,
-// so the others return; whoever gave up may come back, as often as it likes, and wait
+// TestSpecContextFinalize: before and during, the part in the last agreement stands, so the others
+// return; a member that abandoned the wait may call Finalize again, any number of times, and wait
 // for the end.
 func TestSpecContextFinalize(t *testing.T) {
 	for _, during := range []bool{false, true} {
@@ -449,7 +448,7 @@ func TestSpecContextFinalize(t *testing.T) {
 	}
 }
 
-// TestFinalizeTwiceAtOnce: a second goroutine is told that the first is at it.
+// TestFinalizeTwiceAtOnce: a second goroutine gets the error that Finalize is under way.
 func TestFinalizeTwiceAtOnce(t *testing.T) {
 	second := make(chan struct{})
 	commtest.Run(t, 2, func(ctx context.Context, w *comm.Comm) {

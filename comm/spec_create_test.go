@@ -16,9 +16,8 @@ import (
 	"github.com/goulfm/goulfm/ulfm"
 )
 
-// TestSpecR56C3OneOutcomeForAll: a member that votes no, and a death that one knows
-// of and another does not, fail the creation for all alike, though a second one
-// follows at once.
+// TestSpecR56C3OneOutcomeForAll: a member that votes no, and a death known to one member and
+// unknown to another, fail the creation for all alike, though a second creation follows at once.
 func TestSpecR56C3OneOutcomeForAll(t *testing.T) {
 	for _, n := range []int{2, 3, 5, 8} {
 		for odd := range n {
@@ -84,9 +83,8 @@ func TestSpecR3R56FailuresElsewhere(t *testing.T) {
 	})
 }
 
-// TestSpecR38KnownBeforeIsExcluded: a death that raised an error at one member alone
-// before it entered is not in what Shrink makes, at any member; R39: the rest keeps
-// its order.
+// TestSpecR38KnownBeforeIsExcluded: a death that raised an error at one member alone before the
+// call is excluded from the result of Shrink, at any member; R39: the rest keeps its order.
 func TestSpecR38KnownBeforeIsExcluded(t *testing.T) {
 	for knows := range 4 {
 		commtest.Run(t, 6, func(ctx context.Context, w *comm.Comm) {
@@ -107,11 +105,11 @@ func TestSpecR38KnownBeforeIsExcluded(t *testing.T) {
 	}
 }
 
-// TestSpecR41DeadInTheShrunkAreFound: who dies after its part may be a member of the
-// new communicator; operations there tell, and a second shrink is without it.
+// TestSpecR41DeadInTheShrunkAreFound: a member that dies after its part may be a member of the new
+// communicator; operations there report the death, and a second shrink excludes that member.
 func TestSpecR41DeadInTheShrunkAreFound(t *testing.T) {
 	commtest.Run(t, 4, func(ctx context.Context, w *comm.Comm) {
-		if w.Rank() == 3 { // it gives its part and dies
+		if w.Rank() == 3 { // this member gives its part and dies
 			_ = whileOrOver(ctx, w, func(ctx context.Context) error { _, err := w.Shrink(ctx); return err })
 			commtest.Kill(w)
 		}
@@ -175,9 +173,8 @@ func TestSpecC4OverlappingRecoveries(t *testing.T) {
 	})
 }
 
-// TestSpecC7FencedIsNotHeard: a process that the others have declared dead, and that
-// still runs, sends nothing any more: its calls end by ErrFenced, and what it
-// tries to send never arrives.
+// TestSpecC7FencedIsNotHeard: a process that the others have declared dead, and that still runs,
+// sends nothing any more: its calls end with ErrFenced, and its later messages never arrive.
 func TestSpecC7FencedIsNotHeard(t *testing.T) {
 	ctx := t.Context()
 	job := inproc.New(3)
@@ -188,7 +185,7 @@ func TestSpecC7FencedIsNotHeard(t *testing.T) {
 		ws[r] = door.World(p)
 	}
 	ok(t, "before", comm.Send(ctx, ws[2].To(0), []int{1}))
-	job.Depart(2, true) // the others are told; rank 2 runs on
+	job.Depart(2, true) // the others learn of the departure; rank 2 continues to run
 	ok(t, "deaths", commtest.AwaitFailure(ctx, ws[0], 1))
 	want(t, "the fenced one", comm.Send(ctx, ws[2].To(0), []int{2}), comm.ErrFenced)
 	want(t, "the fenced one", receives["Recv"](ctx, ws[2].From(0)), comm.ErrFenced)

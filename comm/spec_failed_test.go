@@ -11,8 +11,8 @@ import (
 	"github.com/goulfm/goulfm/ulfm"
 )
 
-// TestSpecR4KnowledgeGrowsInTheBackground: a process that makes no call hears of
-// a death all the same. (The question here does not look for news.)
+// TestSpecR4KnowledgeGrowsInTheBackground: a process that makes no call still learns of a death.
+// (The query of this test does not poll for news.)
 func TestSpecR4KnowledgeGrowsInTheBackground(t *testing.T) {
 	commtest.Run(t, 3, func(ctx context.Context, w *comm.Comm) {
 		if w.Rank() == 2 {
@@ -25,7 +25,7 @@ func TestSpecR4KnowledgeGrowsInTheBackground(t *testing.T) {
 	})
 }
 
-// TestSpecR19GetFailedIsLocal: it is empty without failures, and needs nobody.
+// TestSpecR19GetFailedIsLocal: the result is empty without failures, and needs no other member.
 func TestSpecR19GetFailedIsLocal(t *testing.T) {
 	asked := make(chan struct{})
 	commtest.Run(t, 3, func(ctx context.Context, w *comm.Comm) {
@@ -140,8 +140,8 @@ func TestSpecR24AcknowledgementsStayAtHome(t *testing.T) {
 	})
 }
 
-// TestSpecR25OlderSpelling: FailureAck acknowledges what is known at that moment,
-// not what comes later, and mixes with AckFailed.
+// TestSpecR25OlderSpelling: FailureAck acknowledges the failures known at that moment, not later
+// ones, and mixes with AckFailed.
 func TestSpecR25OlderSpelling(t *testing.T) {
 	known := make(chan struct{})
 	commtest.Run(t, 4, func(ctx context.Context, w *comm.Comm) {

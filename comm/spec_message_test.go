@@ -13,9 +13,9 @@ import (
 	"github.com/goulfm/goulfm/ulfm"
 )
 
-// TestSpecR8R46AnnouncedIsNotComplete: a long message of which only the envelope has
-// come when its sender dies is not there: no probe reports it, no receive takes it,
-// and a shorter one of the same sender with another tag, which is whole, is received.
+// TestSpecR8R46AnnouncedIsNotComplete: the sender dies when only the envelope of a long message has
+// come. No probe reports that message, no receive takes it, and a shorter, complete message of the
+// same sender with another tag is received.
 func TestSpecR8R46AnnouncedIsNotComplete(t *testing.T) {
 	announced := make(chan struct{})
 	commtest.Run(t, 3, func(ctx context.Context, w *comm.Comm) {
@@ -60,9 +60,9 @@ func TestSpecR8R46AnnouncedIsNotComplete(t *testing.T) {
 	})
 }
 
-// TestSpecR46R49SenderDiesAtEveryFrame of a long message to a wildcard receive. If it
-// had matched, the request fails and names the sender; if not, it is pending and,
-// acknowledged, takes the message of another; or all has come.
+// TestSpecR46R49SenderDiesAtEveryFrame of a long message to a wildcard receive. If the receive had
+// matched, the request fails and names the sender. If not, the request is pending and,
+// acknowledged, takes the message of another sender; or the whole message has come.
 func TestSpecR46R49SenderDiesAtEveryFrame(t *testing.T) {
 	const victim = 1
 	seen := map[string]int{}
@@ -125,8 +125,7 @@ func ackOne(ctx context.Context, w *comm.Comm) error {
 	return w.FailureAck()
 }
 
-// TestSpecR13WithOneself: what a process waits for from itself ends by a revocation
-// as well, whoever revokes.
+// TestSpecR13WithOneself: a revocation by any member also ends a wait of a process for itself.
 func TestSpecR13WithOneself(t *testing.T) {
 	commtest.Run(t, 2, func(ctx context.Context, w *comm.Comm) {
 		d, err := w.Dup(ctx)
@@ -148,9 +147,9 @@ func TestSpecR13WithOneself(t *testing.T) {
 	})
 }
 
-// TestSpecR35R37ManyIagreesAndADeath: more agreements than may be open at once; a
-// member dies after having started half of them. Those that it took no part in
-// fail, all give the same at all who live.
+// TestSpecR35R37ManyIagreesAndADeath: more agreements than may be open at once; a member dies after
+// having started half of them. Agreements without its part fail, and all agreements give the same
+// result at all live members.
 func TestSpecR35R37ManyIagreesAndADeath(t *testing.T) {
 	const n, many, victim = 4, 40, 2
 	var results ledger[[many]bool]
@@ -182,8 +181,8 @@ func TestSpecR35R37ManyIagreesAndADeath(t *testing.T) {
 	results.uniform(t, same, 0, 1, 3)
 }
 
-// TestSpecR1R45SendRecvToTheDead: the receive is not waited for when the send can
-// never complete; it is withdrawn, so its message is the next receive's.
+// TestSpecR1R45SendRecvToTheDead: the call does not wait for the receive when the send can never
+// complete; the receive is withdrawn, so its message is the next receive's.
 func TestSpecR1R45SendRecvToTheDead(t *testing.T) {
 	for _, during := range []bool{false, true} {
 		for _, n := range []int{1, bulk} {
@@ -231,8 +230,8 @@ func TestSpecR1R45SendRecvToTheDead(t *testing.T) {
 	}
 }
 
-// TestSpecR1R46SendRecvFromTheDead: the send is not waited for when the receive can
-// never complete; it is withdrawn, so its buffer may be used again and nobody gets it.
+// TestSpecR1R46SendRecvFromTheDead: the call does not wait for the send when the receive can never
+// complete; the send is withdrawn, so its buffer may be used again and no rank gets the message.
 func TestSpecR1R46SendRecvFromTheDead(t *testing.T) {
 	for _, source := range []int{1, comm.Any} {
 		posted := make(chan struct{})
@@ -265,7 +264,7 @@ func TestSpecR1R46SendRecvFromTheDead(t *testing.T) {
 	}
 }
 
-// TestSendRecvOfWhatDoesNotFit: the message has come, cut off, so the send goes on.
+// TestSendRecvOfWhatDoesNotFit: the message has come, truncated, so the send continues.
 func TestSendRecvOfWhatDoesNotFit(t *testing.T) {
 	for _, n := range []int{2, bulk} {
 		commtest.Run(t, 2, func(ctx context.Context, w *comm.Comm) {
@@ -316,10 +315,10 @@ func TestSendRecvAcrossCommunicators(t *testing.T) {
 	})
 }
 
-// TestSpecR46LostMessageIsNotOvertaken: a sender dies after a long message, of which only the
-// envelope has come, and a short one with the same tag. The first receive that names the sender
-// fails, acknowledged or not, and the second one gets the short message. A receive from any
-// rank gets it at once after an acknowledgement.
+// TestSpecR46LostMessageIsNotOvertaken: a sender dies after the envelope of a long message and a
+// whole short message with the same tag have come. The first receive that names the sender fails,
+// acknowledged or not, and the second one gets the short message. A receive from any rank gets the
+// short message at once after an acknowledgement.
 func TestSpecR46LostMessageIsNotOvertaken(t *testing.T) {
 	for _, how := range []struct{ acknowledged, fromAny bool }{{false, false}, {true, false}, {true, true}} {
 		sent := make(chan struct{})

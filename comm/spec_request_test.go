@@ -13,7 +13,7 @@ import (
 	"github.com/goulfm/goulfm/ulfm"
 )
 
-// bulk is a length that does not fit what is pushed at once.
+// bulk is a length above the limit for messages that are pushed at once.
 const bulk = 100_000
 
 // TestSpecR7R8CompleteStaysComplete: requests that are complete when the peer dies
@@ -42,7 +42,7 @@ func TestSpecR7R8CompleteStaysComplete(t *testing.T) {
 			rs = append(rs, comm.Irecv(d.From([]int{1, comm.Any}[i%2]), in[i]))
 		}
 		<-sent
-		ok(t, "deaths", commtest.AwaitFailure(ctx, w, 1)) // what the dead had sent is taken first
+		ok(t, "deaths", commtest.AwaitFailure(ctx, w, 1)) // messages that the dead had sent are taken first
 		ok(t, "revoke", d.Revoke())
 		st, err := rs[0].Wait(ctx)
 		if err != nil || st.Source != 1 {
@@ -86,7 +86,7 @@ func TestSpecR50AlreadyMatchedSucceeds(t *testing.T) {
 		in := make([]int, bulk)
 		r := comm.Irecv(w.From(comm.Any), in)
 		<-announced
-		if _, _, err := r.Test(); err != nil { // it looks, and matches
+		if _, _, err := r.Test(); err != nil { // this call polls, and matches
 			t.Error(err)
 		}
 		if r.Cancel() {
@@ -198,8 +198,8 @@ func mixed(ctx context.Context, t *testing.T, w *comm.Comm) []comm.Request {
 	}
 }
 
-// TestSpecR52R65C1ErrorsPerRequest: the calls for several requests return although
-// one can never complete, say for each what became of it, and cancel none.
+// TestSpecR52R65C1ErrorsPerRequest: the calls for several requests return although one request can
+// never complete, report the result of each request, and cancel none.
 func TestSpecR52R65C1ErrorsPerRequest(t *testing.T) {
 	done := make(chan struct{})
 	commtest.Run(t, 3, func(ctx context.Context, w *comm.Comm) {
@@ -259,8 +259,8 @@ func TestSpecR52R65C1ErrorsPerRequest(t *testing.T) {
 	})
 }
 
-// TestSpecR52RevokedPerRequest: each request of a revoked communicator says so, and
-// those of another one are not concerned.
+// TestSpecR52RevokedPerRequest: each request of a revoked communicator returns ErrRevoked, and
+// those of another communicator are not affected.
 func TestSpecR52RevokedPerRequest(t *testing.T) {
 	commtest.Run(t, 2, func(ctx context.Context, w *comm.Comm) {
 		d, err := w.Dup(ctx)
@@ -279,14 +279,14 @@ func TestSpecR52RevokedPerRequest(t *testing.T) {
 		want(t, "named", m.Errs[0], ulfm.ErrRevoked)
 		want(t, "any", m.Errs[1], ulfm.ErrRevoked)
 		ok(t, "another communicator", m.Errs[2])
-		_, err = w.Agree(ctx, 0) // nobody sends before both have looked
+		_, err = w.Agree(ctx, 0) // no rank sends before both have polled
 		ok(t, "agree", err)
 		ok(t, "send", comm.Send(ctx, w.To(other), []int{0}))
 		ok(t, "another communicator", waitFor(ctx, rs[2]))
 	})
 }
 
-// TestSpecR53NoProcessAndSelf do not mind who is dead.
+// TestSpecR53NoProcessAndSelf are not affected by any death.
 func TestSpecR53NoProcessAndSelf(t *testing.T) {
 	commtest.Run(t, 3, func(ctx context.Context, w *comm.Comm) {
 		killAndWatch(ctx, t, w, 1, 2)
@@ -312,8 +312,8 @@ func TestSpecR53NoProcessAndSelf(t *testing.T) {
 	})
 }
 
-// TestSpecR66BufferOfAFailedSend belongs to the caller again as soon as the error is
-// there: what is written then never arrives. The race detector looks, too.
+// TestSpecR66BufferOfAFailedSend belongs to the caller again as soon as the call has returned the
+// error: later changes of the buffer never arrive. The race detector checks this, too.
 func TestSpecR66BufferOfAFailedSend(t *testing.T) {
 	commtest.Run(t, 2, func(ctx context.Context, w *comm.Comm) {
 		for range 10 {

@@ -53,9 +53,9 @@ func TestSpecR9AnyMemberRevokesAlone(t *testing.T) {
 	}
 }
 
-// TestSpecR10RevokerDies before each frame in turn: if any living member has heard,
-// all hear. An agreement on the world comes behind the flood on each channel, so
-// after it a look is enough.
+// TestSpecR10RevokerDies before each frame in turn: if any living member has learnt of the
+// revocation, all learn. An agreement on the world follows the flood on each channel, so after the
+// agreement a single poll is enough.
 func TestSpecR10RevokerDies(t *testing.T) {
 	const n, revoker = 5, 2
 	for frame := uint64(1); !t.Failed(); frame++ {
@@ -68,7 +68,7 @@ func TestSpecR10RevokerDies(t *testing.T) {
 				}
 				commtest.Kill(w)
 			}
-			if err != nil { // it died in the creation, which failed everywhere (R56)
+			if err != nil { // the rank died in the creation, which failed everywhere (R56)
 				want(t, "dup", err, ulfm.ErrProcFailed)
 				return
 			}
@@ -88,8 +88,8 @@ func TestSpecR10RevokerDies(t *testing.T) {
 	}
 }
 
-// TestSpecR10RevokedThenDead: Revoke has returned, and the revoker dies at once; the
-// others, who made no call meanwhile, must all hear of it.
+// TestSpecR10RevokedThenDead: Revoke has returned, and the revoker dies at once; the others, which
+// made no call in between, must all learn of the revocation.
 func TestSpecR10RevokedThenDead(t *testing.T) {
 	const n, revoker = 4, 1
 	var said spectable.Complaints
@@ -125,8 +125,8 @@ func TestSpecR10RevokedThenDead(t *testing.T) {
 	said.Judge(t, "comm.TestSpecR10RevokedThenDead", spectable.Gaps())
 }
 
-// TestSpecR10RelaysDieToo: once a living member has heard, the revoker and two more
-// whom it told first die; the rest hears.
+// TestSpecR10RelaysDieToo: one living member has learnt of the revocation. Then the revoker and the
+// two members that it informed first die; the rest learn of the revocation.
 func TestSpecR10RelaysDieToo(t *testing.T) {
 	const n, first = 9, 4
 	victims := []int{0, 1, 8}
@@ -170,8 +170,8 @@ func TestSpecR11NoOrderWithMessages(t *testing.T) {
 	})
 }
 
-// TestSpecR12ManyRevocationsAreOne, for ever: all ranks revoke at once, each from
-// several goroutines, and again; nothing undoes it.
+// TestSpecR12ManyRevocationsAreOne, for ever: all ranks revoke at once, each from several
+// goroutines, and again; no call undoes the revocation.
 func TestSpecR12ManyRevocationsAreOne(t *testing.T) {
 	commtest.Run(t, 4, func(ctx context.Context, w *comm.Comm) {
 		d, err := w.Dup(ctx)
@@ -228,8 +228,8 @@ func TestSpecR14LocalCallsOfARevokedCommunicator(t *testing.T) {
 	})
 }
 
-// TestSpecR15IsRevokedIsLocal: true when Revoke has returned here, and at another
-// rank at the latest when an operation raises it; never before anybody revoked.
+// TestSpecR15IsRevokedIsLocal: true when Revoke has returned here, and at another rank at the
+// latest when an operation raises ErrRevoked; never before the first revocation.
 func TestSpecR15IsRevokedIsLocal(t *testing.T) {
 	commtest.Run(t, 3, func(ctx context.Context, w *comm.Comm) {
 		d, err := w.Dup(ctx)

@@ -10,7 +10,7 @@ import (
 	"github.com/goulfm/goulfm/comm/commtest"
 )
 
-// TestStatusBytes: of each way to hear of a message, which is 3 records of 12 bytes.
+// TestStatusBytes: each kind of call that reports a message of 3 records of 12 bytes.
 func TestStatusBytes(t *testing.T) {
 	type record [3]float32
 	receives := map[string]func(ctx context.Context, from comm.Source, buf []record) (comm.Status, error){

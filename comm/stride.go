@@ -13,7 +13,7 @@ import (
 //	m[j:], Stride{Count: rows, Length: 1, Step: cols}         is column j,
 //	m[i*cols+j:], Stride{Count: h, Length: w, Step: cols}     a part of h rows and w columns,
 //
-// and what MPI calls a vector type (MPI 5.1.2). Faces of a cube are packed plane by plane.
+// which MPI calls a vector type (MPI 5.1.2). Faces of a cube are packed plane by plane.
 type Stride struct {
 	Count  int // blocks
 	Length int // elements of a block
@@ -31,11 +31,10 @@ func (s Stride) extent() int {
 	return (s.Count-1)*s.Step + s.Length
 }
 
-// Pack copies the elements of src that s names into dst, one behind the other, and returns
-// how many they are: a message of them is dst[:n]. Blocks may overlap. With an error nothing
-// is copied. Errors: ErrArgument for a number below 0; ErrLength if src does not hold the
-// pattern, or dst is shorter than it has elements; ErrBuffer if dst and src share memory.
-// MPI 5.2.
+// Pack copies the elements of src that s selects into dst, one behind the other, and returns their
+// number n: a message of them is dst[:n]. Blocks may overlap. With an error nothing is copied.
+// Errors: ErrArgument for a number below 0; ErrLength if src does not hold the pattern, or dst is
+// shorter than the number of elements; ErrBuffer if dst and src share memory. MPI 5.2.
 func Pack[T any](dst, src []T, s Stride) (n int, err error) {
 	if err := s.check("pack", byteview.Bytes(dst), byteview.Bytes(src), len(dst), len(src)); err != nil {
 		return 0, err
@@ -59,8 +58,8 @@ func Pack[T any](dst, src []T, s Stride) (n int, err error) {
 	return n, nil
 }
 
-// Unpack is the way back: it copies the first elements of src to the places in dst that s
-// names, leaves the others as they are, and returns how many it has copied. Errors as of
+// Unpack is the inverse of Pack: it copies the first elements of src to the places in dst that s
+// selects, leaves the others as they are, and returns the number of copied elements. Errors as of
 // Pack, and ErrArgument for blocks that overlap.
 func Unpack[T any](dst, src []T, s Stride) (n int, err error) {
 	const op = "unpack"
@@ -89,8 +88,8 @@ func Unpack[T any](dst, src []T, s Stride) (n int, err error) {
 	return n, nil
 }
 
-// check returns what is wrong with a copy between a packed slice and one that holds the
-// pattern: the memory of both, and their lengths in elements.
+// check returns the error of a copy between a packed slice and a slice that holds the pattern: the
+// memory of both, and their lengths in elements.
 func (s Stride) check(op string, packed, spread []byte, packedLen, spreadLen int) error {
 	var err error
 	switch {
@@ -106,7 +105,7 @@ func (s Stride) check(op string, packed, spread []byte, packedLen, spreadLen int
 	return fail(op, nil, nil, err)
 }
 
-// overflows says whether Elems or extent are no ints any more.
+// overflows reports whether Elems or extent overflow an int.
 func (s Stride) overflows() bool {
 	elems := s.Count * s.Length
 	if s.Count > 0 && elems/s.Count != s.Length {

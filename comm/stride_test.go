@@ -11,8 +11,8 @@ import (
 	"github.com/goulfm/goulfm/comm"
 )
 
-// TestPackIsTheDefinition: each pattern of few elements, beside what the comment says;
-// Unpack brings all of it back, and touches nothing else.
+// TestPackIsTheDefinition: each pattern of few elements, compared with the definition in the
+// comment; Unpack restores all of them, and changes no other element.
 func TestPackIsTheDefinition(t *testing.T) {
 	src := make([]int32, 40)
 	for i := range src {
@@ -64,7 +64,7 @@ func TestPackIsTheDefinition(t *testing.T) {
 	require.Greater(t, patterns, 100)
 }
 
-// TestPackArguments: what is wrong is an error, and nothing is copied.
+// TestPackArguments: a wrong argument is an error, and nothing is copied.
 func TestPackArguments(t *testing.T) {
 	for _, c := range []struct {
 		name           string
@@ -104,7 +104,7 @@ func TestPackArguments(t *testing.T) {
 	assert.Zero(t, n)
 }
 
-// A column of a matrix that is stored by rows goes into another one.
+// A column of a matrix that is stored by rows is copied into another matrix.
 func ExamplePack() {
 	const rows, cols = 3, 4
 	m := []int{

@@ -98,8 +98,8 @@ func TestCartWithoutDimensions(t *testing.T) {
 	})
 }
 
-// TestTopologiesWithWrongArguments: one member has them, all are told, and the next
-// one works.
+// TestTopologiesWithWrongArguments: one member passes them, all get an error, and the next call
+// works.
 func TestTopologiesWithWrongArguments(t *testing.T) {
 	const n = 4
 	cart := func(dims []int, periodic ...bool) func(ctx context.Context, w *comm.Comm) (*comm.Comm, error) {
@@ -194,7 +194,7 @@ func TestGridCallsWithWrongArguments(t *testing.T) {
 	})
 }
 
-// TestTopologyOfDescendants: a duplicate has it, nobody else.
+// TestTopologyOfDescendants: only a duplicate has the topology.
 func TestTopologyOfDescendants(t *testing.T) {
 	commtest.Run(t, 4, func(ctx context.Context, w *comm.Comm) {
 		c, err := w.Cart(ctx, []int{4}, []bool{true}, false)
@@ -275,7 +275,7 @@ func TestTopologiesWithADeadMember(t *testing.T) {
 	})
 }
 
-// TestDimsCreate: the examples of MPI 8.5.2, and what cannot be.
+// TestDimsCreate: the examples of MPI 8.5.2, and impossible arguments.
 func TestDimsCreate(t *testing.T) {
 	for _, c := range []struct {
 		n          int

@@ -12,9 +12,9 @@ import (
 	"github.com/goulfm/goulfm/ulfm"
 )
 
-// TestSpecC9EveryRankIsTold: ranks that wait for the living are told of a death that
-// does not concern them, also one that did not set the mode; agree and shrink work on,
-// and a communicator without the dead member is not touched.
+// TestSpecC9EveryRankIsTold: ranks that wait for living ranks learn of an unrelated death, also a
+// rank that did not set the mode; agree and shrink work, and a communicator without the dead member
+// is not affected.
 func TestSpecC9EveryRankIsTold(t *testing.T) {
 	commtest.Run(t, 5, func(ctx context.Context, w *comm.Comm) {
 		without, err := w.Split(ctx, bool2int(w.Rank() == 4), 0)
@@ -43,7 +43,7 @@ func TestSpecC9EveryRankIsTold(t *testing.T) {
 	})
 }
 
-// TestSpecC9TheModeIsInherited by what every call makes, and can be taken back.
+// TestSpecC9TheModeIsInherited by the results of all calls, and can be reset.
 func TestSpecC9TheModeIsInherited(t *testing.T) {
 	const n = 4
 	makers := map[string]func(ctx context.Context, w *comm.Comm) (*comm.Comm, error){
@@ -67,7 +67,7 @@ func TestSpecC9TheModeIsInherited(t *testing.T) {
 			if !child.IsRevoked() || d.IsRevoked() || w.IsRevoked() {
 				t.Errorf("%s, rank %d: revoked: %v, where it was taken back %v, where it was not set %v", name, w.Rank(), child.IsRevoked(), d.IsRevoked(), w.IsRevoked())
 			}
-			_, err = w.AgreeFailed(ctx) // all have looked
+			_, err = w.AgreeFailed(ctx) // all have polled
 			ok(t, "agree", err)
 			d.SetUniform(true) // the failure is known
 			if !d.IsRevoked() {
@@ -99,7 +99,7 @@ func TestUniformFromTheEnvironment(t *testing.T) {
 	}
 }
 
-// Two ranks that talk to each other alone are told that a third has died.
+// Two ranks that exchange messages only with each other learn that a third has died.
 func ExampleComm_SetUniform() {
 	ranks(3, func(ctx context.Context, w *comm.Comm) {
 		w.SetUniform(true)

@@ -11,9 +11,9 @@ import (
 	"github.com/goulfm/goulfm/internal/net/transport/inproc"
 )
 
-// BenchmarkWindowSameThread plays both sides of a window of short messages in one
-// goroutine: what each call costs by itself, without another processor's cache. The least
-// of all rounds is hardly disturbed by other programs.
+// BenchmarkWindowSameThread plays both sides of a window of short messages in one goroutine: it
+// measures the cost of each call by itself, without another processor's cache. The minimum of all
+// rounds is hardly disturbed by other programs.
 func BenchmarkWindowSameThread(b *testing.B) {
 	const window = 64
 	w := inproc.New(2)
