@@ -40,13 +40,12 @@ func newAllgather[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T) 
 	return x
 }
 
-// Allgatherv is Allgather of parts of any lengths: that of rank i, counts[i] elements,
-// goes to dst[displs[i]:] of every member; without displs one part behind the other.
-// counts are the same at all members, displs need not be. Both, displs unless nil, have
-// Size() entries, and this member's count is the length of its src: else ErrLength; a
-// part that is not inside of dst is ErrBuffer. Parts must not overlap. Errors:
-// ErrLength, ErrBuffer, ErrMismatch where a message of another length arrives, and
-// those of all collectives. MPI 6.7.
+// Allgatherv is Allgather of parts of any lengths: the part of rank i, counts[i] elements, is
+// copied to dst[displs[i]:] of every member; without displs the parts follow each other. counts are
+// the same at all members, displs need not be. Both, displs unless nil, have Size() entries, and
+// this member's count is the length of its src: else ErrLength; a part that is not inside of dst is
+// ErrBuffer. Parts must not overlap. Errors: ErrLength, ErrBuffer, ErrMismatch where a message of
+// another length arrives, and those of all collectives. MPI 6.7.
 func Allgatherv[T comm.Elem](ctx context.Context, c *comm.Comm, dst []T, counts, displs []int, src []T) error {
 	return newAllgatherv(ctx, c, dst, counts, displs, src).run()
 }

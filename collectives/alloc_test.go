@@ -47,7 +47,7 @@ var small = map[string]func(ctx context.Context, w *comm.Comm, buf, all []float6
 	},
 }
 
-// TestCallsAllocateNothing looks at the calls alone: a world of one.
+// TestCallsAllocateNothing measures the calls alone: a world of one.
 func TestCallsAllocateNothing(t *testing.T) {
 	w, err := comm.Init(t.Context())
 	if err != nil {
@@ -68,9 +68,9 @@ func TestCallsAllocateNothing(t *testing.T) {
 	}
 }
 
-// TestMessagesAllocateNothing looks at all of it. The sleep of a goroutine rank
-// allocates a channel and its place in a list, which that of a process does not;
-// a rank sleeps at most twice in these trees of four.
+// TestMessagesAllocateNothing measures everything. When the goroutine of a rank blocks, it
+// allocates a channel and its place in a list, unlike a process; a rank blocks at most twice in
+// these trees of four.
 func TestMessagesAllocateNothing(t *testing.T) {
 	const n, rounds, perSleep, sleeps = 4, 1000, 3, 2
 	for name, call := range small {

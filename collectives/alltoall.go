@@ -18,7 +18,7 @@ func Alltoall[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T) erro
 	to, from := byteview.Bytes(dst), byteview.Bytes(src)
 	if elem := elemOf[T](); elem != 0 && c != nil && len(dst) == len(src) && len(src)%c.Size() == 0 && shared(ctx, c, alltoall, sched.Alltoall, noRoot, len(from)/c.Size()) {
 		if len(from) > nodecoll.WholeBytes {
-			from = apart(to, from, false) // the others read it while this member receives
+			from = apart(to, from, false) // the others read from while this member receives
 		}
 		if done, err := inMemory(ctx, c, header{kind: alltoall}, elem, len(from),
 			func(g *nodecoll.Group, what uint64) { g.Alltoall(what, to, from) }); done {
@@ -50,14 +50,13 @@ func (x *call) wantParts(elems int) {
 	}
 }
 
-// Alltoallv is Alltoall of parts of any lengths: the scounts[i] elements of src from
-// sdispls[i] on go to rank i, and rcounts[i] elements from it to dst[rdispls[i]:];
-// without displacements the parts lie one behind the other. What one member sends is
-// what the other receives. Counts, and displacements unless nil, have Size() entries:
-// else ErrLength; a part that is not inside of its slice is ErrBuffer. Parts of dst
-// must not overlap; dst and src may be the same slice. Errors: ErrLength, ErrBuffer,
-// ErrMismatch where a message of another length arrives, and those of all collectives.
-// MPI 6.8.
+// Alltoallv is Alltoall of parts of any lengths: the scounts[i] elements of src from sdispls[i] on
+// are sent to rank i, and the rcounts[i] elements from rank i are stored in dst[rdispls[i]:];
+// without displacements the parts follow each other. The count that one member sends must be the
+// count that the other receives. Counts, and displacements unless nil, have Size() entries: else
+// ErrLength; a part that is not inside of its slice is ErrBuffer. Parts of dst must not overlap;
+// dst and src may be the same slice. Errors: ErrLength, ErrBuffer, ErrMismatch where a message of
+// another length arrives, and those of all collectives. MPI 6.8.
 func Alltoallv[T comm.Elem](ctx context.Context, c *comm.Comm, dst []T, rcounts, rdispls []int, src []T, scounts, sdispls []int) error {
 	return newAlltoallv(ctx, c, dst, rcounts, rdispls, src, scounts, sdispls).run()
 }

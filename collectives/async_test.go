@@ -102,7 +102,7 @@ func TestRevokedAtAnyStep(t *testing.T) {
 	}
 }
 
-// TestKilledInsideTouchesNoGuard kills a rank before some of the frames that it moves.
+// TestKilledInsideTouchesNoGuard kills a rank before some of the frames that the rank moves.
 func TestKilledInsideTouchesNoGuard(t *testing.T) {
 	const n = 4
 	stride := uint64(7)
@@ -153,7 +153,7 @@ func TestRevokeEndsWhatIsOpen(t *testing.T) {
 	})
 }
 
-// TestSpecContextWaitForACollective: when the context of a wait ends the collective goes on.
+// TestSpecContextWaitForACollective: when the context of a wait ends the collective continues.
 func TestSpecContextWaitForACollective(t *testing.T) {
 	commtest.Run(t, 2, func(ctx context.Context, w *comm.Comm) {
 		if w.Rank() == 0 {
@@ -303,8 +303,8 @@ func wrongTwins(n int) []wrong {
 	}
 }
 
-// TestWrongTwinAtOne: whoever waits for the rank with the wrong argument is told,
-// nobody hangs, and what comes next works at all.
+// TestWrongTwinAtOne: ranks that wait for the rank with the wrong argument get an error, no rank
+// hangs, and the next call works at all.
 func TestWrongTwinAtOne(t *testing.T) {
 	const n = 5
 	for _, length := range []int{1, big} {
@@ -329,8 +329,8 @@ func TestWrongTwinAtOne(t *testing.T) {
 	}
 }
 
-// TestPanicOfAnOperation: it is the panic of the blocking call, the error of a
-// non-blocking one, and the others are told.
+// TestPanicOfAnOperation: a blocking call panics with the value of the operation's panic, a
+// non-blocking call returns an error, and the others are notified.
 func TestPanicOfAnOperation(t *testing.T) {
 	commtest.Run(t, 4, func(ctx context.Context, w *comm.Comm) {
 		bad := collectives.Custom(func(acc, in []int) {

@@ -8,8 +8,7 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/nodecoll"
 )
 
-// Barrier returns when every member has called it. Errors: of all collectives.
-// MPI 6.3.
+// Barrier returns when every member has called Barrier. Errors: of all collectives. MPI 6.3.
 func Barrier(ctx context.Context, c *comm.Comm) error {
 	if shared(ctx, c, barrier, sched.Barrier, noRoot, 0) {
 		if done, err := inMemory(ctx, c, header{kind: barrier}, 0, 0, (*nodecoll.Group).Barrier); done {
@@ -19,8 +18,8 @@ func Barrier(ctx context.Context, c *comm.Comm) error {
 	return newBarrier(ctx, c).run()
 }
 
-// Ibarrier starts a barrier: its request is over once every member has started it.
-// MPI 6.12.1.
+// Ibarrier starts a barrier: its request is over once every member has started the barrier. MPI
+// 6.12.1.
 func Ibarrier(c *comm.Comm, opts ...Options) comm.Request { return newBarrier(twinOf(opts), c).start() }
 
 func newBarrier(ctx context.Context, c *comm.Comm) *call {

@@ -8,7 +8,7 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/sched"
 )
 
-// A task is what prepared arguments ask for: the verb, in bytes.
+// A task is the request that prepared arguments make: the verb, in bytes.
 type task struct {
 	verb     sched.Verb
 	dst, src []byte
@@ -31,7 +31,7 @@ func (x *call) do(t task) {
 	}
 }
 
-// choose picks the way and makes the schedule of a call whose arguments are right.
+// choose selects the algorithm and makes the schedule of a call with valid arguments.
 func (x *call) choose() {
 	s := settingsOf(x.ctx)
 	if s.err != nil {
@@ -47,7 +47,7 @@ func (x *call) choose() {
 	x.memory(w.algorithm)
 }
 
-// vector says whether a verb is about one vector and not about blocks of the ranks.
+// vector reports whether a verb works on one vector and not on blocks of the ranks.
 func vector(v sched.Verb) bool {
 	switch v {
 	case sched.Bcast, sched.ReduceTo, sched.Allreduce, sched.Scan, sched.Exscan:
@@ -59,8 +59,8 @@ func vector(v sched.Verb) bool {
 // cuts are the algorithms that cut a vector into pieces, and so must know its length.
 var cuts = map[string]bool{"bcast/scatter-allgather": true, "reduce/rabenseifner": true, "allreduce/ring": true, "allreduce/rabenseifner": true}
 
-// build makes the plan. One that does not depend on the length is made for blocks of
-// one element, whose unit is then the block: it serves the next call, too.
+// build makes the plan. A plan that does not depend on the length is made for blocks of one
+// element, with the block as its unit: the next call can use the same plan.
 func (x *call) build(w *way) {
 	s := &x.shape
 	s.Radix, s.Segment, x.Unit = w.Radix, 0, x.unit
@@ -96,8 +96,8 @@ func (x *call) memory(a *sched.Algorithm) {
 	x.Bufs = [3][]byte{x.src, x.dst, words(&x.scratch, x.plan.Scratch*x.Unit)}
 }
 
-// inPlace says whether source and destination lie to each other as algorithms that
-// work in place expect.
+// inPlace reports whether source and destination are placed as algorithms that work in place
+// expect.
 func (x *call) inPlace() bool {
 	s := &x.shape
 	switch x.verb {
@@ -158,8 +158,9 @@ func (x *call) foldInto(dst, left, right []byte, f func(acc, in []byte)) {
 	}
 }
 
-// wantBlocks checks the blocks of a buffer of a number of elements; what names it.
-// Without displacements the blocks lie one behind the other: then they are returned.
+// wantBlocks checks the blocks of a buffer of elems elements; what is the buffer's name in errors.
+// Without displacements the blocks lie one behind the other, and wantBlocks returns the
+// displacements.
 func (x *call) wantBlocks(what string, elems int, counts, displs []int, room *[]int) sched.Blocks {
 	return x.wantBlocksOf(x.n, what, elems, counts, displs, room)
 }

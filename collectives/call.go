@@ -15,8 +15,8 @@ import (
 	"github.com/goulfm/goulfm/ulfm"
 )
 
-// A call is one collective at one member: what was asked for, in bytes, and the
-// schedule that does it by messages. Calls are reused, with their plans and memory.
+// A call is one collective at one member: the request, in bytes, and the schedule that performs the
+// request by messages. Calls are reused, with their plans and memory.
 type call struct {
 	engine.Schedule
 
@@ -25,8 +25,8 @@ type call struct {
 	e     *engine.Comm
 	me, n int
 	head  header
-	err   error // what is wrong with the arguments: the first that was found
-	// messages says that others in shared memory see this one go by messages.
+	err   error // the first error that was found in the arguments
+	// messages reports that members in shared memory can see that this call uses messages.
 	messages bool
 	twin     bool // the call does not block: its ctx is a twin
 	bytes    int  // as published there
@@ -39,11 +39,11 @@ type call struct {
 	unit        int    // bytes of an element
 	dst, src    []byte // src is where Input is
 	fold        kernel.Func
-	panicked    any  // what the program's own operation has panicked with
-	reentered   bool // it has called the library
+	panicked    any  // the value of a panic in the program's own operation
+	reentered   bool // the operation has called the library
 
 	plan    sched.Plan
-	built   plan // what plan was built from
+	built   plan // arguments from which plan was built
 	scratch []uint64
 	away    []uint64 // a copy of src
 	one     []uint64 // room for an element that is larger than chunk
@@ -52,7 +52,7 @@ type call struct {
 	chunk   [foldBytes / 8]uint64
 }
 
-// plan is what a plan is a function of, if all blocks are of one length.
+// plan has all inputs of a plan, if all blocks are of one length.
 type plan struct {
 	algorithm                          *sched.Algorithm
 	n, me, root, count, segment, radix int
@@ -71,14 +71,14 @@ func aCall() *call {
 	return x
 }
 
-// elemOf is the element code that package comm uses, too. 0: it cannot be sent.
+// elemOf is the element code, which package comm uses, too. 0: the type cannot be sent.
 func elemOf[T any]() uint8 { return byteview.Code[T]() }
 
 // noRoot is the root of collectives that have none.
 const noRoot = -1
 
-// prepare returns a call for arguments to be checked; ctx is a twin for a non-blocking
-// one. What is wrong is kept: run and start tell the others.
+// prepare returns a call for arguments that are checked next; ctx is a twin for a non-blocking
+// call. An error is stored: run and start report the error to the others.
 func prepare[T any](ctx context.Context, c *comm.Comm, k kind, root int) *call {
 	x := newCall(ctx, c, k, elemOf[T]())
 	x.unit = byteview.Size[T]()
@@ -112,7 +112,7 @@ func newCall(ctx context.Context, c *comm.Comm, k kind, elem uint8) *call {
 	return x
 }
 
-// wrong notes what is wrong with an argument.
+// wrong stores the error of an argument.
 func (x *call) wrong(format string, args ...any) {
 	if x.err == nil {
 		x.err = fmt.Errorf(format, args...)
@@ -128,14 +128,14 @@ func (x *call) unsendable(t reflect.Type) {
 	x.unit = 1
 }
 
-// wantLength notes ErrLength unless a slice has as many elements as it must have.
+// wantLength stores ErrLength unless a slice has the required number of elements.
 func (x *call) wantLength(what string, got, want int) {
 	if got != want {
 		x.wrong("%w: %s has %d elements, want %d", comm.ErrLength, what, got, want)
 	}
 }
 
-// op is what errors call the collective.
+// op is the name of the collective in errors.
 func (x *call) op() string {
 	if x.twin {
 		return twins[x.head.kind]
@@ -152,7 +152,7 @@ func (x *call) run() error {
 	return x.end(err)
 }
 
-// enter begins a blocking call: a nil error says that its schedule can start.
+// enter begins a blocking call: with a nil error its schedule can start.
 func (x *call) enter() error {
 	if x.err == nil {
 		x.choose()
@@ -187,14 +187,14 @@ func (x *call) end(err error) error {
 	return err
 }
 
-// admit ends a call that cannot start, and tells the others: every error found here
-// counts as a call of the collective.
+// admit ends a call that cannot start, and notifies the others: every error found here counts as a
+// call of the collective.
 func (x *call) admit() error {
 	if x.c == nil {
 		return x.err
 	}
 	if x.err == nil && x.ctx.Err() == nil && !x.e.Shared() {
-		return nil // who starts the schedule asks all that follows
+		return nil // the start of the schedule makes all checks that follow
 	}
 	if err := x.e.Enter(ulfm.OpCollective); err != nil { // R55
 		return err
@@ -209,26 +209,28 @@ func (x *call) admit() error {
 	return nil
 }
 
-// refuse tells the others that this member does not take part because of err.
+// refuse notifies the others that this member does not take part because of err.
 func (x *call) refuse(err error) error {
 	k, err := x.suffered(err)
 	x.e.Refuse(false, k)
 	return err
 }
 
-// suffered is what the others must hear of an error, and the error as this member says it.
+// suffered returns the consequence of an error for the others, and the error as this member reports
+// it.
 func (x *call) suffered(err error) (engine.Consequence, error) {
 	if d, ok := errors.AsType[*engine.Differs](err); ok {
 		err = x.differs(d)
 	}
 	k := x.consequence(err)
 	if x.ctx.Err() != nil && !ulfm.Recoverable(err) {
-		k = engine.Consequence{Revoke: true} // it will not come any more
+		k = engine.Consequence{Revoke: true} // this member will not join the call any more
 	}
 	return k, err
 }
 
-// raise says where an error was, and shows it to the communicator's handler.
+// raise adds the operation, the communicator and the ranks to an error, and passes the error to the
+// communicator's handler.
 func (x *call) raise(err error) error {
 	if x.c == nil {
 		return &ulfm.Error{Op: x.op(), Err: err}
@@ -243,8 +245,7 @@ func (x *call) raise(err error) error {
 	return door.Raise(x.c, &ulfm.Error{Op: x.op(), Comm: x.e.Name(), Ranks: door.OuterRanks(x.c, ranks), Err: err})
 }
 
-// start makes a non-blocking call. What is wrong with its arguments is the error of
-// the first wait.
+// start makes a non-blocking call. The first wait returns an error of its arguments.
 func (x *call) start() comm.Request {
 	if x.err == nil {
 		x.choose()
@@ -308,7 +309,7 @@ func words(memory *[]uint64, bytes int) []byte {
 	return byteview.Bytes((*memory)[:n])[:bytes]
 }
 
-// begins says whether b begins where a does, off bytes on.
+// begins reports whether b begins off bytes behind the beginning of a.
 func begins(a, b []byte, off int) bool {
 	return len(b) == 0 || off < len(a) && &a[off] == &b[0]
 }

@@ -19,9 +19,9 @@ const (
 	reproducibleVariable = "GOULFM_REPRODUCIBLE"
 )
 
-// settings are what a program has chosen, over the shipped table.
+// settings are the choices of a program, which override the shipped table.
 type settings struct {
-	tables       []*table // those before go first
+	tables       []*table // earlier tables take precedence
 	reproducible bool
 	err          error
 	// answers has, for each verb, the last question about memory and its answer: a program
@@ -31,8 +31,8 @@ type settings struct {
 
 type settingsKey struct{}
 
-// environment is what the first call has read: a process does not change its mind. To ask
-// a sync.OnceValue takes longer.
+// environment holds the settings that the first call has read: they do not change during a process.
+// A sync.OnceValue would be slower.
 var environment atomic.Pointer[settings]
 
 func readEnvironment(get func(string) string, read func(string) ([]byte, error)) *settings {
@@ -70,8 +70,8 @@ func (s *settings) add(from string, read func() (*table, error)) {
 	}
 }
 
-// chosen says whether any context of this process has settings: to ask one is a walk
-// through all that it was made from.
+// chosen reports whether any context of this process has settings: a query of a context walks
+// through all its parents.
 var chosen atomic.Bool
 
 // settingsOf are those of a call.
@@ -94,19 +94,18 @@ func (s *settings) attach(ctx context.Context) context.Context {
 	return context.WithValue(ctx, settingsKey{}, s)
 }
 
-// With chooses the algorithms of the collectives that are called with the context it
-// returns, as in
+// With selects the algorithms of the collectives that are called with the returned context, for
+// example
 //
 //	ctx = collectives.With(ctx, "allgather=ring,bcast=binomial:65536")
 //
-// Those that do not block take it as OptionsOf(ctx).
+// Non-blocking collectives take the choice as OptionsOf(ctx).
 //
-// verb=algorithm, or verb=algorithm:segment with the bytes of a segment; the names are
-// those of collectives/table.json, and "memory" is the shared memory of a node. An
-// algorithm that cannot do what is asked for, as one that needs an operation that
-// commutes, is passed over. All members of a communicator must choose the same for a
-// call. A name that does not exist is the error of each call with the context:
-// comm.ErrUnsupported.
+// The syntax is verb=algorithm, or verb=algorithm:segment with the bytes of a segment; the names
+// are those of collectives/table.json, and "memory" is the shared memory of a node. An algorithm
+// that cannot perform a call is skipped, such as one that needs an operation that commutes. All
+// members of a communicator must make the same choice for a call. Each call with the context
+// returns comm.ErrUnsupported if a name does not exist.
 func With(ctx context.Context, choice string) context.Context {
 	old := settingsOf(ctx)
 	s := &settings{reproducible: old.reproducible, err: old.err}
@@ -115,21 +114,21 @@ func With(ctx context.Context, choice string) context.Context {
 	return s.attach(ctx)
 }
 
-// Reproducible makes the reductions that are called with the context it returns, or, where they do
-// not block, with OptionsOf it, combine in one order, which depends on the number of members alone:
-// sums of floats have the same bits in each run, for each length, at each root, over memory or
-// messages. It costs speed. All members must call it; GOULFM_REPRODUCIBLE=1 in the environment does
-// the same for all calls of a process.
+// Reproducible gives reductions one fixed order that depends on the number of members alone:
+// reductions called with the returned context, or, if non-blocking, with its OptionsOf. Sums of
+// floats have the same bits in each run, for each length, at each root, over memory or messages.
+// The fixed order is slower. All members must call Reproducible; GOULFM_REPRODUCIBLE=1 in the
+// environment does the same for all calls of a process.
 func Reproducible(ctx context.Context) context.Context {
 	old := settingsOf(ctx)
 	s := &settings{tables: old.tables, reproducible: true, err: old.err}
 	return s.attach(ctx)
 }
 
-// fixed are the algorithms whose order of reduction is the reproducible one.
+// fixed are the algorithms that reduce in the reproducible order.
 var fixed = map[string]bool{"reduce/in-order": true, "allreduce/reduce-bcast": true, "reduce-scatter/linear": true, "scan/linear": true, "exscan/linear": true}
 
-// A question is what a choice may depend on.
+// A question has all inputs on which a choice may depend.
 type question struct {
 	verb         sched.Verb
 	ranks, bytes int
@@ -143,8 +142,8 @@ type question struct {
 	reproducible bool
 }
 
-// payload is what a member publishes at once in memory of a verb whose payloads go
-// whole; 0 of others.
+// payload is the number of bytes that a member publishes at once in memory, for a verb with whole
+// payloads; 0 for other verbs.
 func (q *question) payload() int {
 	switch q.verb {
 	case sched.Gather, sched.Allgather:
@@ -155,20 +154,20 @@ func (q *question) payload() int {
 	return 0
 }
 
-// pulled says whether members can take larger blocks of the verb straight from each
-// other's memory.
+// pulled reports whether members can copy larger blocks of the verb directly from each other's
+// memory.
 func (q *question) pulled() bool {
 	return q.direct && (q.verb == sched.Scatter || q.verb == sched.Allgather || q.verb == sched.Alltoall)
 }
 
-// unknownBytes are those of a collective whose members know only their own part.
+// unknownBytes is the number of bytes of a collective whose members know only their own part.
 const unknownBytes = 1 << 62
 
-// fitsMemory says whether blocks are not too large for memory.
+// fitsMemory reports whether blocks are not too large for memory.
 func (q *question) fitsMemory() bool { return q.payload() <= nodecoll.PayloadBytes || q.pulled() }
 
-// goesThroughMemory says whether a blocking call among members that share memory, on
-// one node, goes through it.
+// goesThroughMemory reports whether a blocking call among members that share memory, on one node,
+// uses that memory.
 func (s *settings) goesThroughMemory(verb sched.Verb, bytes, ranks int, crowded, direct bool) bool {
 	const answered, yes, isCrowded, isDirect = 1, 2, 4, 8
 	asked := uint64(bytes)<<20 | uint64(ranks)<<4 | answered
@@ -238,7 +237,7 @@ func (w *way) fits(q *question) bool {
 		w.can(q)
 }
 
-// can says whether the way does what is asked for.
+// can reports whether the algorithm can perform the request.
 func (w *way) can(q *question) bool {
 	a := w.algorithm
 	if a == nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/nodecoll"
 )
 
-// TestShippedTable has a way for every question, in memory where that can be, and none
-// that cannot do what is asked for.
+// TestShippedTable has a way for every question, in memory where possible, and none that cannot
+// perform the request.
 func TestShippedTable(t *testing.T) {
 	s := new(settings)
 	for verb := range verbs {
@@ -54,8 +54,7 @@ func questions(verb sched.Verb) (qs []question) {
 	return qs
 }
 
-// TestReproducibleWays: the order of reduction is that of one algorithm, whatever is
-// chosen besides.
+// TestReproducibleWays: the order of reduction is that of one algorithm, with every other choice.
 func TestReproducibleWays(t *testing.T) {
 	ctx := Reproducible(With(context.Background(), "allreduce=ring,reduce=binomial,allgather=bruck"))
 	for verb := range verbs {
@@ -76,7 +75,7 @@ func TestReproducibleWays(t *testing.T) {
 	}
 }
 
-// TestWithChooses: what is asked for is what is done, where it can be.
+// TestWithChooses: the requested way is used where possible.
 func TestWithChooses(t *testing.T) {
 	ctx := With(context.Background(), " allgather=neighbor-exchange, bcast=binomial:65536,allreduce=memory")
 	for _, c := range []struct {
@@ -85,7 +84,7 @@ func TestWithChooses(t *testing.T) {
 		segment int
 	}{
 		{question{verb: sched.Allgather, ranks: 8}, "allgather/neighbor-exchange", 0},
-		{question{verb: sched.Allgather, ranks: 7}, "allgather/bruck", 0}, // it needs an even number
+		{question{verb: sched.Allgather, ranks: 7}, "allgather/bruck", 0}, // neighbor-exchange needs an even number
 		{question{verb: sched.Bcast, ranks: 7, memory: true}, "bcast/binomial", 65536},
 		{question{verb: sched.Allreduce, ranks: 7, memory: true}, "", 0},
 		{question{verb: sched.Allreduce, ranks: 7}, "allreduce/recursive-doubling", 0},
@@ -108,7 +107,7 @@ func TestWithChooses(t *testing.T) {
 	}
 }
 
-// TestWrongChoices: what is wrong, why, and what to do.
+// TestWrongChoices: the errors name the fault, the reason, and the remedy.
 func TestWrongChoices(t *testing.T) {
 	for spec, say := range map[string]string{
 		"allgather=rnig":            "one of memory, linear, ring, recursive-doubling, bruck",
@@ -137,9 +136,9 @@ func TestWrongChoices(t *testing.T) {
 	}
 }
 
-// TestSeveralNodes: the shipped table takes the two-level algorithms there alone, where
-// they can do what is asked for and the vector is not long; other rules may ask for few
-// ranks on each node.
+// TestSeveralNodes: the shipped table selects the two-level algorithms only for several nodes, if
+// they can perform the request and the vector is not long; other rules may require few ranks on
+// each node.
 func TestSeveralNodes(t *testing.T) {
 	const two = "two-level"
 	file, err := readTable([]byte(`{"rules": [{"verb": "bcast", "per_node": 2, "nodes": true, "algorithm": "chain"}, {"verb": "bcast", "nodes": false, "algorithm": "bine"},
@@ -179,7 +178,7 @@ func TestSeveralNodes(t *testing.T) {
 	}
 }
 
-// TestEnvironment: the choice goes before the file, and the file before what ships.
+// TestEnvironment: the choice overrides the file, and the file overrides the shipped table.
 func TestEnvironment(t *testing.T) {
 	file := `{"rules": [{"verb": "bcast", "algorithm": "chain", "segment": 100}, {"verb": "scan", "algorithm": "linear"}]}`
 	read := func(string) ([]byte, error) { return []byte(file), nil }
@@ -209,8 +208,7 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// TestAnswersAreKept: whether a call goes through memory does not depend on what was
-// asked before.
+// TestAnswersAreKept: whether a call uses memory does not depend on earlier questions.
 func TestAnswersAreKept(t *testing.T) {
 	file, err := readTable([]byte(`{"rules": [{"verb": "bcast", "bytes": 100, "ranks": 4, "algorithm": "chain"}, {"verb": "bcast", "crowded": true, "direct": false, "algorithm": "memory"},
 		{"verb": "bcast", "algorithm": "bine"}]}`))

@@ -21,7 +21,7 @@ var (
 	locVerbs      = []string{"reduce", "allreduce"}
 )
 
-// barrier counts who has entered: nobody may leave before all have.
+// barrier counts the ranks that have entered: no rank may leave before all have entered.
 func (p *problem[T]) barrier(me int) []*trial[T] {
 	enter := func() { p.barriers[me]++; p.entered.Add(1) }
 	left := func(err error) error {
@@ -66,7 +66,7 @@ func (p *problem[T]) bcast(root, me int) []*trial[T] {
 	return []*trial[T]{c, value}
 }
 
-// filled puts a value into dst, whose length it must have.
+// filled puts a value into dst, which must have the length of the value.
 func filled[T any](dst, v []T, err error) error {
 	if err == nil && copy(dst, v) != max(len(dst), len(v)) {
 		return fmt.Errorf("%d elements, want %d", len(v), len(dst))
@@ -86,7 +86,7 @@ func (p *problem[T]) reduceTo(root, me int) []*trial[T] {
 	return []*trial[T]{c}
 }
 
-// atRoot wants the result of a reduction at the root, and dst as it was elsewhere.
+// atRoot requires the result of a reduction at the root, and an unchanged dst elsewhere.
 func (r *results[T]) atRoot(c *trial[T], root, me int, result []T) {
 	c.unused, c.want = me != root, one(result)
 	if c.unused {
@@ -275,8 +275,8 @@ func (p *problem[T]) reduceScatter(me int) []*trial[T] {
 	}
 }
 
-// neighbors has each rank hear from both sides and itself, and send there: the i-th part
-// that it hears is the i-th that the other one sends.
+// neighbors makes each rank receive from both sides and itself, and send there: the i-th part that
+// a rank receives is the i-th part that the other rank sends.
 func (p *problem[T]) neighbors(me int) (in, out []int) {
 	before, after := (me+p.n-1)%p.n, (me+1)%p.n
 	return []int{before, after, me}, []int{after, before, me}

@@ -6,9 +6,9 @@ import (
 	"github.com/goulfm/goulfm/collectives"
 )
 
-// A series is what ranks contribute: the i-th element of rank r is the one at
-// r*apart+i. So all ranks, lengths and blocks are slices of it, inputs and expected
-// results alike, and nobody may write to them.
+// A series has the inputs of all ranks: the i-th element of rank r is the element at r*apart+i. All
+// ranks, lengths and blocks are therefore slices of the series, inputs and expected results alike,
+// and must not be written.
 type series[T any] struct {
 	conv func(h uint64) T // from random bits
 	all  []T
@@ -16,7 +16,7 @@ type series[T any] struct {
 
 const apart = 10_007 // two ranks differ at most places
 
-// of is what a rank contributes.
+// of is the input of a rank.
 func (s *series[T]) of(rank, length int) []T {
 	return s.all[rank*apart : rank*apart+length : rank*apart+length]
 }
@@ -28,7 +28,7 @@ func (s *series[T]) extend(n, length int) {
 	}
 }
 
-// mixed has 64 bits that look random: SplitMix64, Steele et al., OOPSLA 2014.
+// mixed has 64 pseudo-random bits: SplitMix64, Steele et al., OOPSLA 2014.
 func mixed(i uint64) uint64 {
 	i *= 0x9E3779B97F4A7C15
 	i = (i ^ i>>30) * 0xBF58476D1CE4E5B9
@@ -36,8 +36,8 @@ func mixed(i uint64) uint64 {
 	return i ^ i>>31
 }
 
-// terms are what is combined in one way: sums and products are exact in any order, and
-// few results are 0 or all ones.
+// terms are the inputs of one kind of operation: sums and products are exact in any order, and few
+// results are 0 or all ones.
 type terms[T any] struct {
 	name    string
 	two     func(a, b T) T
@@ -200,7 +200,7 @@ type kind interface {
 	String() string
 	ops() int
 	forget()
-	// problem is what n ranks are tried on with an operation.
+	// problem has the inputs of n ranks for a test of an operation.
 	problem(n, length, op int) subject
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/goulfm/goulfm/comm"
 )
 
-// Four ranks have a quarter of a matrix each, and around it the edges of their neighbors'
-// quarters. Rows and columns go in one collective; columns are packed.
+// Four ranks have a quarter of a matrix each, surrounded by the edges of their neighbors' quarters.
+// Rows and columns are exchanged in one collective; columns are packed.
 func Example_faces() {
 	const n, wide = 2, 4 // cells of a quarter in each direction, and with its surroundings
 	ranks(4, func(ctx context.Context, w *comm.Comm) {

@@ -11,7 +11,7 @@ import (
 	"github.com/goulfm/goulfm/comm/commtest"
 )
 
-// shown makes a test of an example: what goes wrong is printed.
+// shown makes a test of an example: an error is printed.
 type shown struct{ testing.TB }
 
 func (shown) Helper()                           {}
@@ -107,7 +107,7 @@ func ExampleCustom() {
 	// Output: [12345] <nil>
 }
 
-// One number each is what most programs combine.
+// Most programs combine one number each.
 func ExampleAllreduceOne() {
 	ranks(4, func(ctx context.Context, w *comm.Comm) {
 		steps, err := collectives.BcastOne(ctx, w, 0, 10*(1+w.Rank()))
@@ -323,7 +323,7 @@ func ExampleGatherv() {
 	// Output: [1 1 2 1 2 3] <nil>
 }
 
-// Displacements put the parts where they belong; what is between them stays.
+// Displacements place the parts; elements between the parts are unchanged.
 func ExampleIgatherv() {
 	ranks(2, func(ctx context.Context, w *comm.Comm) {
 		all := []int{-1, -1, -1, -1, -1}
@@ -509,7 +509,7 @@ func ExampleIscan() {
 	// Output: [6] <nil>
 }
 
-// Where this rank's elements begin among all: what those before it have together.
+// The start of this rank's elements among all: the total of the lower ranks.
 func ExampleExscan() {
 	ranks(4, func(ctx context.Context, w *comm.Comm) {
 		begin := []int{0}
@@ -532,7 +532,7 @@ func ExampleIexscan() {
 	// Output: [5] <nil>
 }
 
-// The largest error of all ranks, and who has it.
+// The largest error of all ranks, and its rank.
 func ExampleAllreduceLoc() {
 	ranks(3, func(ctx context.Context, w *comm.Comm) {
 		worst := []collectives.Loc[float64]{{Value: []float64{0.5, 2.5, 1.5}[w.Rank()], Index: w.Rank()}}
@@ -581,7 +581,7 @@ func ExampleReproducible() {
 	// Output: [0] <nil>
 }
 
-// On a ring of three each tells its two neighbours.
+// On a ring of three each rank sends to its two neighbours.
 func ExampleNeighborAllgather() {
 	ranks(3, func(ctx context.Context, w *comm.Comm) {
 		ring, err := w.Cart(ctx, []int{3}, []bool{true}, false)

@@ -41,8 +41,7 @@ func IneighborAlltoallvOn[T comm.Elem](c *comm.Comm, in, out []int, dst []T, rco
 	return newNeighborAlltoallv(twinOf(nil), c, topology{in: in, out: out}, true, dst, rcounts, rdispls, src, scounts, sdispls).start()
 }
 
-// AlgorithmsOf are the names that With takes for a verb, shared memory first where it
-// can be.
+// AlgorithmsOf are the names that With takes for a verb, shared memory first where possible.
 func AlgorithmsOf(verb string) []string { return namesOf(verb) }
 
 // ChooseTwins chooses for the collectives that do not block, until restore is called, as
@@ -53,9 +52,9 @@ func ChooseTwins(choice string) (restore func()) {
 	return func() { unchosen = old }
 }
 
-// Fits says whether the only way of a choice is taken for so many ranks, blocks of a
-// length and a layout, and an operation of the package or one of the program that does
-// not commute; without a way in it there is always one.
+// Fits reports whether the only way of a choice is selected for a number of ranks, blocks of a
+// length and a layout, and an operation of the package or one of the program that does not commute;
+// a choice without a way always has one.
 func Fits(choice string, ranks, blockBytes int, ordered bool, layout sched.Layout) bool {
 	t, err := readSpec(choice)
 	if err != nil {

@@ -15,8 +15,9 @@ import (
 	"github.com/goulfm/goulfm/ulfm"
 )
 
-// survived checks a rank whose collective ended with err while victim was killed: all go
-// the same way on (R29), and who knows of a failure has not acknowledged it (R28).
+// survived checks a rank whose collective ended with err while victim was killed: all ranks
+// continue in the same way (R29), and a rank that knows of a failure has not acknowledged that
+// failure (R28).
 func survived(ctx context.Context, t *testing.T, w *comm.Comm, at string, victim int, err error) {
 	_, hurt := w.Agree(ctx, 1)
 	switch {
@@ -77,8 +78,8 @@ func works(ctx context.Context, t *testing.T, c *comm.Comm, at string) {
 	}
 }
 
-// TestSpecR54KilledBeforeEachCollective: a survivor succeeds or hears that the
-// process failed; where all need all, nobody succeeds.
+// TestSpecR54KilledBeforeEachCollective: a survivor succeeds or gets the failure of the process; if
+// all ranks need all others, no rank succeeds.
 func TestSpecR54KilledBeforeEachCollective(t *testing.T) {
 	for i, v := range everyVerb {
 		for _, n := range []int{2, 3, 4, 7} {
@@ -103,9 +104,8 @@ func TestSpecR54KilledBeforeEachCollective(t *testing.T) {
 	}
 }
 
-// TestSpecR54KilledInsideEachCollective kills a rank before frames that it sends or
-// takes, with -long before every single one, in a run of one collective and the
-// agreement after it.
+// TestSpecR54KilledInsideEachCollective kills a rank before frames that the rank sends or takes,
+// with -long before every single one, in a run of one collective and the agreement after it.
 func TestSpecR54KilledInsideEachCollective(t *testing.T) {
 	const n = 4
 	stride := uint64(longtest.N(15, 3))
@@ -154,7 +154,7 @@ func TestKilledWhileItComputes(t *testing.T) {
 			err := collectives.Allreduce(ctx, w, dst, []int{1}, op)
 			switch {
 			case w.Rank() == victim:
-				once.Do(func() { go commtest.Kill(w) }) // it combines nothing
+				once.Do(func() { go commtest.Kill(w) }) // the operation combines nothing
 				for !door.Engine(w).Proc().Fenced() {
 					runtime.Gosched()
 				}
@@ -216,7 +216,7 @@ func TestCancelledInsideRevokes(t *testing.T) {
 					var cancel context.CancelCauseFunc
 					mine, cancel = context.WithCancelCause(ctx)
 					waiting := make(chan struct{})
-					go func() { // once it waits inside
+					go func() { // once the rank waits inside
 						for len(door.Engine(w).Proc().Waits()) == 0 {
 							runtime.Gosched()
 						}

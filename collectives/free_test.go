@@ -11,8 +11,8 @@ import (
 	"github.com/goulfm/goulfm/comm/commtest"
 )
 
-// TestFreeWaitsForCollectives: a collective that was started before its communicator is freed
-// goes on to its end.
+// TestFreeWaitsForCollectives: a collective that was started before its communicator is freed still
+// completes.
 func TestFreeWaitsForCollectives(t *testing.T) {
 	commtest.Run(t, 4, func(ctx context.Context, w *comm.Comm) {
 		for range 50 {

@@ -43,13 +43,12 @@ func newGather[T comm.Elem](ctx context.Context, c *comm.Comm, root int, dst, sr
 	return x
 }
 
-// Gatherv is Gather of parts of any lengths: those of rank i, counts[i] elements, go
-// to dst[displs[i]:] of the root; without displs one part behind the other. At the
-// root counts, and displs unless nil, have Size() entries, and the root's own is the
-// length of its src: else ErrLength; a part that is not inside of dst is ErrBuffer.
-// Elsewhere dst, counts and displs are not used. Parts must not overlap. Errors:
-// ErrRoot, ErrLength, ErrBuffer, ErrMismatch where a message of another length
-// arrives, and those of all collectives. MPI 6.5.
+// Gatherv is Gather of parts of any lengths: the counts[i] elements of rank i are stored in
+// dst[displs[i]:] of the root; without displs the parts follow each other. At the root counts, and
+// displs unless nil, have Size() entries, and the root's own count is the length of its src: else
+// ErrLength; a part that is not inside of dst is ErrBuffer. Elsewhere dst, counts and displs are
+// not used. Parts must not overlap. Errors: ErrRoot, ErrLength, ErrBuffer, ErrMismatch where a
+// message of another length arrives, and those of all collectives. MPI 6.5.
 func Gatherv[T comm.Elem](ctx context.Context, c *comm.Comm, root int, dst []T, counts, displs []int, src []T) error {
 	return newGatherv(ctx, c, root, dst, counts, displs, src).run()
 }
@@ -73,8 +72,8 @@ func newGatherv[T comm.Elem](ctx context.Context, c *comm.Comm, root int, dst []
 	return x
 }
 
-// wantOwn notes ErrLength unless this rank's block has as many elements as the slice
-// that it comes from or goes to.
+// wantOwn stores ErrLength unless this rank's block has the length of the slice that the block is
+// copied from or to.
 func (x *call) wantOwn(b sched.Blocks, what string, elems int) {
 	if x.err == nil && b.Counts[x.me] != elems {
 		x.wrong("%w: %s has %d elements, and counts[%d] is %d", comm.ErrLength, what, elems, x.me, b.Counts[x.me])

@@ -10,7 +10,7 @@ import (
 	"github.com/goulfm/goulfm/comm/commtest"
 )
 
-// TestNeighborsOfAGrid: what a member sends down comes from above at its neighbour, also
+// TestNeighborsOfAGrid: data that a member sends down arrive from above at its neighbour, also
 // where both neighbours are one rank, or the member itself; a border changes nothing.
 func TestNeighborsOfAGrid(t *testing.T) {
 	for _, c := range []struct {

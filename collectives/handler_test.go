@@ -12,7 +12,7 @@ import (
 )
 
 // TestHandlerOfACollectiveHoldsNothing: the next collective of the same communicator, made in
-// another goroutine while the handler runs, and those after its panic, go on as ever.
+// another goroutine while the handler runs, and those after its panic, complete as always.
 func TestHandlerOfACollectiveHoldsNothing(t *testing.T) {
 	commtest.Run(t, 2, func(ctx context.Context, w *comm.Comm) {
 		next := func() {

@@ -10,12 +10,12 @@ import (
 
 // Root is the root of a collective of an intercommunicator at the root itself.
 //
-// A collective with a root goes from one group to the other. In the root's group the root
-// passes Root, and all others comm.None: they do nothing, and their slices may be nil. In the
-// other group all pass the root's rank in its group.
+// A collective with a root transfers data between the root in one group and the members of the
+// other. In the root's group the root passes Root, and all others comm.None: those take no part,
+// and their slices may be nil. In the other group all pass the root's rank in its group.
 const Root = -4
 
-// InterBarrier returns when every member of both groups has called it. Errors: of all
+// InterBarrier returns when every member of both groups has called InterBarrier. Errors: of all
 // collectives; their ranks are of the remote group. MPI 6.3.
 func InterBarrier(ctx context.Context, ic *comm.Intercomm) error {
 	if ic == nil {
@@ -25,8 +25,8 @@ func InterBarrier(ctx context.Context, ic *comm.Intercomm) error {
 	return Barrier(ctx, union)
 }
 
-// InterBcast copies buf of the root into buf of every member of the other group. root is
-// as Root says. Errors: ErrRoot, ErrMismatch, and those of all collectives. MPI 6.4.
+// InterBcast copies buf of the root into buf of every member of the other group. root is as
+// described at Root. Errors: ErrRoot, ErrMismatch, and those of all collectives. MPI 6.4.
 func InterBcast[T comm.Elem](ctx context.Context, ic *comm.Intercomm, root int, buf []T) error {
 	if ic == nil {
 		return Bcast(ctx, nil, root, buf)
@@ -50,7 +50,7 @@ func InterBcast[T comm.Elem](ctx context.Context, ic *comm.Intercomm, root int, 
 type across struct {
 	union  *comm.Comm
 	remote []int // the ranks in union of the remote group
-	root   int   // as Root says; noRoot: it has none
+	root   int   // as described at Root; noRoot: the collective has none
 }
 
 func acrossFrom(ic *comm.Intercomm, root int) across {
@@ -58,17 +58,17 @@ func acrossFrom(ic *comm.Intercomm, root int) across {
 	return across{union: union, remote: remote, root: root}
 }
 
-// isRoot says whether this member is the root.
+// isRoot reports whether this member is the root.
 func (a *across) isRoot() bool { return a.root == Root }
 
-// hasRoot says whether the root is in the other group, and root its rank there.
+// hasRoot reports whether root is a rank of the other group.
 func (a *across) hasRoot() bool { return a.root >= 0 && a.root < len(a.remote) }
 
-// rootAlone is the topology of who has nothing to do but with the root.
+// rootAlone is the topology of a member that exchanges data only with the root.
 func (a *across) rootAlone() []int { return []int{a.remote[a.root]} }
 
-// check gives x the kind of the collective, and notes a root that cannot be. The header has
-// no root in it: that is another rank on each side.
+// check sets the kind of the collective in x, and stores the error of an impossible root. The
+// header contains no root, because the root has another rank on each side.
 func (a *across) check(x *call, k kind) {
 	x.head.kind = k
 	if k.rooted() && !a.isRoot() && a.root != comm.None && !a.hasRoot() {

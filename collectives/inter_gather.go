@@ -7,10 +7,10 @@ import (
 	"github.com/goulfm/goulfm/comm"
 )
 
-// InterGather copies src of every member of the group without the root, in rank order, into
-// dst of the root. root is as Root says. All src have one length, and dst has that times the
-// size of the group: else ErrLength for dst, or ErrMismatch where a message of another length
-// arrives. Errors: ErrRoot, ErrLength, ErrMismatch, and those of all collectives. MPI 6.5.
+// InterGather copies src of every member of the group without the root, in rank order, into dst of
+// the root. root is as described at Root. All src have one length, and dst has that times the size
+// of the group: else ErrLength for dst, or ErrMismatch where a message of another length arrives.
+// Errors: ErrRoot, ErrLength, ErrMismatch, and those of all collectives. MPI 6.5.
 func InterGather[T comm.Elem](ctx context.Context, ic *comm.Intercomm, root int, dst, src []T) error {
 	if ic == nil {
 		return Gather(ctx, nil, root, dst, src)
@@ -36,10 +36,10 @@ func newInterGather[T comm.Elem](ctx context.Context, a *across, k kind, dst, sr
 	return x
 }
 
-// InterScatter copies the i-th part of the root's src into dst of the i-th member of the
-// other group. root is as Root says. All parts have one length, that of each dst: else
-// ErrLength for src, or ErrMismatch where a message of another length arrives. Errors:
-// ErrRoot, ErrLength, ErrMismatch, and those of all collectives. MPI 6.6.
+// InterScatter copies the i-th part of the root's src into dst of the i-th member of the other
+// group. root is as described at Root. All parts have one length, that of each dst: else ErrLength
+// for src, or ErrMismatch where a message of another length arrives. Errors: ErrRoot, ErrLength,
+// ErrMismatch, and those of all collectives. MPI 6.6.
 func InterScatter[T comm.Elem](ctx context.Context, ic *comm.Intercomm, root int, dst, src []T) error {
 	if ic == nil {
 		return Scatter(ctx, nil, root, dst, src)
@@ -83,11 +83,11 @@ func newInterAllgather[T comm.Elem](ctx context.Context, a *across, k kind, dst,
 	return x
 }
 
-// InterAlltoall sends the i-th part of src to the i-th member of the remote group, and puts
-// what comes from the i-th into the i-th part of dst. All parts from one group to the other
-// have one length, which may be another one on the way back: else ErrLength, or ErrMismatch
-// where a message of another length arrives. dst and src must not overlap. Errors:
-// ErrLength, ErrMismatch, and those of all collectives. MPI 6.8.
+// InterAlltoall sends the i-th part of src to the i-th member of the remote group, and stores the
+// part received from the i-th member in the i-th part of dst. All parts from one group to the other
+// have one length, which may be different in the other direction: else ErrLength, or ErrMismatch
+// where a message of another length arrives. dst and src must not overlap. Errors: ErrLength,
+// ErrMismatch, and those of all collectives. MPI 6.8.
 func InterAlltoall[T comm.Elem](ctx context.Context, ic *comm.Intercomm, dst, src []T) error {
 	if ic == nil {
 		return Alltoall(ctx, nil, dst, src)

@@ -7,11 +7,11 @@ import (
 	"github.com/goulfm/goulfm/internal/base/byteview"
 )
 
-// InterReduce combines src of all members of the group without the root, in the order of
-// their ranks, into dst of the root. root is as Root says. All src and dst have one length:
-// else ErrMismatch where a message of another length arrives. The root gets what each member
-// contributes, and combines it itself. Errors: ErrRoot, ErrUnsupported for an operation that
-// these elements do not have, ErrMismatch, and those of all collectives. MPI 6.9.1.
+// InterReduce combines src of all members of the group without the root, in the order of their
+// ranks, into dst of the root. root is as described at Root. All src and dst have one length: else
+// ErrMismatch where a message of another length arrives. The root receives the src of each member
+// and combines them itself. Errors: ErrRoot, ErrUnsupported for an operation that these elements do
+// not have, ErrMismatch, and those of all collectives. MPI 6.9.1.
 func InterReduce[T comm.Elem](ctx context.Context, ic *comm.Intercomm, root int, dst, src []T, op Op[T]) error {
 	if ic == nil {
 		return Reduce(ctx, nil, root, dst, src, op)
@@ -28,12 +28,11 @@ func InterReduce[T comm.Elem](ctx context.Context, ic *comm.Intercomm, root int,
 	return gatherAndFold(x, &a, dst, all, op)
 }
 
-// InterAllreduce combines src of all members of the remote group, in the order of their
-// ranks, into dst of every member of the local group. All src and dst have one length:
-// else ErrLength here, or ErrMismatch where a message of another length arrives. dst and
-// src may be the same slice. Each member gets what each of the other group contributes,
-// and combines it itself. Errors: ErrLength, ErrMismatch, and those of all collectives.
-// MPI 6.9.6.
+// InterAllreduce combines src of all members of the remote group, in the order of their ranks, into
+// dst of every member of the local group. All src and dst have one length: else ErrLength here, or
+// ErrMismatch where a message of another length arrives. dst and src may be the same slice. Each
+// member receives the src of each member of the other group and combines them itself. Errors:
+// ErrLength, ErrMismatch, and those of all collectives. MPI 6.9.6.
 func InterAllreduce[T comm.Elem](ctx context.Context, ic *comm.Intercomm, dst, src []T, op Op[T]) error {
 	if ic == nil {
 		return Allreduce(ctx, nil, dst, src, op)
@@ -45,8 +44,8 @@ func InterAllreduce[T comm.Elem](ctx context.Context, ic *comm.Intercomm, dst, s
 	return gatherAndFold(x, &a, dst, all, op)
 }
 
-// gatherAndFold runs x, which fills all with what the remote group contributes, and combines
-// that into dst. all is nil at a member that gets nothing.
+// gatherAndFold runs x, which fills all with the contributions of the remote group, and combines
+// them into dst. all is nil at a member that receives nothing.
 func gatherAndFold[T comm.Elem](x *call, a *across, dst, all []T, op Op[T]) error {
 	setOp(x, op)
 	fold := x.fold

@@ -15,8 +15,8 @@ import (
 
 var groupA, groupB = []int{3, 0}, []int{1, 4, 2}
 
-// across runs body with an intercommunicator of groupA and groupB. second says that this rank
-// is in groupB.
+// across runs body with an intercommunicator of groupA and groupB. second reports that this rank is
+// in groupB.
 func across(t *testing.T, body func(ctx context.Context, ic *comm.Intercomm, second bool)) {
 	t.Helper()
 	commtest.Run(t, 5, func(ctx context.Context, w *comm.Comm) {
@@ -43,7 +43,7 @@ func items(second bool, rank, n int) []int {
 	return all
 }
 
-// rootOf is what a rank passes for a root.
+// rootOf is the root argument of a rank.
 func rootOf(ic *comm.Intercomm, second, rootSecond bool, root int) int {
 	switch {
 	case second != rootSecond:
@@ -174,14 +174,14 @@ func TestInterAllgatherAndAlltoall(t *testing.T) {
 	})
 }
 
-// TestInterArguments: a wrong one is an error at whoever passes it, never a wait at the
-// others, and the next collective works.
+// TestInterArguments: a wrong argument is an error at the member that passes it, never a wait at
+// the others, and the next collective works.
 func TestInterArguments(t *testing.T) {
 	parts := make([]int, 6) // for both groups
 	for name, c := range map[string]struct {
 		call  func(ctx context.Context, ic *comm.Intercomm, second bool) error
 		class error // at rank 0 of groupA, which is wrong
-		other error // at groupB; nil: it may have been through before
+		other error // at groupB; nil: the call may have succeeded before
 	}{
 		"a root that the group has not": {func(ctx context.Context, ic *comm.Intercomm, second bool) error {
 			if second {
@@ -239,8 +239,8 @@ func TestInterMismatch(t *testing.T) {
 	})
 }
 
-// TestInterFailure: with a death every member of both groups returns from each of them, and
-// who needed the dead with ErrProcFailed.
+// TestInterFailure: with a death every member of both groups returns from each call, and members
+// that needed the dead process return ErrProcFailed.
 func TestInterFailure(t *testing.T) {
 	calls := map[string]func(ctx context.Context, ic *comm.Intercomm, second bool) error{
 		"gather": func(ctx context.Context, ic *comm.Intercomm, second bool) error {
@@ -277,7 +277,7 @@ func TestInterFailure(t *testing.T) {
 	}
 }
 
-// Masters gather what workers have, and the first master gives each worker its part.
+// Masters gather the data of workers, and the first master gives each worker its part.
 func ExampleInterGather() {
 	ranks(5, func(ctx context.Context, w *comm.Comm) {
 		ic, err := commtest.Intercomm(ctx, w, []int{0, 1}, []int{2, 3, 4}) // or w.Spawn

@@ -10,7 +10,7 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/sched"
 )
 
-// A Loc is a value and where it is: a rank, or any number that names a place.
+// A Loc is a value and its location: a rank, or any number that names a place.
 type Loc[V Real] struct {
 	Value V
 	Index int
@@ -20,7 +20,7 @@ type Loc[V Real] struct {
 // pass, not to call.
 type LocOp[V Real] func() LocKernel[V]
 
-// A LocKernel is what a LocOp stands for.
+// A LocKernel is the implementation of a LocOp.
 type LocKernel[V Real] struct {
 	code   opCode
 	better func(a, b V) bool
@@ -61,7 +61,7 @@ func AllreduceLoc[V Real](ctx context.Context, c *comm.Comm, dst, src []Loc[V], 
 	return x.run()
 }
 
-// locElem is what the code of an element's type has besides where it is a Loc.
+// locElem is the bit in an element's code that marks a Loc of the type.
 const locElem = 1 << 6
 
 func setLoc[V Real](x *call, op LocOp[V]) {

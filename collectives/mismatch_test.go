@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// A wrong call gives want at the rank that makes it.
+// A wrong call must return want at the rank that makes the call.
 type wrong struct {
 	name string
 	want error
@@ -129,8 +129,8 @@ func TestWrongArgumentAtAll(t *testing.T) {
 	})
 }
 
-// TestWrongArgumentAtOne: whoever waits for the rank with the wrong argument is
-// told; nobody hangs; what comes next works at all.
+// TestWrongArgumentAtOne: ranks that wait for the rank with the wrong argument get an error; no
+// rank hangs; the next call works at all.
 func TestWrongArgumentAtOne(t *testing.T) {
 	const n = 5
 	for _, length := range []int{1, short, big} {
@@ -164,8 +164,8 @@ func TestWrongArgumentAtOne(t *testing.T) {
 	}
 }
 
-// meeting are collectives whose messages meet: if members call different ones of
-// a group, somebody is bound to notice.
+// meeting are collectives with messages that meet: if members call different ones of a group, some
+// member always notices.
 var meeting = [][]string{
 	{"barrier", "reduce", "allreduce"},
 	{"gather", "gather_value", "allgather"},
@@ -202,7 +202,7 @@ func differentCalls(t *testing.T, n int, one, rest verb, odd int) {
 		var e *ulfm.Error
 		named[w.Rank()] = errors.Is(err, comm.ErrMismatch) && strings.Contains(err.Error(), one.name) && strings.Contains(err.Error(), rest.name) &&
 			errors.As(err, &e) && len(e.Ranks) == 1
-		for err == nil { // it noticed nothing, but must not be left waiting
+		for err == nil { // this rank noticed nothing, but must not stay waiting
 			err = collectives.Barrier(ctx, w)
 		}
 		if !errors.Is(err, comm.ErrMismatch) && !errors.Is(err, ulfm.ErrRevoked) {
@@ -302,10 +302,10 @@ func TestDifferentArgumentsAreNoticed(t *testing.T) {
 	}
 }
 
-// TestLargeCallsAfterDifferentOnes: where lengths have differed, so that some members went
-// through a ring and others did not, the next large calls still find each other's data.
+// TestLargeCallsAfterDifferentOnes: after calls with different lengths, some members have used a
+// ring and others have not. The next large calls must still find each other's data.
 func TestLargeCallsAfterDifferentOnes(t *testing.T) {
-	const long = 20_000 // more than goes whole where ranks share cores
+	const long = 20_000 // more than is sent whole where ranks share cores
 	for _, n := range []int{2, 4} {
 		commtest.Run(t, n, func(ctx context.Context, w *comm.Comm) {
 			length := long
@@ -334,8 +334,8 @@ func TestLargeCallsAfterDifferentOnes(t *testing.T) {
 	}
 }
 
-// TestOutOfStepIsRevoked: rank 1 makes one call less than the others. Rank 2 may see that
-// before it has what rank 0 sends.
+// TestOutOfStepIsRevoked: rank 1 makes one call less than the others. Rank 2 may detect that before
+// the message of rank 0 has arrived.
 func TestOutOfStepIsRevoked(t *testing.T) {
 	commtest.Run(t, 3, func(ctx context.Context, w *comm.Comm) {
 		var err error
@@ -354,8 +354,8 @@ func TestOutOfStepIsRevoked(t *testing.T) {
 	})
 }
 
-// TestDifferentRootsAreNoticed where a message meets a receive: rank 3 hears
-// from rank 2 in both trees.
+// TestDifferentRootsAreNoticed where a message meets a receive: rank 3 receives from rank 2 in both
+// trees.
 func TestDifferentRootsAreNoticed(t *testing.T) {
 	bcast := func(root int) verb {
 		return verb{name: fmt.Sprintf("bcast (root %d)", root), call: func(ctx context.Context, w *comm.Comm, length int) error {

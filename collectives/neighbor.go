@@ -8,13 +8,13 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/sched"
 )
 
-// A topology says whom this member hears from and whom it sends to, by rank; a rank
-// may be there several times, and nobody (None), whose part is neither sent nor
-// changed. Edges between the same two ranks meet in the order of the lists, arrivals
-// in the order that is given, if one is.
+// A topology lists the ranks that this member receives from and the ranks that this member sends
+// to. A rank may be listed several times. An entry may also be None: its part is neither sent nor
+// changed. Edges between the same two ranks match in the order of the lists, arrivals in the given
+// order, if there is one.
 type topology struct{ in, out, arrivals []int }
 
-// topologyOf returns the topology of c; ok is false if it has none.
+// topologyOf returns the topology of c; ok is false if c has none.
 func topologyOf(c *comm.Comm) (t topology, ok bool) {
 	if c == nil {
 		return t, true // which is another error
@@ -40,11 +40,10 @@ func prepareNeighbors[T any](ctx context.Context, c *comm.Comm, k kind, t topolo
 	return x
 }
 
-// NeighborAllgather sends src to every neighbour that this member sends to, and puts
-// what comes from the i-th it hears from into the i-th part of dst. All src have one
-// length, and dst has that times the number of parts: else ErrLength here, or
-// ErrMismatch where a message of another length arrives. Errors: ErrUnsupported
-// without a topology, and those of all collectives. MPI 8.6.1.
+// NeighborAllgather sends src to every out-neighbour, and stores the data from the i-th
+// in-neighbour in the i-th part of dst. All src have one length, and dst has that times the number
+// of parts: else ErrLength here, or ErrMismatch where a message of another length arrives. Errors:
+// ErrUnsupported without a topology, and those of all collectives. MPI 8.6.1.
 func NeighborAllgather[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T) error {
 	t, ok := topologyOf(c)
 	return newNeighborAllgather(ctx, c, t, ok, dst, src).run()
@@ -65,11 +64,10 @@ func newNeighborAllgather[T comm.Elem](ctx context.Context, c *comm.Comm, t topo
 	return x
 }
 
-// NeighborAllgatherv is NeighborAllgather of parts of any lengths: counts[i] elements
-// from the i-th neighbour go to dst[displs[i]:]; without displs one part behind the
-// other. Errors: ErrLength, ErrBuffer for a part that is not inside of dst,
-// ErrUnsupported without a topology, ErrMismatch, and those of all collectives. MPI
-// 8.6.1.
+// NeighborAllgatherv is NeighborAllgather of parts of any lengths: counts[i] elements from the i-th
+// neighbour are stored in dst[displs[i]:]; without displs the parts follow each other. Errors:
+// ErrLength, ErrBuffer for a part that is not inside of dst, ErrUnsupported without a topology,
+// ErrMismatch, and those of all collectives. MPI 8.6.1.
 func NeighborAllgatherv[T comm.Elem](ctx context.Context, c *comm.Comm, dst []T, counts, displs []int, src []T) error {
 	t, ok := topologyOf(c)
 	return newNeighborAllgatherv(ctx, c, t, ok, dst, counts, displs, src).run()
@@ -92,11 +90,10 @@ func newNeighborAllgatherv[T comm.Elem](ctx context.Context, c *comm.Comm, t top
 	return x
 }
 
-// NeighborAlltoall sends the i-th part of src to the i-th neighbour that this member
-// sends to, and puts what comes from the i-th it hears from into the i-th part of dst.
-// All parts have one length: else ErrLength here, or ErrMismatch where a message of
-// another length arrives. dst and src may be the same slice. Errors: ErrUnsupported
-// without a topology, and those of all collectives. MPI 8.6.2.
+// NeighborAlltoall sends the i-th part of src to the i-th out-neighbour, and stores the data from
+// the i-th in-neighbour in the i-th part of dst. All parts have one length: else ErrLength here, or
+// ErrMismatch where a message of another length arrives. dst and src may be the same slice. Errors:
+// ErrUnsupported without a topology, and those of all collectives. MPI 8.6.2.
 func NeighborAlltoall[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T) error {
 	t, ok := topologyOf(c)
 	return newNeighborAlltoall(ctx, c, t, ok, dst, src).run()

@@ -24,7 +24,7 @@ var nodeMaps = []commtest.Nodes{
 	{4, 3, 2, 1, 0},
 }
 
-// TestEverythingOnSeveralNodes: every collective as the shipped table has it, and each
+// TestEverythingOnSeveralNodes: every collective with the choice of the shipped table, and each
 // two-level algorithm, whole and in segments.
 func TestEverythingOnSeveralNodes(t *testing.T) {
 	s, k := newSweep(t), wordElements()
@@ -86,8 +86,8 @@ func TestCommunicatorsWithOtherNodes(t *testing.T) {
 	})
 }
 
-// TestWrongArgumentOnSeveralNodes: who waits for a leader that waits for the offender is
-// told, too.
+// TestWrongArgumentOnSeveralNodes: a rank that waits for a leader that waits for the offender also
+// gets an error.
 func TestWrongArgumentOnSeveralNodes(t *testing.T) {
 	nodes := commtest.Nodes{0, 0, 1, 1, 1}
 	nodes.Run(t, func(ctx context.Context, w *comm.Comm) {
@@ -112,8 +112,8 @@ func TestWrongArgumentOnSeveralNodes(t *testing.T) {
 // twoLevel are the verbs whose two-level algorithms the shipped table takes.
 var twoLevel = []string{"barrier", "bcast", "reduce", "allreduce", "gather", "scatter", "allgather"}
 
-// TestSpecR54KilledInsideOnSeveralNodes kills a leader, another one, or a rank that is
-// none, before frames that it sends or takes: before every one in an allreduce.
+// TestSpecR54KilledInsideOnSeveralNodes kills each rank in turn, leaders included, before frames
+// that the rank sends or takes: before every frame in an allreduce.
 func TestSpecR54KilledInsideOnSeveralNodes(t *testing.T) {
 	nodes := commtest.Nodes{0, 1, 0, 1, 1}
 	for _, name := range twoLevel {

@@ -8,7 +8,7 @@ import (
 	"github.com/goulfm/goulfm/internal/base/byteview"
 )
 
-// AllreduceOne is Allreduce of one element: it returns what comes of v of all members.
+// AllreduceOne is Allreduce of one element. The result combines v of all members.
 //
 //	longest, err := collectives.AllreduceOne(ctx, w, mine, collectives.Max)
 //
@@ -18,8 +18,8 @@ func AllreduceOne[T comm.Elem](ctx context.Context, c *comm.Comm, v T, op Op[T])
 	return o.giveBack(Allreduce(ctx, c, o.one, o.one, op))
 }
 
-// ReduceOne is Reduce of one element: it returns at the root what comes of v of all members,
-// and the zero value elsewhere or with an error. Errors: as of Reduce. MPI 6.9.1.
+// ReduceOne is Reduce of one element: the root gets the combined v of all members, the others and
+// calls with an error get the zero value. Errors: as of Reduce. MPI 6.9.1.
 func ReduceOne[T comm.Elem](ctx context.Context, c *comm.Comm, root int, v T, op Op[T]) (T, error) {
 	o := borrow(v)
 	v, err := o.giveBack(Reduce(ctx, c, root, o.one, o.one, op))
@@ -30,22 +30,22 @@ func ReduceOne[T comm.Elem](ctx context.Context, c *comm.Comm, root int, v T, op
 	return v, err
 }
 
-// BcastOne is Bcast of one element: it returns v of the root; that of the others is not
-// used. With an error the result is the zero value. Errors: as of Bcast. MPI 6.4.
+// BcastOne is Bcast of one element: all members get v of the root; the v of the others is not used.
+// With an error the result is the zero value. Errors: as of Bcast. MPI 6.4.
 func BcastOne[T comm.Elem](ctx context.Context, c *comm.Comm, root int, v T) (T, error) {
 	o := borrow(v)
 	return o.giveBack(Bcast(ctx, c, root, o.one))
 }
 
-// ScanOne is Scan of one element: it returns what comes of v of the members up to and with
-// this one, and the zero value with an error. Errors: as of Scan. MPI 6.11.1.
+// ScanOne is Scan of one element. The result combines v of the members up to and including this
+// one; with an error the result is the zero value. Errors: as of Scan. MPI 6.11.1.
 func ScanOne[T comm.Elem](ctx context.Context, c *comm.Comm, v T, op Op[T]) (T, error) {
 	o := borrow(v)
 	return o.giveBack(Scan(ctx, c, o.one, o.one, op))
 }
 
-// A loan is the memory of one element, which a collective by messages may keep until it is
-// over: on the stack it would be moved to the heap, by each call.
+// A loan is the memory of one element, which a collective by messages may use until it is over: an
+// element on the stack would be moved to the heap by each call.
 type loan[T any] struct {
 	room *loanRoom // nil: none was large enough
 	one  []T
@@ -66,7 +66,7 @@ func borrow[T any](v T) (o loan[T]) {
 	return o
 }
 
-// giveBack returns the element, unless the collective has failed. It is over either way.
+// giveBack returns the element, unless the collective has failed. The loan ends in both cases.
 func (o *loan[T]) giveBack(err error) (v T, _ error) {
 	if err == nil {
 		v = o.one[0]

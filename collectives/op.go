@@ -35,12 +35,12 @@ type Logical interface {
 // to call.
 type Op[T comm.Elem] func() Kernel[T]
 
-// A Kernel is what an Op stands for. Built-in ones carry a code alone, so that
-// the place that combines chooses the fastest loop it knows.
+// A Kernel is the implementation of an Op. Built-in kernels have a code alone, so that the
+// combining place can choose its fastest loop.
 type Kernel[T comm.Elem] struct {
 	code    opCode
 	f       func(acc, in []T)
-	ordered bool // it does not commute
+	ordered bool // the operation does not commute
 }
 
 // opCode names an operation; members that pass different ones find out. The built-in
@@ -116,31 +116,31 @@ func BOr[T Integer]() Kernel[T] { return Kernel[T]{code: opBOr} }
 // BXor is the bitwise exclusive or.
 func BXor[T Integer]() Kernel[T] { return Kernel[T]{code: opBXor} }
 
-// LAnd says whether all are true.
+// LAnd tests whether all are true.
 func LAnd[T Logical]() Kernel[T] { return Kernel[T]{code: opLAnd} }
 
-// LOr says whether any is true.
+// LOr tests whether any is true.
 func LOr[T Logical]() Kernel[T] { return Kernel[T]{code: opLOr} }
 
-// LXor says whether an odd number is true.
+// LXor tests whether an odd number is true.
 func LXor[T Logical]() Kernel[T] { return Kernel[T]{code: opLXor} }
 
 // Custom makes an operation of a program's own function, which must be associative: f sets acc[i] =
 // acc[i] op in[i] for all i, where acc comes from lower ranks than in unless the operation is
-// commutative. f sees any part of the vector, from any element on, and another part at other
-// lengths, ranks and algorithms: so it must take each element for itself. What belongs together, as
-// the three numbers of a point, is one element, a struct or an array: see CustomOf. f must not keep
-// the slices nor change in, and must not make calls on a communicator: it may run wherever progress
-// is made, in any goroutine of the process. A call that it makes all the same, unless it asks
-// nobody (Rank, Size), ends f by a panic and the collective with ErrUnsupported; what f has others
-// call for it, and waits for, is not found out. A panic of f is the panic of a blocking call, and
-// ends a non-blocking one with ErrUnsupported.
+// commutative. f gets any part of the vector, from any element on, and different parts for
+// different lengths, ranks and algorithms: f must therefore treat each element independently.
+// Values that belong together, such as the three numbers of a point, are one element, a struct or
+// an array: see CustomOf. f must not keep the slices nor change in, and must not make calls on a
+// communicator: f may run wherever progress is made, in any goroutine of the process. If f makes
+// such a call, except for local queries (Rank, Size), f ends with a panic and the collective with
+// ErrUnsupported. Calls that f delegates to another goroutine and waits for are not detected. A
+// panic of f is the panic of a blocking call, and ends a non-blocking call with ErrUnsupported.
 func Custom[T comm.Elem](f func(acc, in []T), commutative bool) Op[T] {
 	return func() Kernel[T] { return Kernel[T]{code: opCustom, f: f, ordered: !commutative} }
 }
 
-// CustomOf is Custom of records: structs and arrays of a fixed size without pointers, as
-// comm.Elem says. f gets whole records, never a part of one:
+// CustomOf is Custom of records: structs and arrays of a fixed size without pointers, as described
+// at comm.Elem. f gets whole records, never a part of one:
 //
 //	type moments struct{ N, Mean, M2 float64 }
 //	merge := collectives.CustomOf(func(acc, in []moments) {
@@ -186,8 +186,8 @@ func (x *call) setCode(code opCode) {
 	}
 }
 
-// setFunc has x combine with a function of the program. It runs where progress is made,
-// with the engine's lock held: a panic is kept until the call returns, and a call of the
+// setFunc makes x combine with a function of the program. The function runs where progress is made,
+// with the engine's lock held. A panic is therefore kept until the call returns, and a call of the
 // library, which would wait for that lock, is refused.
 func (x *call) setFunc(f func(acc, in []byte)) {
 	x.fold = func(dst, left, right []byte) {

@@ -2,12 +2,12 @@ package collectives
 
 import "context"
 
-// Options are what a context carries for collectives, as With and Reproducible put it
-// there. The zero value is what holds for all calls of the process.
+// Options are the settings for collectives that a context carries, as With and Reproducible store
+// them. The zero value means the settings of the process.
 type Options struct{ settings *settings } // nil: those of the environment
 
-// OptionsOf returns what ctx carries, for collectives that do not block: they have no context
-// of their own.
+// OptionsOf returns the settings that ctx carries, for non-blocking collectives, which have no
+// context of their own.
 //
 //	ctx = collectives.Reproducible(ctx)
 //	r := collectives.Iallreduce(w, sums, parts, collectives.Sum, collectives.OptionsOf(ctx))
@@ -20,8 +20,8 @@ func OptionsOf(ctx context.Context) Options {
 	return Options{settingsOf(ctx)}
 }
 
-// A twin is the context of a call that does not block: each wait for it has one of its own,
-// and this one has no end.
+// A twin is the context of a non-blocking call: each wait for the call has a context of its own,
+// and the twin has no end.
 type twin struct {
 	context.Context
 	settings *settings // nil: those of the environment

@@ -81,7 +81,7 @@ func TestAllreduceIsBitIdentical(t *testing.T) {
 	}
 }
 
-// TestNaNIsNotLost: a residual that is no number must be seen wherever it is.
+// TestNaNIsNotLost: a residual that is no number must be visible at every member.
 func TestNaNIsNotLost(t *testing.T) {
 	const n = 5
 	for at := range n {
@@ -104,8 +104,8 @@ func TestNaNIsNotLost(t *testing.T) {
 	}
 }
 
-// TestReproducible: sums that depend on the brackets have the same bits whatever is
-// chosen, for each length and at each root, and those of Allreduce are those of Reduce.
+// TestReproducible: sums that depend on the brackets have the same bits for every choice, for each
+// length and at each root, and those of Allreduce are those of Reduce.
 func TestReproducible(t *testing.T) {
 	value := func(rank, i int) float64 {
 		return math.Sin(float64(i*17+rank)) * math.Pow(10, float64((i+rank)%9))

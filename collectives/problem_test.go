@@ -10,7 +10,7 @@ import (
 	"github.com/goulfm/goulfm/internal/base/byteview"
 )
 
-// A subject is what collectives are tried on at all ranks.
+// A subject has the inputs of collectives at all ranks.
 type subject interface {
 	String() string
 	// try makes the trials of a verb at a rank, which are as many at all.
@@ -18,12 +18,12 @@ type subject interface {
 	trialsOf(verb string) int
 	// blockBytes is how long a rank's block is.
 	blockBytes() int
-	// ordered says that the operation does not commute.
+	// ordered reports that the operation does not commute.
 	ordered() bool
 }
 
-// results are what n ranks contribute, length elements each, and what a loop over the
-// ranks makes of it: computed once, when it is asked for, and shared by all ranks.
+// results are the inputs of n ranks, length elements each, and the result of a loop over the ranks:
+// computed at the first request, and shared by all ranks.
 type results[T comparable] struct {
 	*elements[T]
 	n, length int
@@ -60,7 +60,7 @@ func (r *results[T]) prefixes() (all [][]T) {
 	return all
 }
 
-// add combines acc with what a rank contributes.
+// add combines acc with the input of a rank.
 func (r *results[T]) add(acc []T, rank int) {
 	for i, v := range r.by.series.of(rank, len(acc)) {
 		acc[i] = r.by.two(acc[i], v)
@@ -70,8 +70,8 @@ func (r *results[T]) add(acc []T, rank int) {
 // holes are as many places that nobody has written to, at most a block or one.
 func (r *results[T]) holes(elems int) [][]T { return one(r.empty[:elems]) }
 
-// A problem is what all collectives are tried on: blocks of length elements, those of
-// the v variants up to two longer.
+// A problem has the inputs of all collectives: blocks of length elements, those of the v variants
+// up to two longer.
 type problem[T comparable] struct {
 	*results[T]
 	op       collectives.Op[T]
@@ -111,7 +111,7 @@ func composed(n, length int) *problem[uint64] {
 	return newProblem(e, n, length, e.ops()-1)
 }
 
-// scattered lays the blocks out as displs say, and inOrder as packed does.
+// scattered places the blocks by displs, and inOrder places them as packed does.
 func (p *problem[T]) scattered(block func(r int) []T) (parts [][]T) {
 	hole := p.holes(1)[0]
 	for r := p.n - 1; r >= 0; r-- {
@@ -127,12 +127,12 @@ func (p *problem[T]) inOrder(block func(r int) []T) (parts [][]T) {
 	return parts
 }
 
-// block and part are what a rank contributes where blocks have one length, and where
-// they have not.
+// block and part are the inputs of a rank for blocks of one length, and for blocks of different
+// lengths.
 func (p *problem[T]) block(r int) []T { return p.moved.of(r, p.length) }
 func (p *problem[T]) part(r int) []T  { return p.moved.of(r, p.counts[r]) }
 
-// term is what a rank contributes to a reduction.
+// term is the input of a rank for a reduction.
 func (p *problem[T]) term(r, length int) [][]T { return one(p.by.series.of(r, length)) }
 
 func one[T any](part []T) [][]T { return [][]T{part} }
@@ -181,7 +181,7 @@ func (p *problem[T]) trials(verb string, root, me int) []*trial[T] {
 	panic("no verb " + verb)
 }
 
-// A locProblem is what reductions of values with indices are tried on.
+// A locProblem has the inputs of reductions of values with indices.
 type locProblem[V collectives.Real] struct {
 	*results[collectives.Loc[V]]
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/goulfm/goulfm/comm/commtest"
 )
 
-// A row is an element that is larger than what is combined at once.
+// A row is an element above the size that is combined at once.
 type row [700]float64
 
 func rowOf(v float64) (r row) {
@@ -21,8 +21,8 @@ func rowOf(v float64) (r row) {
 	return r
 }
 
-// norm keeps the row whose first number is larger: each row is one thing, of which no part
-// may be combined alone.
+// norm keeps the row with the larger first number: each row is one element, and parts of rows must
+// not be combined alone.
 func norm(acc, in []row) {
 	for i := range in {
 		if in[i][0] > acc[i][0] {
@@ -56,8 +56,8 @@ func TestLargeRecordsAreNeverCut(t *testing.T) {
 	}
 }
 
-// TestElementsThatCannotBeSent: each collective refuses them, wherever it would go, also
-// where only some members have them; the communicator works on.
+// TestElementsThatCannotBeSent: each collective refuses them, in each way, also where only some
+// members have them; the communicator still works.
 func TestElementsThatCannotBeSent(t *testing.T) {
 	type named struct {
 		Name string
@@ -94,7 +94,7 @@ func TestElementsThatCannotBeSent(t *testing.T) {
 	})
 }
 
-// TestRecordsOfOtherLayouts are told apart, also from numbers of their size.
+// TestRecordsOfOtherLayouts are distinguished, also from numbers of their size.
 func TestRecordsOfOtherLayouts(t *testing.T) {
 	type pair struct{ A, B int32 }
 	commtest.Run(t, 2, func(ctx context.Context, w *comm.Comm) {

@@ -13,8 +13,9 @@ import (
 	"github.com/goulfm/goulfm/comm/commtest"
 )
 
-// TestOperationThatCallsTheLibrary: it runs with the lock held for which its call would
-// wait. The member that has it is told at once and the others hear of it; all goes on.
+// TestOperationThatCallsTheLibrary: the operation runs with the lock held that its call would wait
+// for. The member with such an operation gets an error at once and the others are notified; all
+// continue.
 func TestOperationThatCallsTheLibrary(t *testing.T) {
 	calls := map[string]func(ctx context.Context, w, d *comm.Comm, posted comm.Request){
 		"allreduce": func(ctx context.Context, _, d *comm.Comm, _ comm.Request) {
@@ -58,7 +59,7 @@ func TestOperationThatCallsTheLibrary(t *testing.T) {
 	}
 }
 
-// TestOperationMayAskWhoItIs: what asks nobody works.
+// TestOperationMayAskWhoItIs: local queries work.
 func TestOperationMayAskWhoItIs(t *testing.T) {
 	commtest.Run(t, 2, func(ctx context.Context, w *comm.Comm) {
 		op := collectives.Custom(func(acc, in []int) { acc[0] += in[0] * w.Size() * (w.Rank() + 1) / (w.Rank() + 1) }, true)

@@ -9,10 +9,9 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/nodecoll"
 )
 
-// Scan combines, element by element and in the order of the ranks, src of the members
-// up to and with this one into dst. dst and src have one length, else ErrLength, and
-// may be the same slice. Errors: ErrLength, ErrMismatch, and those of all collectives.
-// MPI 6.11.1.
+// Scan combines, element by element and in the order of the ranks, src of the members up to and
+// including this one into dst. dst and src have one length, else ErrLength, and may be the same
+// slice. Errors: ErrLength, ErrMismatch, and those of all collectives. MPI 6.11.1.
 func Scan[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T, op Op[T]) error {
 	to, from := byteview.Bytes(dst), byteview.Bytes(src)
 	if red, code, elem, ok := reduction(op); ok && shared(ctx, c, scan, sched.Scan, noRoot, len(from)) && len(to) == len(from) {
@@ -31,8 +30,8 @@ func Iscan[T comm.Elem](c *comm.Comm, dst, src []T, op Op[T], opts ...Options) c
 	return newScan(twinOf(opts), c, scan, sched.Scan, dst, src, op).start()
 }
 
-// Exscan is Scan without this member's own src. At rank 0, before which there is
-// nobody, dst stays as it is. MPI 6.11.2.
+// Exscan is Scan without this member's own src. At rank 0, which has no lower rank, dst stays as it
+// is. MPI 6.11.2.
 func Exscan[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T, op Op[T]) error {
 	to, from := byteview.Bytes(dst), byteview.Bytes(src)
 	if red, code, elem, ok := reduction(op); ok && shared(ctx, c, exscan, sched.Exscan, noRoot, len(from)) && len(to) == len(from) {

@@ -23,8 +23,7 @@ func lengths(n int) []int {
 	return slices.Compact(all)
 }
 
-// roots are all for few ranks, else the ends and one between; one if it takes
-// long.
+// roots are all for few ranks, else the ends and one between; a single root if the test takes long.
 func roots(n, length int) []int {
 	if length == long {
 		return []int{n / 2}
@@ -35,7 +34,7 @@ func roots(n, length int) []int {
 	return []int{0, n / 2, n - 1}
 }
 
-// input is what a rank contributes at a place.
+// input is the input of a rank at a place.
 func input[T any](conv func(int) T, rank, length int) []T {
 	out := make([]T, length)
 	for i := range out {
@@ -44,7 +43,7 @@ func input[T any](conv func(int) T, rank, length int) []T {
 	return out
 }
 
-// concat is what Gather and Allgather must give.
+// concat is the expected result of Gather and Allgather.
 func concat[T any](conv func(int) T, n, length int) []T {
 	var out []T
 	for r := range n {
@@ -53,7 +52,7 @@ func concat[T any](conv func(int) T, n, length int) []T {
 	return out
 }
 
-// transposed is what Alltoall must give at a rank, from parts of length each.
+// transposed is the expected result of Alltoall at a rank, from parts of length each.
 func transposed[T any](conv func(int) T, n, length, me int) []T {
 	var out []T
 	for r := range n {

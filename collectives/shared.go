@@ -14,9 +14,9 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/nodecoll"
 )
 
-// What a member publishes of its call in shared memory: the bytes in the lower 40
-// bits, then the element's code, the root or operation, and the kind; the highest
-// bit says that its arguments are wrong.
+// The word that a member publishes of its call in shared memory has the bytes in the lower 40 bits,
+// then the element's code, the root or operation, and the kind; the highest bit marks wrong
+// arguments.
 const (
 	bytesBits    = 40
 	whatElemAt   = bytesBits
@@ -28,12 +28,12 @@ const (
 func (h header) code(elem uint8, bytes int) uint64 {
 	what := h.what
 	if !h.kind.rooted() {
-		what = int(h.op()) // whatever the way
+		what = int(h.op()) // the same for each algorithm
 	}
 	return uint64(bytes)&(1<<bytesBits-1) | uint64(elem)<<whatElemAt | uint64(what&(1<<whatBits-1))<<whatRootAt | uint64(h.kind)<<whatKindAt
 }
 
-// code is what x publishes.
+// code is the word that x publishes.
 func (x *call) code() uint64 { return x.head.code(x.Elem, x.bytes) }
 
 // noteWrong publishes that this member's arguments are wrong.
@@ -43,8 +43,8 @@ func (x *call) noteWrong() {
 	}
 }
 
-// shared says whether a blocking collective of c goes through shared memory: one with
-// arguments that are right, and which the table sends there.
+// shared reports whether a blocking collective of c uses shared memory: its root is valid, and the
+// table selects memory.
 func shared(ctx context.Context, c *comm.Comm, k kind, verb sched.Verb, root, bytes int) bool {
 	if c == nil || !door.Engine(c).Shared() || k.rooted() && (root < 0 || root >= c.Size()) {
 		return false
@@ -55,9 +55,9 @@ func shared(ctx context.Context, c *comm.Comm, k kind, verb sched.Verb, root, by
 
 func rooted(k kind, root int) header { return header{kind: k, what: root & (1<<whatBits - 1)} }
 
-// inMemory makes a collective in shared memory, without what only messages and errors
-// need: where ranks outnumber cores each finds its caches cold. After
-// engine.ErrRefused, at all members, it says false: messages do it.
+// inMemory makes a collective in shared memory and skips the setup that only messages and errors
+// need: where ranks outnumber cores each call finds its caches cold. After engine.ErrRefused, at
+// all members, the result is false, and messages perform the collective.
 func inMemory(ctx context.Context, c *comm.Comm, h header, elem uint8, bytes int, start func(g *nodecoll.Group, what uint64)) (done bool, err error) {
 	if err := door.Engine(c).RunShared(ctx, h.kind.String(), h.code(elem, bytes), start); err != nil {
 		return failedInMemory(ctx, c, h, elem, bytes, err)
@@ -82,7 +82,7 @@ func failedInMemory(ctx context.Context, c *comm.Comm, h header, elem uint8, byt
 	return true, x.raise(err)
 }
 
-// apart returns src, or a copy of it if it shares memory with dst otherwise than in place.
+// apart returns src, or a copy of src if src shares memory with dst otherwise than in place.
 func apart(dst, src []byte, inPlace bool) []byte {
 	if !inPlace && byteview.Overlap(dst, src) {
 		return bytes.Clone(src)
@@ -90,9 +90,9 @@ func apart(dst, src []byte, inPlace bool) []byte {
 	return src
 }
 
-// reduction returns what a reduction in shared memory is made with, the operation's code
-// and that of an element; false for a program's own operation, which is combined by
-// messages, and for none.
+// reduction returns the arguments of a reduction in shared memory, the operation's code and that of
+// an element. The result is false for a program's own operation, which messages combine, and for a
+// nil operation.
 func reduction[T comm.Elem](op Op[T]) (r nodecoll.Reduce, code int, elem uint8, ok bool) {
 	if op == nil {
 		return r, 0, 0, false

@@ -42,7 +42,7 @@ func TestSpecR55FailsAtEntry(t *testing.T) {
 		}
 		assert.NoError(t, commtest.AwaitFailure(ctx, w, 1))
 		if w.Rank() == 2 {
-			<-over // it makes no call while the others make theirs
+			<-over // this rank makes no call while the others make theirs
 			return
 		}
 		for _, v := range everyVerb {
@@ -54,7 +54,7 @@ func TestSpecR55FailsAtEntry(t *testing.T) {
 	})
 }
 
-// TestSpecR23AcknowledgingHelpsNoCollective although agreements succeed by it.
+// TestSpecR23AcknowledgingHelpsNoCollective although agreements succeed after an acknowledgement.
 func TestSpecR23AcknowledgingHelpsNoCollective(t *testing.T) {
 	commtest.Run(t, 3, func(ctx context.Context, w *comm.Comm) {
 		if w.Rank() == 1 {
@@ -97,8 +97,8 @@ func TestSpecR16InnerMessagesAreRevokedToo(t *testing.T) {
 	}
 }
 
-// TestSpecR13R7RevokedBeforeEachCollective: at entry, whoever knows; nobody is waited
-// for, and a death on top changes nothing (R7).
+// TestSpecR13R7RevokedBeforeEachCollective: a member that knows of the revocation fails at entry;
+// no call waits, and an additional death changes nothing (R7).
 func TestSpecR13R7RevokedBeforeEachCollective(t *testing.T) {
 	commtest.Run(t, 3, func(ctx context.Context, w *comm.Comm) {
 		if w.Rank() == 2 {
@@ -114,14 +114,14 @@ func TestSpecR13R7RevokedBeforeEachCollective(t *testing.T) {
 	})
 }
 
-// TestSpecC2R2ErrorsAreLocal: a member whose part of a collective is done has
-// succeeded, and is neither told nor disturbed when it fails for another; nothing
-// is revoked by itself.
+// TestSpecC2R2ErrorsAreLocal: a member that has completed its part of a collective has succeeded,
+// and is neither notified nor disturbed when the collective fails at another member; nothing is
+// revoked automatically.
 func TestSpecC2R2ErrorsAreLocal(t *testing.T) {
 	sent := make(chan struct{})
 	commtest.Run(t, 4, func(ctx context.Context, w *comm.Comm) {
 		switch w.Rank() {
-		case 1: // it has sent its part to the root before anybody dies
+		case 1: // rank 1 has sent its part to the root before any death
 			if err := collectives.Gather(ctx, w, 0, nil, []int{1}); err != nil {
 				t.Error(err)
 			}
@@ -139,7 +139,7 @@ func TestSpecC2R2ErrorsAreLocal(t *testing.T) {
 		if w.IsRevoked() {
 			t.Errorf("rank %d: an error has revoked the communicator", w.Rank())
 		}
-		if w.Rank() > 0 { // messages between others go on
+		if w.Rank() > 0 { // messages between others continue
 			other, in := 3-w.Rank(), []int{0}
 			if _, err := comm.SendRecv(ctx, w.To(other), []int{5}, w.From(other), in); err != nil || in[0] != 5 {
 				t.Errorf("rank %d: %v", w.Rank(), err)
@@ -160,7 +160,7 @@ func TestSpecR68CollectivesOfSeveralGoroutines(t *testing.T) {
 		if err == nil {
 			hurt, err = w.Dup(ctx)
 		}
-		if err == nil { // all have made them; rank 0 may be gone again before the others hear so (R34)
+		if err == nil { // all have made the calls; rank 0 may have ended before the others learn that (R34)
 			_, err = w.Agree(ctx, 0)
 		}
 		if err != nil && !errors.Is(err, ulfm.ErrProcFailed) {
@@ -227,11 +227,11 @@ func TestSpecContextInsideACollective(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			quitter := 0 // the root waits for the others, or they for it
+			quitter := 0 // the root waits for the others, or they wait for the root
 			if slices.Contains([]string{"bcast", "bcast_value", "scatter_value", "scatter", "scatterv", "scan", "exscan"}, v.name) {
 				quitter = 1
 			}
-			if d.Rank() != quitter { // never enters; hears of it
+			if d.Rank() != quitter { // never enters; learns of the revocation
 				if _, err := comm.Recv(ctx, d.From(quitter), []int{0}); !errors.Is(err, ulfm.ErrRevoked) {
 					t.Errorf("%s: rank %d: %v", v.name, w.Rank(), err)
 				}

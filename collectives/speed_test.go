@@ -55,9 +55,8 @@ func BenchmarkSmall(b *testing.B) {
 	}
 }
 
-// BenchmarkSmallSameThread plays both sides of collectives in which one runs ahead, a few
-// at a time, in one goroutine: what each call costs by itself, without another processor's
-// cache.
+// BenchmarkSmallSameThread plays both sides of collectives in which one side runs ahead, a few at a
+// time, in one goroutine: the cost of each call by itself, without another processor's cache.
 func BenchmarkSmallSameThread(b *testing.B) {
 	const ahead = 32
 	w := inproc.New(2)

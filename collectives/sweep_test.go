@@ -15,7 +15,7 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/sched"
 )
 
-// A choice is a way of a verb, as With takes it; without a name it is the table's.
+// A choice is a way of a verb, in the syntax of With; without a name the table chooses.
 type choice struct {
 	verb, name string
 	segment    int  // bytes; 0: whole
@@ -59,8 +59,8 @@ func (c choice) String() string {
 // Segments that cut short and long vectors into some parts, and not into thousands.
 const shortSegment, longSegment = 64, 30_000
 
-// choices are the ways of a verb: the table's own, and each that With can choose, in
-// segments too where it heeds them.
+// choices are the ways of a verb: the table's own, and each that With can choose, in segments too
+// if the way supports them.
 func choices(verb string) []choice {
 	ways := []choice{{verb: verb}}
 	for _, name := range collectives.AlgorithmsOf(verb) {
@@ -74,10 +74,10 @@ func choices(verb string) []choice {
 	return ways
 }
 
-// tableChoice is what a program gets that chooses nothing.
+// tableChoice is the way of a program that chooses nothing.
 func tableChoice(verb string) []choice { return []choice{{verb: verb}} }
 
-// nodeChoices are the ways for which it matters on which nodes ranks are.
+// nodeChoices are the ways that depend on the nodes of the ranks.
 func nodeChoices(verb string) (ways []choice) {
 	for _, c := range choices(verb) {
 		if c.name == "" || c.name == "two-level" {
@@ -88,8 +88,8 @@ func nodeChoices(verb string) (ways []choice) {
 	return ways
 }
 
-// A length is a number of elements per rank, and what it is called: for few ranks it has
-// several names.
+// A length is a number of elements per rank, and its name: for few ranks a length has several
+// names.
 type length struct {
 	elems int
 	names []string
@@ -123,7 +123,7 @@ type job struct {
 	everyRoot bool
 }
 
-// isFor says whether a way is tried on a job.
+// isFor reports whether a way is tested on a job.
 func (j *job) isFor(c choice) bool {
 	if c.segment > 0 && (c.segment == longSegment) != (j.length.elems == longElems) {
 		return false
@@ -205,7 +205,7 @@ type attempt struct {
 // everyTrial of a job is made.
 const everyTrial = -1
 
-// layouts are those of blocks that a way takes: others would go another way.
+// layouts are the layouts of blocks that a way supports: others would use another way.
 type layouts [sched.Scattered + 1]bool
 
 func (c choice) layouts(n int, j *job) (takes layouts) {
@@ -215,12 +215,12 @@ func (c choice) layouts(n int, j *job) (takes layouts) {
 	return takes
 }
 
-// batchBytes bounds what the calls of one world move, each counted once, so that a run
+// batchBytes bounds the bytes that the calls of one world move, each counted once, so that a run
 // takes seconds.
 const batchBytes = 100 << 20
 
-// on makes the trials of all jobs: in the first way of each verb in one world or several,
-// then in the second of each, and so on. What twins choose is the same for a world.
+// on makes the trials of all jobs: in the first way of each verb in one world or several, then in
+// the second of each, and so on. The choice of twins is the same for a world.
 func (s *sweep) on(o world, jobs []job) {
 	s.t.Helper()
 	for i := 0; ; i++ {
@@ -326,7 +326,7 @@ func (s *sweep) run(o world, ways []choice, batch []attempt) {
 	}
 }
 
-// done says how far a sweep is.
+// done reports the progress of a sweep.
 func (s *sweep) done(what string) {
 	s.t.Logf("%s: %d calls of all ranks, %d elements compared, %v; the longest run took %v",
 		what, s.calls.Load(), s.compared.Load(), time.Since(s.started).Round(time.Second/10), s.longest.Round(time.Second/10))
@@ -359,8 +359,8 @@ func (p pairs) note(n int, a attempt) {
 	}
 }
 
-// missing are the pairs that should have met and have not. There are none of a way that
-// cannot do what they ask for.
+// missing are the pairs that should have met and have not. A way that cannot perform them has no
+// pairs.
 func (p pairs) missing(ns []int, kinds []kind) (missing []string, want int) {
 	check := func(a, b string) {
 		want++

@@ -14,9 +14,9 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/sched"
 )
 
-// A rule is a line of the table that says which way a collective goes. Bounds are
-// upper ones, and 0 is none. All members must come to the same rule, so it asks for
-// nothing but what all know.
+// A rule is a line of the table that selects the algorithm of a collective. Bounds are upper
+// bounds, and 0 means no bound. All members must select the same rule, so a rule depends only on
+// facts that all members know.
 type rule struct {
 	Verb      string `json:"verb"`
 	Ranks     int    `json:"ranks,omitempty"`
@@ -24,7 +24,7 @@ type rule struct {
 	PerNode   int    `json:"per_node,omitempty"` // ranks on the node with most of them
 	Nodes     *bool  `json:"nodes,omitempty"`    // whether ranks are on several nodes
 	Crowded   *bool  `json:"crowded,omitempty"`  // whether ranks outnumber cores
-	Direct    *bool  `json:"direct,omitempty"`   // whether long messages go from memory to memory
+	Direct    *bool  `json:"direct,omitempty"`   // whether long messages are copied from memory to memory
 	Algorithm string `json:"algorithm"`          // or "memory"
 	Segment   int    `json:"segment,omitempty"`  // bytes
 	Radix     int    `json:"radix,omitempty"`
@@ -33,12 +33,12 @@ type rule struct {
 // inMemoryName is the algorithm of shared memory, an entry of the table like others.
 const inMemoryName = "memory"
 
-// A way is how a collective may go: a rule that has been read.
+// A way is one choice for a collective: a rule that has been read.
 type way struct {
 	rule
 
 	algorithm *sched.Algorithm // nil: in memory
-	number    int              // tells the ways of a verb apart
+	number    int              // distinguishes the ways of a verb
 }
 
 const verbs = sched.NeighborAlltoall + 1
@@ -58,7 +58,7 @@ var (
 func mustRead(text []byte) *table {
 	t, err := readTable(text)
 	if err != nil {
-		panic(err) // it is part of the program, and a test reads it
+		panic(err) // the table is part of the program, and a test reads it
 	}
 	return t
 }
@@ -74,7 +74,7 @@ func verbNames() (names []string) {
 	return names
 }
 
-// readTable reads a table, and says what is wrong with which rule.
+// readTable reads a table, and returns an error that names the wrong rule.
 func readTable(text []byte) (*table, error) {
 	var file struct {
 		About string `json:"about"`
@@ -96,7 +96,7 @@ func readTable(text []byte) (*table, error) {
 	return t, nil
 }
 
-// memoryVerbs can go through shared memory.
+// memoryVerbs can use shared memory.
 var memoryVerbs = []string{"barrier", "bcast", "reduce", "allreduce", "gather", "scatter", "allgather", "alltoall", "reduce-scatter", "scan", "exscan"}
 
 func (r rule) way() (way, sched.Verb, error) {
@@ -116,7 +116,7 @@ func (r rule) way() (way, sched.Verb, error) {
 	return w, verb, w.check(verb)
 }
 
-// check refuses what could not work.
+// check refuses impossible rules.
 func (w *way) check(verb sched.Verb) error {
 	switch {
 	case w.Ranks < 0 || w.Bytes < 0 || w.PerNode < 0 || w.Segment < 0 || w.Radix < 0:

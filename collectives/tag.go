@@ -41,11 +41,11 @@ const (
 	kinds
 )
 
-// traits are what is particular to a kind.
+// traits are the properties of a kind.
 type traits struct {
 	name   string
 	rooted bool
-	op     bool // what its header says is the operation
+	op     bool // the what of its header is the operation
 }
 
 var traitsOf = [kinds]traits{
@@ -95,15 +95,15 @@ func (k kind) String() string {
 	return fmt.Sprintf("collective %d", uint8(k))
 }
 
-// rooted says whether the collective has a root.
+// rooted reports whether the collective has a root.
 func (k kind) rooted() bool { return k < kinds && traitsOf[k].rooted }
 
-// takesOp says whether a header of this kind names the operation.
+// takesOp reports whether a header of this kind names the operation.
 func (k kind) takesOp() bool { return k < kinds && traitsOf[k].op }
 
-// A header says which call a message belongs to. It is the part of its tag above the
-// collective's number: receives take any header of a named peer and compare, so that
-// members that called different collectives find out instead of exchanging bytes.
+// A header identifies the call of a message. The header is the part of the tag above the
+// collective's number: receives match any header of a named peer and compare, so that members that
+// called different collectives detect the mismatch instead of exchanging bytes.
 type header struct {
 	kind kind
 	what int // root, modulo 1<<whatBits; else the operation's code and the way
@@ -123,9 +123,9 @@ const (
 	oddShift  = kindShift + kindBits
 )
 
-// withWay adds the number of the way that was chosen: members whose lengths are
-// different may choose differently, and find out where messages of theirs meet. With
-// a root there is room for one bit: whether it is the verb's first algorithm.
+// withWay adds the number of the selected way: members with different lengths may select
+// differently, and detect that where messages of theirs meet. With a root there is room for one
+// bit: whether the way has a number other than 0.
 func (h header) withWay(number int) header {
 	if h.kind.rooted() {
 		h.odd = number != 0
@@ -135,10 +135,10 @@ func (h header) withWay(number int) header {
 	return h
 }
 
-// op is the operation's code, of a kind that names it.
+// op is the operation's code, for a kind that names the operation.
 func (h header) op() opCode { return opCode(h.what & (1<<opBits - 1)) }
 
-// sameCall says whether two headers differ at most in the way.
+// sameCall reports whether two headers differ at most in the way.
 func (h header) sameCall(g header) bool {
 	return h.kind == g.kind && (h.kind.rooted() && h.what == g.what || !h.kind.rooted() && h.op() == g.op())
 }
@@ -165,14 +165,14 @@ func (h header) String() string {
 	return h.kind.String()
 }
 
-// A notice tells the others that a member's call failed for a reason that they
-// cannot see: a wrong argument, or lengths that differ. Whoever waits for that
-// member gets it instead of data, fails, and tells the others in turn. As all of
-// them are in the same collective, each waits for members that either do their
-// part or tell: nobody waits for ever. It is a tag and nothing else.
+// A notice tells the others that a member's call failed for a reason that they cannot detect: a
+// wrong argument, or lengths that differ. A member that waits for the sender gets the notice
+// instead of data, fails, and notifies the others in turn. As all of them are in the same
+// collective, each waits for members that either do their part or send a notice: no member waits
+// for ever. A notice is a tag without data.
 type notice struct {
 	cause  cause
-	kind   kind // what the sender called
+	kind   kind // the call of the sender
 	origin int  // rank where the error was first seen, modulo 1<<whatBits
 }
 

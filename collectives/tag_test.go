@@ -28,8 +28,7 @@ func TestHeaderSurvivesItsTag(t *testing.T) {
 	}
 }
 
-// TestWaysDiffer: headers of one call that goes different ways differ, and are of one
-// call all the same.
+// TestWaysDiffer: headers of one call with different ways differ, and are of one call nevertheless.
 func TestWaysDiffer(t *testing.T) {
 	for _, h := range []header{{kind: bcast, what: 1<<whatBits - 1}, {kind: allreduce, what: int(opMaxLoc)}, {kind: alltoall}} {
 		a, b := h.withWay(0), h.withWay(lastNumber)

@@ -12,8 +12,8 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/sched"
 )
 
-// A trial is one collective at one rank: what it is given, and what must come of it.
-// Slices in parts are what lies one part behind the other.
+// A trial is one collective at one rank: its inputs, and the expected result. Slices in parts are
+// parts that follow each other.
 type trial[T comparable] struct {
 	name   string
 	src    [][]T
@@ -27,11 +27,11 @@ type trial[T comparable] struct {
 	twin     func(w *comm.Comm, dst, src []T) comm.Request // nil: there is none
 }
 
-// A place says where dst and src begin in a slice that has room for both, one of them
-// inside of the other: the call is in place.
+// A place gives the starts of dst and src in a slice that has room for both, one of them inside of
+// the other: the call is in place.
 type place struct {
 	dst, src int
-	// elsewhere: only at other ranks; this one makes the call as ever.
+	// elsewhere: only at other ranks; this rank makes the ordinary call.
 	elsewhere bool
 }
 
@@ -71,7 +71,7 @@ func (d *desk[T]) lay(buf *[]T, elems, at int, parts [][]T) {
 	*buf = all
 }
 
-// fill doubles what is there, which is faster than a loop.
+// fill doubles the filled part, which is faster than a loop.
 func fill[T any](s []T, v T) {
 	for done := copy(s, []T{v}); done > 0 && done < len(s); {
 		done += copy(s[done:], s[:done])
@@ -81,7 +81,7 @@ func fill[T any](s []T, v T) {
 // inner is a slice without its ends.
 func inner[T any](all []T) []T { return all[1 : len(all)-1 : len(all)-1] }
 
-// intact says whether the ends of both slices are.
+// intact reports whether the ends of both slices are unchanged.
 func (d *desk[T]) intact() bool {
 	return d.dst[0] == d.hole && d.dst[len(d.dst)-1] == d.hole && d.src[0] == d.hole && d.src[len(d.src)-1] == d.hole
 }
@@ -94,7 +94,7 @@ func size[T any](parts [][]T) (elems int) {
 	return elems
 }
 
-// cut returns elements from to to of what lies in parts.
+// cut returns elements from to to of a slice in parts.
 func cut[T any](parts [][]T, from, to int) (out [][]T) {
 	for _, part := range parts {
 		if lo, hi := max(from, 0), min(to, len(part)); lo < hi {
@@ -105,7 +105,7 @@ func cut[T any](parts [][]T, from, to int) (out [][]T) {
 	return out
 }
 
-// differs is the first place where a slice is not what the parts say; -1: nowhere.
+// differs is the first place where a slice differs from the parts; -1: nowhere.
 func differs[T comparable](got []T, parts [][]T) int {
 	at := 0
 	for _, part := range parts {
@@ -128,12 +128,12 @@ func differs[T comparable](got []T, parts [][]T) int {
 	return -1
 }
 
-// A session is what the trials of a rank have in common, and their count.
+// A session has the state that the trials of a rank share, and their count.
 type session struct {
 	t   *testing.T
 	ctx context.Context
 	w   *comm.Comm
-	// about says what is tried, besides the trial's name.
+	// about describes the subject of the session, besides the trial's name.
 	about func() string
 	takes layouts // of blocks
 	only  int     // the trial to make, or everyTrial
@@ -156,7 +156,7 @@ func (d *desk[T]) try(s *session, c *trial[T]) {
 	}
 }
 
-// apart makes a trial with two slices; passed is what the call gets of the first.
+// apart makes a trial with two slices; passed is the argument made of the first.
 func (d *desk[T]) apart(s *session, c *trial[T], how string, passed func([]T) []T) {
 	d.lay(&d.src, size(c.src), 0, c.src)
 	for _, twin := range c.twins() {
@@ -190,7 +190,7 @@ func (c *trial[T]) twins() []bool {
 	return []bool{false, true}
 }
 
-// check compares every element of what a call left in dst, and the ends.
+// check compares every element that a call left in dst, and the ends.
 func (d *desk[T]) check(s *session, c *trial[T], how string, twin bool, err error, want [][]T) {
 	if twin {
 		how += ", not blocking"
@@ -209,7 +209,7 @@ func (d *desk[T]) check(s *session, c *trial[T], how string, twin bool, err erro
 	}
 }
 
-// failuresMax is how many a rank reports of a session: what is broken fails often.
+// failuresMax is how many failures of a session a rank reports: a broken case fails often.
 const failuresMax = 3
 
 func (s *session) failed(call, why string) {

@@ -16,8 +16,8 @@ import (
 )
 
 // TestCollectivesOfSeveralGoroutinesOnOneCommunicator: goroutines of each rank make the same
-// collective on one communicator at once, by memory and by messages. They are numbered by
-// calls, so it does not matter which goroutine of another rank each of them meets.
+// collective on one communicator at once, by memory and by messages. Calls are numbered, so a
+// goroutine may match any goroutine of another rank.
 func TestCollectivesOfSeveralGoroutinesOnOneCommunicator(t *testing.T) {
 	for _, how := range []string{"allreduce=memory", "allreduce=ring"} {
 		commtest.Run(t, 3, func(ctx context.Context, w *comm.Comm) {
@@ -39,9 +39,9 @@ func TestCollectivesOfSeveralGoroutinesOnOneCommunicator(t *testing.T) {
 	}
 }
 
-// TestDifferentCollectivesOfGoroutines: where goroutines make different collectives at once
-// their order is the program's. If ranks come to them in different orders an error says so,
-// at one rank at least; the others may hear of it as a revocation.
+// TestDifferentCollectivesOfGoroutines: if goroutines make different collectives at once the
+// program must order them. If ranks make them in different orders at least one rank gets an error
+// for that; the others may get a revocation.
 func TestDifferentCollectivesOfGoroutines(t *testing.T) {
 	var told atomic.Int32
 	commtest.Run(t, 2, func(ctx context.Context, w *comm.Comm) {

@@ -12,9 +12,8 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/sched"
 )
 
-// BcastValue copies *v of the root to every member; what *v held elsewhere is gone. v is
-// any value that gob can encode; else the error Is ErrType. Errors: ErrRoot, and those of all
-// collectives.
+// BcastValue copies *v of the root to every member and overwrites *v there. v is any value that gob
+// can encode; else the error Is ErrType. Errors: ErrRoot, and those of all collectives.
 func BcastValue[T any](ctx context.Context, c *comm.Comm, root int, v *T) error {
 	x := prepareValue(ctx, c, bcastValue, root)
 	var b []byte
@@ -35,8 +34,8 @@ func BcastValue[T any](ctx context.Context, c *comm.Comm, root int, v *T) error 
 	return x.end(err)
 }
 
-// prepareValue is prepare for what travels as a length and then bytes: two schedules,
-// each with a number of its own.
+// prepareValue is prepare for data that travel as a length and then bytes: two schedules, each with
+// a number of its own.
 func prepareValue(ctx context.Context, c *comm.Comm, k kind, root int) *call {
 	x := prepare[byte](ctx, c, k, root)
 	x.Elem = 0
@@ -55,7 +54,7 @@ func (x *call) encode(value func() ([]byte, error)) []byte {
 	return b
 }
 
-// bcastSized sends the length first: only the root knows it.
+// bcastSized sends the length first, which only the root knows.
 func (x *call) bcastSized(root int, b []byte) ([]byte, error) {
 	size := lengthWord(b)
 	x.do(task{verb: sched.Bcast, dst: size, length: len(size), sized: true})
@@ -72,8 +71,8 @@ func (x *call) bcastSized(root int, b []byte) ([]byte, error) {
 	return b, x.second()
 }
 
-// firstOfTwo makes the first schedule. Where that fails the second one is counted,
-// too, and whoever has come to it is told.
+// firstOfTwo makes the first schedule. If the first fails, the second is counted, too, and members
+// that have reached the second are notified.
 func (x *call) firstOfTwo() error {
 	err := x.enter()
 	if err == nil {
@@ -162,7 +161,7 @@ func room(n uint64) ([]byte, error) {
 	return make([]byte, n), nil
 }
 
-// roomForAll returns memory for as many bytes as length words say together.
+// roomForAll returns memory for the total of all length words, in bytes.
 func roomForAll(words []byte) (counts []int, all []byte, err error) {
 	total := uint64(0)
 	for ; len(words) > 0; words = words[8:] {

@@ -13,8 +13,8 @@ import (
 	"github.com/goulfm/goulfm/comm/commtest"
 )
 
-// TestBcastValueLeavesNothingOld: zero fields, missing keys and shorter slices of the root's
-// value are what every member has afterwards, also two levels down.
+// TestBcastValueLeavesNothingOld: every member afterwards has the zero fields, missing keys and
+// shorter slices of the root's value, also two levels down.
 func TestBcastValueLeavesNothingOld(t *testing.T) {
 	type settings struct {
 		Steps int
@@ -44,7 +44,7 @@ func TestBcastValueLeavesNothingOld(t *testing.T) {
 	})
 }
 
-// TestValues: each value arrives where it belongs, whatever its length, by all calls.
+// TestValues: each value arrives at its place, with any length, by all calls.
 func TestValues(t *testing.T) {
 	of := func(from, to int) string { return strings.Repeat(fmt.Sprint(from, to, " "), 1+1000*from*to) }
 	for _, n := range []int{1, 2, 5} {
@@ -72,8 +72,8 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// TestValuesThatCannotBe: who has a wrong argument is told, the others hear of it, and the
-// next call works.
+// TestValuesThatCannotBe: a member with a wrong argument gets an error, the others are notified,
+// and the next call works.
 func TestValuesThatCannotBe(t *testing.T) {
 	commtest.Run(t, 3, func(ctx context.Context, w *comm.Comm) {
 		odd := w.Rank() == 1

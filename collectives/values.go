@@ -84,9 +84,9 @@ func AllgatherValue[T any](ctx context.Context, c *comm.Comm, v T) ([]T, error) 
 	return got, x.end(err)
 }
 
-// AlltoallValue sends the i-th of values to rank i, and returns what has come, by rank. There
-// are Size() values: else ErrLength. Values are any that gob can encode; else the error Is
-// ErrType. Errors: those of all collectives.
+// AlltoallValue sends the i-th of values to rank i, and returns the received values, by rank. There
+// are Size() values: else ErrLength. Values are any that gob can encode; else the error Is ErrType.
+// Errors: those of all collectives.
 func AlltoallValue[T any](ctx context.Context, c *comm.Comm, values []T) ([]T, error) {
 	x := prepareValue(ctx, c, alltoallValue, noRoot)
 	x.wantLength("values", len(values), x.n)

@@ -12,8 +12,8 @@ import (
 // longRun makes tests try all there is, and not a sample.
 var longRun = flag.Bool("long", false, "try every size, victim and step")
 
-// A verb is a collective as tests of failures call it: with length elements per
-// rank, and rank 0 as the root where there is one. Anything else is its failure.
+// A verb is a collective as tests of failures call it: with length elements per rank, and rank 0 as
+// the root if there is one. A wrong result is an error, too.
 type verb struct {
 	name string
 	// synchronizes: nobody can succeed unless everybody has entered.
@@ -132,7 +132,7 @@ func unevenly(w *comm.Comm, length int) (counts []int, total int) {
 	return counts, total
 }
 
-// circle has each rank hear from both sides, and send there.
+// circle makes each rank receive from both sides, and send there.
 func circle(w *comm.Comm) (in, out []int) {
 	n := w.Size()
 	sides := []int{(w.Rank() + n - 1) % n, (w.Rank() + 1) % n}

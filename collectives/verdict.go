@@ -10,16 +10,15 @@ import (
 	"github.com/goulfm/goulfm/ulfm"
 )
 
-// errApart says that a peer is in another collective. What is sent and awaited
-// there has nothing to do with what is awaited here, so that members could wait
-// for each other in a circle; and what came is consumed. The communicator is of
-// no use any more.
+// errApart reports that a peer is in another collective. The messages of that collective are
+// unrelated to those of this call, so that members could wait for each other in a cycle; and the
+// received message is consumed. The communicator is unusable.
 var errApart = fmt.Errorf("%w", comm.ErrMismatch)
 
 func at(rank int, err error) error { return &ulfm.Error{Ranks: []int{rank}, Err: err} }
 
-// judge says what is wrong with a message of got bytes, where want bytes of this call
-// were expected, or with a part of the call that has ended with err.
+// judge returns the error of a message of got bytes, where want bytes of this call were expected,
+// or of a part of the call that has ended with err.
 func (x *call) judge(from, tag, want, got int, err error) error {
 	if d, ok := errors.AsType[*engine.Differs](err); ok {
 		return x.differs(d)
@@ -55,9 +54,9 @@ func unfit(err error) engine.Unfit {
 	return engine.Unfit{}
 }
 
-// apart says that another member passes other data to the same call: bytes of elem where
-// this one has those of want. By messages both are of one message, perhaps a part of a
-// vector.
+// apart reports that another member passes different data to the same call: bytes of elem, where
+// this member has want bytes of its own type. By messages both counts are of one message, perhaps a
+// part of a vector.
 func (x *call) apart(rank, want int, elem uint8, bytes int) error {
 	return at(rank, &comm.DataError{Err: comm.ErrMismatch, Call: x.head.String(), Here: x.data(x.Elem, want), There: x.data(elem, bytes), Rank: rank})
 }
@@ -109,14 +108,14 @@ func (x *call) differs(d *engine.Differs) error {
 	return x.apart(d.Rank, x.bytes, x.Elem, int(d.What&(1<<bytesBits-1)))
 }
 
-// consequence says what the others must hear of a failure here.
+// consequence returns the notification of the others about a failure here.
 func (x *call) consequence(err error) (k engine.Consequence) {
 	n := notice{kind: x.head.kind, origin: x.me}
 	switch {
 	case ulfm.Recoverable(err), errors.Is(err, comm.ErrFenced), errors.Is(err, comm.ErrFinalized), errors.Is(err, comm.ErrFreed):
-		return k // everybody hears of it by itself (R54), or there is nobody to hear
+		return k // every member learns of the failure by itself (R54), or no member is left
 	case errors.Is(err, errApart):
-		// They would wait for ever for what this member does not do any more.
+		// The others would wait for ever for messages that this member does not send any more.
 		return engine.Consequence{Revoke: true}
 	case errors.Is(err, comm.ErrMismatch):
 		n.cause = mismatch
