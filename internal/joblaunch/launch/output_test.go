@@ -3,6 +3,7 @@ package launch
 import (
 	"bytes"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -26,19 +27,38 @@ func TestBytesOfARankArriveUnchanged(t *testing.T) {
 	})
 }
 
+// locked is a buffer that a timer writes and a test reads.
+type locked struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *locked) Write(text []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(text)
+}
+
+// take returns the text since the last call.
+func (l *locked) take() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	defer l.text.Reset()
+	return l.text.String()
+}
+
 // TestPartsOfLines: a prompt is shown when the outlet is at rest, with its prefix, once; while
 // others write it waits.
 func TestPartsOfLines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var got bytes.Buffer
+		var got locked
 		out := &outlet{w: &got}
 		tag := func(text string) func() string { return func() string { return text } }
 		a, b := &lines{outlet: out, prefix: tag("[0] ")}, &lines{outlet: out, prefix: tag("[1] ")}
 		shows := func(want string) {
 			t.Helper()
 			synctest.Wait()
-			assert.Equal(t, want, got.String())
-			got.Reset()
+			assert.Equal(t, want, got.take())
 		}
 		a.Write([]byte("first\nname? "))
 		shows("[0] first\n")

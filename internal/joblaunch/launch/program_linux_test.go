@@ -1,7 +1,7 @@
 package launch
 
 import (
-	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -73,13 +73,13 @@ func TestBuildThatTakesTime(t *testing.T) {
 		{time.Minute, "builds ./solver: the first time this takes a minute or two\n"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			var shown bytes.Buffer
+			var shown locked
 			_, err := findProgram("./solver", func(string, []string) ([]byte, error) {
 				time.Sleep(c.takes)
 				return nil, os.ErrInvalid
-			}, func(said string) { shown.WriteString(buildingText(said) + "\n") })
+			}, func(said string) { fmt.Fprintln(&shown, buildingText(said)) })
 			require.ErrorIs(t, err, os.ErrInvalid)
-			assert.Equal(t, c.want, shown.String())
+			assert.Equal(t, c.want, shown.take())
 		})
 	}
 }
