@@ -1,8 +1,8 @@
 package comm
 
-// Block returns which of n things, numbered from 0, belong to a rank where size ranks share
-// them in order: those from lo on, up to but without hi. The first n%size ranks have one
-// more than the others. Without such a rank, or with a negative n, there are none: 0, 0.
+// Block divides n things, numbered from 0, among size ranks in order, and returns the range of a
+// rank: from lo up to but excluding hi. The first n%size ranks have one more than the others. For a
+// rank outside of 0..size-1, or a negative n, the range is empty: 0, 0.
 //
 //	lo, hi := comm.Block(len(cells), w.Size(), w.Rank())
 func Block(n, size, rank int) (lo, hi int) {

@@ -18,7 +18,7 @@ import (
 // Undefined is the colour of a member of a Split that requests no communicator.
 const Undefined = -32766
 
-// The rules know the colour by the same number: this does not compile else.
+// This line does not compile unless the rules use the same number for the colour.
 var _ [commstate.Undefined - Undefined]struct{} = [0]struct{}{}
 
 // A Comm is a communicator: an ordered set of processes that exchange messages invisible to other
@@ -41,13 +41,13 @@ type Comm struct {
 type world struct {
 	proc     *engine.Proc
 	process  *boot.Process            // nil: not started by a launcher
-	marks    []boot.Mark              // where this process ends itself
+	marks    []boot.Mark              // points at which this process ends itself
 	reached  func(name string, n int) // receives points that the program marks; may be nil
 	starter  rankproto.Launcher       // starts processes; nil: none can be started
 	parent   *Intercomm               // the intercommunicator with the processes that started this process, or nil
-	joined   *Comm                    // where this process has taken a rank, or nil
+	joined   *Comm                    // the communicator in which this process has taken a rank, or nil
 	handover []byte                   // data that the other members of joined pass to this process
-	warned   atomic.Bool              // of many communicators
+	warned   atomic.Bool              // the warning of too many communicators was printed
 	memory   *rankstore.Memory        // of the node, which outlives this process; nil: there is none
 }
 
@@ -136,11 +136,11 @@ func (c *Comm) Free() error {
 // afterwards without counting as failed.
 //
 // The error is ErrProcFailed, at all members or at none, if a member has died or has left through
-// Finalize before; the communicator is freed all the same. Disconnect works on a revoked
-// communicator. If ctx ends, only the wait is given up, and the communicator is freed here as by
-// Free. A receive that no message has matched when all members have called ends with ErrFreed. The
-// world is ended by Finalize: ErrUnsupported. Members of which some call Disconnect and others
-// Agree or Shrink get ErrMismatch, and the communicator is not freed.
+// Finalize before; the communicator is still freed. Disconnect works on a revoked communicator. If
+// ctx ends, Disconnect abandons only the wait, and the communicator is freed here as by Free. A
+// receive that no message has matched when all members have called ends with ErrFreed. On the world
+// the error is ErrUnsupported: Finalize ends the world. If some members call Disconnect and others
+// Agree or Shrink, all get ErrMismatch, and the communicator is not freed.
 func (c *Comm) Disconnect(ctx context.Context) error {
 	const op = "disconnect"
 	if err := given(ctx, op, c); err != nil {

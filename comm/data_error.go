@@ -10,8 +10,8 @@ import (
 
 // Data describes the data that one side passes to a message or a collective.
 type Data struct {
-	Type  string // of the elements, as "float64"; "a value" of SendValue
-	Count int    // elements; -1: not known, as of records that this process has not
+	Type  string // of the elements, such as "float64"; "a value" of SendValue
+	Count int    // elements; -1: not known, for example of records that this process does not have
 }
 
 // String returns "3 float64".
@@ -28,7 +28,7 @@ func (d Data) String() string {
 type DataError struct {
 	Err         error  // the class
 	Here, There Data   // this process's, and the other side's
-	Call        string // the collective, as "allreduce (sum)"; empty: a message
+	Call        string // the collective, such as "allreduce (sum)"; empty: a message
 	Rank        int    // of the other side, if a collective
 }
 

@@ -7,10 +7,10 @@ import (
 	"github.com/goulfm/goulfm/internal/base/byteview"
 )
 
-// Elem are the types of message elements: numbers and bools, named ones too, and records
-// of them, structs and arrays of a fixed size without pointers. A call with elements of
-// another type, which its compiler cannot refuse, sends and receives nothing; its error
-// Is ErrType and names the field that cannot be sent.
+// Elem are the types of message elements: numbers and bools, named ones too, and records of them,
+// structs and arrays of a fixed size without pointers. The compiler accepts other types, but a call
+// with elements of another type sends and receives nothing; its error Is ErrType and names the
+// field that cannot be sent.
 //
 // Records travel with the layout that they have in memory, padding included. Both ends must have
 // the same layout, the same numbers in the same places; names do not matter. Otherwise the receive

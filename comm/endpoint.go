@@ -15,7 +15,7 @@ const (
 	None = -2
 )
 
-// The engine knows Any by the same number: this does not compile else.
+// This line does not compile unless the engine uses the same number for Any.
 var _ [engine.Any - Any]struct{} = [0]struct{}{}
 
 // A Dest is the destination of a message: a communicator, a rank and a tag.
@@ -25,7 +25,7 @@ type Dest struct {
 	tag  int
 }
 
-// A Source is where a message comes from.
+// A Source is the origin of a message: a communicator, a rank or Any, and a tag.
 type Source struct {
 	c    *Comm
 	rank int
@@ -48,7 +48,7 @@ func (s Source) Tag(t int) Source { s.tag = t; return s }
 type Status struct {
 	Source int // rank of the sender; None
 	Tag    int
-	Count  int // elements; of a probe, which knows none, and of a value the same as Bytes
+	Count  int // elements; the same as Bytes for a probe, which does not know the type, and for a value
 	Bytes  int // of the message, or of the buffer if that is shorter
 }
 

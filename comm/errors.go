@@ -49,8 +49,8 @@ var (
 	// ErrMismatch: members called different operations, named in the error, or the same
 	// with different lengths or element types (DataError).
 	ErrMismatch = commstate.ErrMismatch
-	// ErrArgument: no context, or no communicator, or a number out of its range that no
-	// other class is for: a colour, a dimension, a count.
+	// ErrArgument: no context, or no communicator, or a number out of its range for which no other
+	// class exists: a colour, a dimension, a count.
 	ErrArgument = errors.New("bad argument")
 	// ErrPeerArgument: another member had a wrong argument.
 	ErrPeerArgument = commstate.ErrPeerArgument

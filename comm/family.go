@@ -29,7 +29,7 @@ func (f *family) add(e *engine.Comm) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if !slices.Contains(f.members, e) { // of an intercommunicator that is its union
+	if !slices.Contains(f.members, e) { // an intercommunicator may have its union as engine communicator
 		f.members = append(f.members, e)
 	}
 }

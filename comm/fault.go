@@ -31,13 +31,13 @@ func (c *Comm) SetUniform(on bool) {
 // IsRevoked reports whether the communicator is known to be revoked (R15).
 func (c *Comm) IsRevoked() bool { return c.e.IsRevoked() }
 
-// GetFailed returns the members known here to have failed, in the order in which
-// this process learnt of them: each result is a prefix of the later ones (R20). Groups
-// are of processes: FailedRanks names the same by their ranks in c.
+// GetFailed returns the members known here to have failed, in the order in which this process
+// learnt of them: each result is a prefix of the later ones (R20). A Group lists processes;
+// FailedRanks returns the same members by their ranks in c.
 func (c *Comm) GetFailed() Group { return c.groupOf(c.e.GetFailed()) }
 
-// FailedRanks returns the ranks in c of the members of GetFailed, in its order: those that
-// errors on c name.
+// FailedRanks returns the ranks in c of the members of GetFailed, in the same order. Errors on c
+// name these ranks.
 func (c *Comm) FailedRanks() []int { return c.outerRanks(c.e.GetFailed()) }
 
 func (c *Comm) groupOf(ranks []int) Group {
@@ -99,8 +99,8 @@ func (c *Comm) Agree(ctx context.Context, flag uint64) (uint64, error) {
 //		c, err = c.Shrink(ctx)
 //	}
 //
-// A program in which some members end a stretch by AllOK and others by Finalize, or by
-// nothing, is wrong: Finalize is ErrMismatch at all then.
+// A program must not end a stretch by AllOK at some members and by Finalize, or by nothing, at
+// others: Finalize is then ErrMismatch at all.
 func (c *Comm) AllOK(ctx context.Context, err error) (bool, error) {
 	if err := given(ctx, "all_ok", c); err != nil {
 		return false, err

@@ -23,8 +23,8 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/rankstore"
 )
 
-// Config sets how a process takes part. The zero value is the default for each field; flags of
-// goulfm run set the fields.
+// Config sets how a process takes part. The zero value is the default for each field; some fields
+// can also be set by environment variables (goulfm run -x).
 type Config struct {
 	// UnexpectedBytesMax bounds the memory for messages that arrived before they were received, in
 	// bytes over all senders. Default 64 MiB. A sender that has used its share waits for the
@@ -36,10 +36,10 @@ type Config struct {
 	// falls after waits that polled in vain because other work needs the cores. A higher value
 	// makes wake-ups faster, and keeps the core from other work.
 	SpinPolls int
-	// Tick is how long a process must make no call until its background loop serves
-	// its peers. Default 10 ms; right after a call that waited long up to eight times as
-	// long, and where ranks share a core, after calls with nothing under way beside them,
-	// up to as many times as ranks do. Shorter answers peers sooner while computing.
+	// Tick is how long a process must make no call before its background loop serves its peers.
+	// Default 10 ms; right after a call with a long wait up to eight times as long. Where ranks
+	// share a core, after calls with nothing else under way, the time is up to as many times as
+	// long as ranks share the core. A shorter Tick answers peers sooner while computing.
 	Tick time.Duration
 	// Uniform makes each process that learns of the first failure of a member revoke the
 	// communicator: no rank continues as if nothing had happened, and each gets an error
@@ -81,13 +81,13 @@ func (cfg *Config) fromEnv() error {
 const (
 	spinWithCores    = 30_000 // one to two milliseconds
 	spinWithoutCores = 20
-	yieldPolls       = 50 // more than any rank needs where all come; then one is late, and others have work
+	yieldPolls       = 50 // more than any rank needs if all come; after that one is late, and others have work
 )
 
 // inits is the world that Init has returned: a process has one world.
 var inits struct {
 	mu    sync.Mutex
-	world *Comm // that is not finalized; else nil
+	world *Comm // not finalized; else nil
 	count int   // calls of Init that await their Finalize
 	ended bool  // the world of a job was finalized: this process has left the job
 }
@@ -253,8 +253,8 @@ func (w *world) engineConfig(cfg Config) engine.Config {
 	return out
 }
 
-// outlived revokes a communicator that a process of this or another node had revoked, which has
-// died.
+// outlived revokes a communicator that a process of this or another node had revoked before the
+// process died.
 func (w *world) outlived(name [16]byte) { engine.Outlived(w.proc, name) }
 
 // tick does the periodic checks.
@@ -356,14 +356,14 @@ func MainWith(cfg Config, body func(ctx context.Context, w *Comm) error) {
 		fmt.Fprintf(os.Stderr, "goulfm: rank %d: %v\n", rank, err)
 		os.Exit(boot.ExitError)
 	}
-	// Not ctx: a job that was asked to end and does so in order has not failed.
+	// Not ctx: a job that ends in order after a request to end has not failed.
 	if err := w.Finalize(context.WithoutCancel(ctx)); err != nil {
 		fmt.Fprintf(os.Stderr, "goulfm: rank %d: %v\n", rank, err)
 		os.Exit(boot.ExitError)
 	}
 }
 
-// guard shows a panic of body with its rank.
+// guard prints a panic of body with its rank.
 func guard(ctx context.Context, rank int, w *Comm, body func(ctx context.Context, w *Comm) error) error {
 	defer func() {
 		if v := recover(); v != nil {

@@ -64,7 +64,7 @@ func (ic *Intercomm) To(rank int) Dest { return ic.c.To(rank) }
 // message. The Source of a Status is a rank of the remote group.
 func (ic *Intercomm) From(rank int) Source { return ic.c.From(rank) }
 
-// union is nil for no intercommunicator.
+// union returns nil for a nil intercommunicator.
 func (ic *Intercomm) union() *Comm {
 	if ic == nil {
 		return nil
@@ -121,8 +121,8 @@ func (ic *Intercomm) Agree(ctx context.Context, flag uint64) (uint64, error) {
 	}
 }
 
-// await ends both agreements and returns the first error; of those for which ctx ended
-// the wait only the wait is given up.
+// await ends both agreements and returns the first error. If ctx ends the wait for an agreement,
+// await abandons only that wait.
 func (ic *Intercomm) await(ctx context.Context, agreements []engine.Handle) error {
 	p := ic.c.w.proc
 	var first error
@@ -188,7 +188,7 @@ func survivors(c *Comm, g Group) []int {
 	return ranks
 }
 
-// Free gives the intercommunicator up here, as Comm.Free does (R58).
+// Free releases the intercommunicator at this process, as Comm.Free does (R58).
 func (ic *Intercomm) Free() error { return ic.c.Free() }
 
 // Disconnect frees the intercommunicator at all members of both groups together, as Comm.Disconnect

@@ -10,7 +10,7 @@ import (
 // A Message is a message that Mprobe has matched, for MRecv.
 type Message struct {
 	c     *Comm
-	claim *engine.Claim // nil: of no process
+	claim *engine.Claim // nil: a message of None
 	src   int
 }
 
@@ -48,7 +48,7 @@ func MRecv[T Elem](ctx context.Context, m *Message, buf []T) (Status, error) {
 	return mrecv(ctx, m, elem, byteview.Bytes(buf), byteview.Size[T]())
 }
 
-// communicator is nil for no message.
+// communicator returns nil for a nil message.
 func (m *Message) communicator() *Comm {
 	if m == nil {
 		return nil

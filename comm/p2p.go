@@ -11,10 +11,9 @@ import (
 	"github.com/goulfm/goulfm/internal/engine"
 )
 
-// Send sends buf and returns when buf may be used again, which may be before
-// the message is received. Errors: ErrRank, ErrTag; ErrProcFailed when the
-// receiver is dead (a message to a process that dies later may be lost without
-// one, R45); ErrRevoked; ctx's error. MPI 3.4.
+// Send sends buf and returns when buf may be used again, which may be before the message is
+// received. Errors: ErrRank, ErrTag; ErrProcFailed when the receiver is dead (a message to a
+// process that dies later may be lost without an error, R45); ErrRevoked; ctx's error. MPI 3.4.
 func Send[T Elem](ctx context.Context, to Dest, buf []T) error {
 	elem := code[T]()
 	if elem == 0 {
@@ -49,11 +48,10 @@ func send(ctx context.Context, op string, to Dest, env engine.Envelope, buf []by
 	return nil
 }
 
-// Recv receives a message into buf. A longer one than buf fills buf and gives
-// ErrTruncated. Messages of one sender arrive in their order (MPI 3.5). Errors:
-// ErrRank, ErrTag, ErrType; ErrProcFailed when the sender is dead, or, with
-// Any, when a member has failed that is not acknowledged (R46, R48);
-// ErrRevoked; ctx's error: the receive is withdrawn.
+// Recv receives a message into buf. A message longer than buf fills buf and gives ErrTruncated.
+// Messages of one sender arrive in their order (MPI 3.5). Errors: ErrRank, ErrTag, ErrType;
+// ErrProcFailed when the sender is dead, or, with Any, when a member has failed that is not
+// acknowledged (R46, R48); ErrRevoked; ctx's error: the receive is withdrawn.
 func Recv[T Elem](ctx context.Context, from Source, buf []T) (Status, error) {
 	elem := code[T]()
 	if elem == 0 {
@@ -87,12 +85,13 @@ func (s Source) fail(op string, err error) error {
 	return fail(op, s.c, []int{s.rank}, err)
 }
 
-// status takes the bytes of an element.
+// status converts a status of the engine; elemBytes is the size of an element in bytes.
 func (c *Comm) status(st engine.Status, elemBytes int) Status {
 	return Status{Source: c.outer(c.e.RankOf(st.Proc)), Tag: st.Tag, Count: elemsOf(st.Bytes, elemBytes), Bytes: st.Bytes}
 }
 
-// elemsOf divides; those of numbers are powers of 2, for which a shift is faster.
+// elemsOf divides bytes by elemBytes. Sizes of numbers are powers of 2, for which a shift is
+// faster.
 func elemsOf(bytes, elemBytes int) int {
 	if elemBytes&(elemBytes-1) == 0 {
 		return bytes >> bits.TrailingZeros(uint(elemBytes))

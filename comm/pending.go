@@ -46,10 +46,10 @@ func (p *Pending[T]) Test() (result T, over bool, err error) {
 	return result, true, err
 }
 
-// Request returns the call as a Request, for WaitAny and its like among others. The request
-// is over when the call is, with its error; the result is there afterwards, from a Wait or a
-// Test that returns at once. Freeing the request gives the result up: a communicator that
-// the call makes is freed.
+// Request returns the call as a Request, for WaitAny and similar calls with other requests. The
+// request is over when the call is, with its error; afterwards a Wait or a Test of the Pending
+// returns the result at once. Freeing the request discards the result: a communicator that the call
+// makes is freed.
 func (p *Pending[T]) Request() Request {
 	s := p.started()
 	if s.c == nil {
@@ -62,7 +62,7 @@ func (p *Pending[T]) Request() Request {
 	return r
 }
 
-// started returns the call of p: one that is over if there is none.
+// started returns the call of p, or a call that is over if p has none.
 func (p *Pending[T]) started() *started {
 	if p == nil || p.call == nil {
 		return &started{}
@@ -70,7 +70,7 @@ func (p *Pending[T]) started() *started {
 	return p.call
 }
 
-// phases of a started call.
+// callPhase is the phase of a started call.
 type callPhase uint8
 
 const (
@@ -168,7 +168,7 @@ func (s *started) listen(ctx context.Context) error {
 // over reports whether a request of the call has nothing more to report.
 func (s *started) over() bool { return s.heard || s.phase == inactive }
 
-// drop gives the result up.
+// drop discards the result.
 func (s *started) drop() {
 	s.take()
 	switch {

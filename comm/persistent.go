@@ -40,8 +40,8 @@ func sendInit(to Dest, env engine.Envelope, buf []byte) Request {
 	return Request{c: to.c, peer: to.rank, call: &call{op: op, again: &persistent{start: start}}}
 }
 
-// RecvInit returns a request that each Start makes an Irecv of; buf belongs to the
-// request from there until that is over. Starting allocates nothing. MPI 3.9.
+// RecvInit returns a request of which each Start makes an Irecv; buf belongs to the request from
+// there until the operation is over. Starting allocates nothing. MPI 3.9.
 func RecvInit[T Elem](from Source, buf []T) Request {
 	elem := code[T]()
 	if elem == 0 {

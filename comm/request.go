@@ -46,7 +46,7 @@ var (
 	noCall                            call
 )
 
-// irecvCallOf takes the bytes of an element.
+// irecvCallOf returns the call of an Irecv of elements with elemBytes bytes.
 func irecvCallOf(elemBytes int) *call {
 	if elemBytes < len(irecvCalls) {
 		return &irecvCalls[elemBytes]
@@ -54,7 +54,7 @@ func irecvCallOf(elemBytes int) *call {
 	return &call{op: "irecv", elemBytes: elemBytes}
 }
 
-// irecvCalls are those of small elements, made before.
+// irecvCalls are the calls of small elements, made in advance.
 var irecvCalls = func() (calls [129]call) {
 	for i := range calls {
 		calls[i] = call{op: "irecv", elemBytes: i}
@@ -62,7 +62,7 @@ var irecvCalls = func() (calls [129]call) {
 	return calls
 }()
 
-// otherCalls are those of requestOf, by op.
+// otherCalls are the calls of requestOf, by op.
 var otherCalls sync.Map
 
 func callOf(op string) *call {
@@ -255,7 +255,7 @@ func waitAny(ctx context.Context, by []waitSet) error {
 	ended := make(chan struct{}, len(by))
 	for _, s := range by {
 		go func() {
-			_ = s.proc.WaitAny(inner, s.hs) // the end of ctx is asked for below
+			_ = s.proc.WaitAny(inner, s.hs) // the end of ctx is checked below
 			ended <- struct{}{}
 		}()
 	}
@@ -327,7 +327,7 @@ func WaitAllStatus(ctx context.Context, sts []Status, rs ...Request) error {
 	return nil
 }
 
-// manyRequests is for how many a wait allocates nothing.
+// manyRequests is the largest number of requests for which a wait allocates nothing.
 const manyRequests = 64
 
 // waitWorlds is WaitAllStatus for requests of several worlds, or some that did not

@@ -68,7 +68,8 @@ var copies = sync.Pool{New: func() any { return new([]byte) }}
 // maxKeptCopy is the largest copy that is kept, in bytes.
 const maxKeptCopy = 1 << 20
 
-// exchange makes a SendRecv of memory that may be used so.
+// exchange makes a SendRecv; the caller has checked that the memory does not overlap, or has copied
+// it.
 func exchange(ctx context.Context, op string, to Dest, outEnv engine.Envelope, out []byte, from Source, inEnv engine.Envelope, in []byte, elemBytes int) (Status, error) {
 	if ctx == nil {
 		return Status{}, given(ctx, op, to.c)
@@ -102,7 +103,7 @@ func exchange(ctx context.Context, op string, to Dest, outEnv engine.Envelope, o
 	case sendErr == nil:
 		return status, from.fail(op, recvErr)
 	case errors.Is(recvErr, sendErr) && to.c == from.c && from.rank != Any && from.rank != to.rank:
-		return status, fail(op, to.c, []int{to.rank, from.rank}, sendErr) // both wait for somebody
+		return status, fail(op, to.c, []int{to.rank, from.rank}, sendErr) // both halves wait
 	}
 	return status, fail(op, to.c, []int{to.rank}, sendErr)
 }

@@ -17,7 +17,7 @@ func (c *Comm) peers() int {
 	return len(c.side.remote)
 }
 
-// inner returns the inner rank of one that a message names; Any and None stay.
+// inner returns the inner rank of a rank that a message names; Any and None stay.
 func (c *Comm) inner(rank int) int {
 	if c.side == nil || rank < 0 {
 		return rank
@@ -33,8 +33,8 @@ func (c *Comm) outer(inner int) int {
 	return c.side.ranks[inner]
 }
 
-// outerRanks returns the ranks that an error names, as the program knows them: on an
-// intercommunicator those of the local group are left out. c may be nil.
+// outerRanks converts inner ranks to the ranks that errors show to the program: on an
+// intercommunicator the ranks of the local group are left out. c may be nil.
 func (c *Comm) outerRanks(inner []int) []int {
 	if c == nil || c.side == nil {
 		return inner

@@ -60,13 +60,13 @@ func (c *Comm) Spawn(ctx context.Context, s SpawnSpec) (*Intercomm, error) {
 // starting is a communicator during a call that starts processes.
 type starting struct{ *Comm }
 
-// newcomers are processes that the launcher has started in a row of seats.
+// newcomers are processes that the launcher has started, with consecutive seats.
 type newcomers struct {
 	first int // number of the first one
 	count int
 }
 
-// seats are those of the newcomers, as the agreement on them names them.
+// seats returns the seats of the newcomers in the form that the agreement uses.
 func (n newcomers) seats() commstate.Spawned {
 	return commstate.Spawned{First: node.Seat(n.first), Count: n.count}
 }
@@ -151,10 +151,10 @@ func (c starting) agreeOnSpawn(started newcomers, bad error) (*Comm, error) {
 	return union, nil
 }
 
-// dropSpawned reports to the launcher that the started processes are not needed. If only rank 0
-// knew their number and is dead, the report names rank 0, and the launcher drops the processes that
-// rank 0 requested. The first new process may be in seat 0, once the processes with which the job
-// began are dead.
+// dropSpawned reports to the launcher that the started processes are not needed. A member other
+// than rank 0 does not know their number: its report names rank 0, and counts if rank 0 is dead and
+// could not report the number. The first new process may be in seat 0, once the processes with
+// which the job began are dead.
 func (c starting) dropSpawned(started newcomers) {
 	switch {
 	case started.count > 0:
@@ -173,8 +173,8 @@ func (c starting) dropSpawned(started newcomers) {
 // Without this report no process would ever release the first ones. While these wait in Init they
 // might refer to any of the dead, so that no seat would become free again.
 //
-// The report waits until the repair is over: without 2 and 3 nobody can have kept the first ones.
-// With a message for each survivor the launcher would wake up once per survivor inside Shrink,
+// The report waits until the repair is over: only 2 and 3 could have kept the first ones. An
+// immediate message from each survivor would wake up the launcher once per survivor inside Shrink,
 // while the survivors need the processors: that took longer than the shrink itself.
 func (c starting) noteDropOfTheDead(made *engine.Comm) {
 	if c.w.starter == nil {

@@ -6,9 +6,9 @@ import (
 	"github.com/goulfm/goulfm/internal/base/byteview"
 )
 
-// A Stride is a pattern of elements in a slice, from its first one on: Count blocks of
-// Length elements each, which begin Step elements apart. In a matrix of rows and cols that
-// is stored by rows
+// A Stride is a pattern of elements in a slice, starting at its first element: Count blocks of
+// Length elements each. The starts of neighbouring blocks are Step elements apart. In a matrix of
+// rows and cols that is stored by rows
 //
 //	m[j:], Stride{Count: rows, Length: 1, Step: cols}         is column j,
 //	m[i*cols+j:], Stride{Count: h, Length: w, Step: cols}     a part of h rows and w columns,
@@ -17,13 +17,13 @@ import (
 type Stride struct {
 	Count  int // blocks
 	Length int // elements of a block
-	Step   int // elements from the beginning of a block to that of the next one
+	Step   int // elements from the beginning of a block to the beginning of the next block
 }
 
 // Elems returns how many elements the pattern has: Count times Length.
 func (s Stride) Elems() int { return s.Count * s.Length }
 
-// extent returns how long a slice must be that holds the pattern.
+// extent returns the length of the shortest slice that holds the pattern.
 func (s Stride) extent() int {
 	if s.Elems() == 0 {
 		return 0

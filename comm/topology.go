@@ -6,8 +6,8 @@ type topology interface {
 	// neighbors returns, for a rank, the sources of its incoming edges and the destinations of its
 	// outgoing edges, in the order in which neighborhood collectives use them.
 	neighbors(rank int) (in, out []int)
-	// arrivals returns the order in which several edges from one rank are taken, as
-	// places of in; nil: as they stand.
+	// arrivals returns the order in which several edges from one rank match, as indices of in; nil:
+	// in order.
 	arrivals(rank int) []int
 }
 
