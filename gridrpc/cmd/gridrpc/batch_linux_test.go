@@ -26,7 +26,7 @@ echo submitted >>"$FAKE_SLURM/count"
 setsid sh "$last" >log 2>&1 </dev/null &
 echo $! >"$FAKE_SLURM/$name"; echo 7`,
 		"squeue":  `for w; do case $w in --name=*) name=${w#*=};; esac; done; ! kill -0 $(cat "$FAKE_SLURM/$name" 2>/dev/null) 2>/dev/null || echo RUNNING`,
-		"scancel": `kill -KILL -- -$(cat "$FAKE_SLURM/${1#*=}"); echo "$1" >>"$FAKE_SLURM/cancelled"`,
+		"scancel": `kill -KILL -$(cat "$FAKE_SLURM/${1#*=}") && echo "$1" >>"$FAKE_SLURM/cancelled"`,
 	} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+text+"\n"), 0o700))
 	}
