@@ -22,15 +22,21 @@ func (c *Comm) Free() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.calls++
-	if err := c.alive(); err != nil {
+	if err := mayFree(c); err != nil {
 		return err
-	}
-	if c == p.world {
-		return fmt.Errorf("%w: the world is ended by Finalize", ErrUnsupported)
 	}
 	p.giveUp(c)
 	p.links.pushOn()
 	return nil
+}
+
+// mayFree returns the reason for which the program cannot free c.
+func mayFree(c *Comm) error {
+	err := c.alive()
+	if err == nil && c == c.p.world {
+		err = fmt.Errorf("%w: the world is ended by Finalize", ErrUnsupported)
+	}
+	return err
 }
 
 // SucceedWorld has c take the place of the world: Finalize ends c, and the former world is freed. A
@@ -83,10 +89,7 @@ func Disconnect(ctx context.Context, c *Comm) (freed bool, err error) {
 	}
 	p.mu.Lock()
 	p.calls++
-	if err = c.alive(); err == nil && c == p.world {
-		err = fmt.Errorf("%w: the world is ended by Finalize", ErrUnsupported)
-	}
-	if err != nil {
+	if err := mayFree(c); err != nil {
 		p.mu.Unlock()
 		return false, err
 	}
