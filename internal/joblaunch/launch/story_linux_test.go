@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -89,16 +88,13 @@ func TestStoryQueue(t *testing.T) {
 
 // stuckWriter takes nothing until it is let go.
 type stuckWriter struct {
+	locked
 	letGo chan struct{}
-	mu    sync.Mutex
-	bytes.Buffer
 }
 
 func (w *stuckWriter) Write(b []byte) (int, error) {
 	<-w.letGo
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.Buffer.Write(b)
+	return w.locked.Write(b)
 }
 
 // TestNobodyReadsTheStory: what decides about ranks tells the story and never waits for it.
@@ -117,9 +113,10 @@ func TestNobodyReadsTheStory(t *testing.T) {
 	<-told
 	close(w.letGo)
 	r.end(job.Verdict{Code: 7, Text: "that was it"}, nil)
-	assert.Contains(t, w.String(), "events of this story are left out: standard error was not read")
+	text := w.take()
+	assert.Contains(t, text, "events of this story are left out: standard error was not read")
 	last := -1.0
-	for line := range strings.Lines(w.String()) {
+	for line := range strings.Lines(text) {
 		var at float64
 		if _, err := fmt.Sscanf(line, "goulfm: +%fs", &at); err == nil {
 			assert.GreaterOrEqual(t, at, last)

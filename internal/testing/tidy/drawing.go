@@ -136,11 +136,6 @@ func implied(arrows map[string]map[string]bool, from, to string) bool {
 
 // withDrawing returns the page with the present drawing.
 func withDrawing(t *Tree, page string) (string, error) {
-	before, rest, ok := strings.Cut(page, drawingBegin)
-	_, after, ok2 := strings.Cut(rest, drawingEnd)
-	if !ok || !ok2 {
-		return "", fmt.Errorf("%s: no %q with %q after it", TablePath, drawingBegin, drawingEnd)
-	}
-	want, _ := drawing(t)
-	return before + drawingBegin + want + drawingEnd + after, nil
+	chart, _ := drawing(t)
+	return withPart(TablePath, page, drawingBegin, drawingBegin+chart+drawingEnd, drawingEnd)
 }

@@ -198,12 +198,18 @@ func LongList(t *Tree) string {
 
 // withLongList returns the page with the present list of long tests.
 func withLongList(t *Tree, page string) (string, error) {
-	before, rest, ok := strings.Cut(page, longBegin)
-	_, after, ok2 := strings.Cut(rest, longEnd)
+	return withPart(HackingPath, page, longBegin, LongList(t), longEnd)
+}
+
+// withPart returns the page with part in place of the text from the line begin to the line end. part
+// has both lines.
+func withPart(path, page, begin, part, end string) (string, error) {
+	before, rest, ok := strings.Cut(page, begin)
+	_, after, ok2 := strings.Cut(rest, end)
 	if !ok || !ok2 {
-		return "", fmt.Errorf("%s: no %q with %q after it", HackingPath, longBegin, longEnd)
+		return "", fmt.Errorf("%s: no %q with %q after it", path, begin, end)
 	}
-	return before + LongList(t) + after, nil
+	return before + part + after, nil
 }
 
 // ModulesRun requires that a target of the Makefile runs the tests of each module.
