@@ -17,8 +17,8 @@
 //
 // # Limits
 //
-// A row whose median ratio is above 1.05 is marked in the table, and the author of the change
-// explains it. A row alarms if its median ratio is above 1.3 and three of four pairs are above 1.
+// The table marks a row with a median ratio above 1.05, and the author of the change explains the
+// ratio. A row alarms if its median ratio is above 1.3 and three of four pairs are above 1.
 // With -limit the rows that alarm are measured again, twice. A row that alarms in all three
 // repetitions fails: the exit code is 1, and the last lines name these rows. The exit code is 2 for
 // wrong flags and unknown revisions.

@@ -13,12 +13,13 @@
 // what each figure means.
 //
 // A node is a daemon of goulfm run --host N --ppn 1 with its one rank, which is this program again.
-// A node is killed (SIGKILL to its daemon, whose rank ends with it) or stopped (SIGSTOP to both, so
-// that silence alone tells). What takes part is meant by descriptors (pidfd), so that no signal
-// reaches a stranger. Times are from just before the signal, by CLOCK_MONOTONIC, which all
-// processes of a machine share: until a receive from the rank there has failed at the ranks of
-// other nodes, and until the launcher, which is the head and decides, tells its watchers (package
-// fd/watch) that the node is lost.
+// A fault kills a node (SIGKILL to its daemon; the rank ends with its daemon) or stops the node
+// (SIGSTOP to both, so that silence is the only evidence). Signals go to process descriptors
+// (pidfd), so no signal reaches another program. Each time begins just before the signal, by
+// CLOCK_MONOTONIC, which all processes of a machine share. The first time ends when a receive from
+// the rank of that node has failed at the ranks of other nodes. The second one ends when the
+// launcher, which decides as the head, reports to its watchers (package fd/watch) that the node is
+// lost.
 //
 // Reading order: main.go, take_linux.go, latency_linux.go, group_linux.go, rank_linux.go.
 package main

@@ -63,8 +63,8 @@ func (g *group) lose(victims []int) {
 	}
 }
 
-// shrink is an agreement on who is dead, by which all have learned it, and one on the communicator
-// of those who are left.
+// shrink is an agreement on the dead members, after which all survivors know them, and one on the
+// communicator of the survivors.
 func (g *group) shrink(victims []int) mono.Duration {
 	g.lose(victims)
 	dead := rankset.Of(victims...)

@@ -141,8 +141,8 @@ func (g *graph) edgesHere() []kron.Edge {
 	return g.block
 }
 
-// exchange gives each rank what is for it, in the order of who gives it, of whom counts says how
-// much.
+// exchange sends toward[r] to rank r. It returns the received elements in the order of their
+// senders; counts has the number of elements of each sender.
 func exchange[T comm.Elem](ctx context.Context, c *comm.Comm, toward [][]T) (got []T, counts []int, err error) {
 	n := c.Size()
 	out, in := make([]int, n), make([]int, n)

@@ -2,7 +2,7 @@ package main
 
 import "context"
 
-// simple sends pairs of a vertex and who found it to whoever has the vertex, 256 in a message (the
+// simple sends pairs of a vertex and its finder to the owner of the vertex, 256 in a message (the
 // reference's "simple").
 type simple struct {
 	g       *graph

@@ -10,10 +10,10 @@ import (
 	"github.com/goulfm/goulfm/shmem"
 )
 
-// oneSided accumulates: who finds a vertex takes the minimum of its number and what the vertex's
-// next predecessor is, and sets a bit of the next queue, which stands for four vertices; both at
-// whoever has the vertex. After a fence that one looks which of them are new (the pattern of the
-// one-sided codes that Zhong, Bouteiller, Luo, Bosilca, General Failure Detection and Propagation,
+// oneSided accumulates at the owner of a vertex: the rank that finds the vertex takes the minimum of
+// its number and the vertex's next predecessor, and sets a bit of the next queue, which stands for
+// four vertices. After a fence the owner checks which of them are new (the pattern of the one-sided
+// codes that Zhong, Bouteiller, Luo, Bosilca, General Failure Detection and Propagation,
 // measure in section 6, figures 19 and 20).
 type oneSided struct {
 	g *graph

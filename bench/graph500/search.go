@@ -49,11 +49,12 @@ var variants = map[string]variant{
 // A search goes from level to level: all ranks look at the neighbours of their vertices of one
 // level, then of the next.
 //
-// When a rank dies the living take its vertices over, with their words. Where a word is set once,
-// to its true level, all look again from the lowest level on that one of them had not finished.
-// That finds the levels of an undisturbed search: who was at level l+1 had seen that all were
-// through l, so all of l+1 was set; a word is set once; and what is looked at again is set already.
-// Where words are set otherwise, or messages were lost with the dead, the search begins again.
+// When a rank dies, the survivors take over its vertices with their words. If each word is set
+// once, to its true level, all ranks scan again from the lowest level that one of them had not
+// finished. The result has the levels of an undisturbed search: a rank at level l+1 had seen that
+// all ranks had finished l, so all words of l+1 were set; a word is set once; and a second scan
+// finds its words set. If words are set in another way, or messages were lost with the dead rank,
+// the search begins again.
 type search struct {
 	number int // of a run
 	root   uint64
