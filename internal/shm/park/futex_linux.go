@@ -118,7 +118,7 @@ func SleepAny(words []*uint32, old []uint32, untilNs int64) error {
 		t := unix.NsecToTimespec(untilNs)
 		until = &t
 	}
-	_, _, errno := syscall.Syscall6(sysFutexWaitv, uintptr(unsafe.Pointer(&list[0])), uintptr(len(words)), 0, uintptr(unsafe.Pointer(until)), unix.CLOCK_MONOTONIC, 0)
+	_, errno := LongCall(sysFutexWaitv, uintptr(unsafe.Pointer(&list[0])), uintptr(len(words)), 0, uintptr(unsafe.Pointer(until)), unix.CLOCK_MONOTONIC, 0)
 	switch errno {
 	case 0, unix.EAGAIN, unix.EINTR, unix.ETIMEDOUT:
 		return nil
