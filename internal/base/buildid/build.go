@@ -3,4 +3,4 @@
 package buildid
 
 // Build identifies the wire formats and memory layouts of this build.
-const Build uint32 = 0x6e3c3e91
+const Build uint32 = 0x22363574

@@ -110,6 +110,16 @@ func (q *recvQueue) check(src int) (n int, err error) {
 	if q.tail != prev {
 		return 0, fmt.Errorf("posted queue of %d has a wrong tail", src)
 	}
+	if q.length != n {
+		return 0, fmt.Errorf("posted queue of %d counts %d of %d", src, q.length, n)
+	}
+	waiting := 0
+	if q.index != nil {
+		waiting = q.index.waiting(waitsAs)
+	}
+	if q.index != nil && waiting != n {
+		return 0, fmt.Errorf("the index of the posted queue of %d has %d of %d", src, waiting, n)
+	}
 	return n, nil
 }
 
@@ -124,5 +134,27 @@ func (q *messageQueue) check(c chain) (all []*Message, err error) {
 	if q.tail != prev {
 		return nil, fmt.Errorf("chain %d has a wrong tail", c)
 	}
+	if q.length != len(all) {
+		return nil, fmt.Errorf("chain %d counts %d of %d", c, q.length, len(all))
+	}
+	waiting := 0
+	if q.index != nil {
+		waiting = q.index.waiting(isKeptAs)
+	}
+	if q.index != nil && waiting != len(all) {
+		return nil, fmt.Errorf("the index of chain %d has %d of %d", c, waiting, len(all))
+	}
 	return all, nil
+}
+
+// waiting counts the entries of an index that are still in the queue.
+func (x *index[T]) waiting(waits func(*T, uint64) bool) (n int) {
+	for _, l := range x.lines {
+		for _, e := range l.items {
+			if waits(e.item, e.number) {
+				n++
+			}
+		}
+	}
+	return n
 }

@@ -116,6 +116,7 @@ func TestAgainstDumb(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 54))
 		g := opReader{next: func() byte { return byte(rng.Uint32()) }}
 		w := newTwin()
+		w.real.m.long = []int{longQueue, 0, 1, 4}[seed%4]
 		for i := range ops {
 			events, err := w.do(g.op())
 			if err == nil && i%16 == 0 {
@@ -158,6 +159,7 @@ func FuzzOps(f *testing.F) {
 			return b
 		}}
 		w := newTwin()
+		w.real.m.long = []int{0, 3, longQueue}[len(in)%3]
 		for ctx := range uint32(3) { // one context stays Absent
 			mustDo(t, w, op{verb: open, ctx: ctx, members: 3 + int(ctx)%2, all: ctx == 2})
 		}
@@ -204,6 +206,7 @@ func TestSmallWorld(t *testing.T) {
 	}
 	for n := range total {
 		ctx := uint32(n)
+		w.real.m.long = []int{0, longQueue}[n%2]
 		seq := []op{{verb: open, members: 2, all: n%5 == 0}}
 		for k, rest := 0, n; k < depth; k, rest = k+1, rest/len(alphabet) {
 			o := alphabet[rest%len(alphabet)]

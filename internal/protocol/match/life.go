@@ -46,7 +46,7 @@ func (m *Matcher) admit(s *space, held messageQueue) {
 		msg := held.head
 		held.unlink(byArrival, msg)
 		if s.keeps(msg.Src) {
-			s.insert(msg)
+			s.insert(msg, m.long)
 			continue
 		}
 		msg.where = outside

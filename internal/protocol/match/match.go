@@ -40,6 +40,8 @@ type Message struct {
 
 	forgotten bool // no receive from Any gets it: see Forget
 
+	number uint64 // no two kept messages of a Matcher ever have the same
+
 	links [2]link // by source and by arrival; the free list uses byArrival
 	where place
 }
@@ -59,14 +61,15 @@ type Matcher struct {
 	table table
 	pool  pool
 
-	seq      uint64 // of the last Post
+	seq      uint64 // of the last Post or Keep
+	long     int    // longQueue; tests choose less
 	messages int    // in the unexpected queues
 	bytes    int    // of their payload
 }
 
 // New returns a Matcher whose contexts are all Absent.
 func New() *Matcher {
-	return &Matcher{table: newTable()}
+	return &Matcher{table: newTable(), long: longQueue}
 }
 
 // Arrive takes the earliest posted receive that matches a message of src with
@@ -116,7 +119,7 @@ func (m *Matcher) Post(r *Recv) *Message {
 	}
 	m.seq++
 	r.seq = m.seq
-	s.add(r)
+	s.add(r, m.long)
 	return nil
 }
 
@@ -170,7 +173,9 @@ func (m *Matcher) Keep(msg *Message) bool {
 	msg.where = queued
 	m.messages++
 	m.bytes += len(msg.Data)
-	s.insert(msg)
+	m.seq++
+	msg.number = m.seq
+	s.insert(msg, m.long)
 	return true
 }
 

@@ -3,6 +3,8 @@ package match
 // A recvQueue is a list of posted receives in post order.
 type recvQueue struct {
 	head, tail *Recv
+	length     int
+	index      *index[Recv] // of a long queue; else nil
 }
 
 // looseShift is where a wanted tag names the bits that are not compared.
@@ -19,6 +21,9 @@ func matches(want, tag int) bool {
 
 // first returns the earliest receive that takes a message with this tag, or nil.
 func (q *recvQueue) first(tag int) *Recv {
+	if q.index != nil {
+		return q.find(tag)
+	}
 	r := q.head
 	for r != nil && !matches(r.Tag, tag) {
 		r = r.next
@@ -26,7 +31,21 @@ func (q *recvQueue) first(tag int) *Recv {
 	return r
 }
 
-func (q *recvQueue) push(r *Recv) {
+// find is first in a long queue.
+func (q *recvQueue) find(tag int) *Recv {
+	r := q.index.first(tag, waitsAs, nil)
+	if w := q.index.first(anyTag, waitsAs, func(w *Recv) bool { return matches(w.Tag, tag) }); w != nil && (r == nil || w.seq < r.seq) {
+		return w
+	}
+	return r
+}
+
+// waitsAs says whether a receive is still posted as the one with this place in the post order.
+func waitsAs(r *Recv, seq uint64) bool { return r.queued && r.seq == seq }
+
+// push puts r, which has its place in the post order, at the end. A queue with more than long
+// entries gets an index.
+func (q *recvQueue) push(r *Recv, long int) {
 	r.prev = q.tail
 	if q.tail == nil {
 		q.head = r
@@ -34,6 +53,21 @@ func (q *recvQueue) push(r *Recv) {
 		q.tail.next = r
 	}
 	q.tail = r
+	if q.length++; q.index != nil || q.length > long {
+		q.enter(r, long)
+	}
+}
+
+// enter puts r, the last, into the index of a long queue.
+func (q *recvQueue) enter(r *Recv, long int) {
+	if q.index != nil && !q.index.stale(q.length) {
+		q.index.add(lineOf(r.Tag), r, r.seq)
+		return
+	}
+	q.index = newIndex[Recv](long)
+	for r := q.head; r != nil; r = r.next {
+		q.index.add(lineOf(r.Tag), r, r.seq)
+	}
 }
 
 func (q *recvQueue) unlink(r *Recv) {
@@ -48,6 +82,8 @@ func (q *recvQueue) unlink(r *Recv) {
 		r.next.prev = r.prev
 	}
 	r.prev, r.next = nil, nil
+	q.length--
+	q.index = q.index.without(q.length)
 }
 
 // A chain names one of the two lists that a kept message is in.
@@ -66,11 +102,16 @@ type link struct {
 // A messageQueue is a list of messages by arrival, along one chain.
 type messageQueue struct {
 	head, tail *Message
+	length     int
+	index      *index[Message] // of a long queue; else nil
 }
 
 // first returns the earliest message that a receive wanting this tag (or Any)
 // takes, or nil. One from any source passes over what is forgotten.
 func (q *messageQueue) first(c chain, want int) *Message {
+	if q.index != nil && lineOf(want) != anyTag {
+		return q.index.first(want, isKeptAs, func(msg *Message) bool { return c != byArrival || !msg.forgotten })
+	}
 	msg := q.head
 	for msg != nil && (!matches(want, msg.Tag) || c == byArrival && msg.forgotten) {
 		msg = msg.links[c].next
@@ -78,7 +119,11 @@ func (q *messageQueue) first(c chain, want int) *Message {
 	return msg
 }
 
-func (q *messageQueue) push(c chain, msg *Message) {
+// isKeptAs says whether a message is still kept as the one with this number.
+func isKeptAs(msg *Message, number uint64) bool { return msg.where == queued && msg.number == number }
+
+// push puts msg at the end. A queue with more than long entries gets an index.
+func (q *messageQueue) push(c chain, msg *Message, long int) {
 	msg.links[c].prev = q.tail
 	if q.tail == nil {
 		q.head = msg
@@ -86,6 +131,21 @@ func (q *messageQueue) push(c chain, msg *Message) {
 		q.tail.links[c].next = msg
 	}
 	q.tail = msg
+	if q.length++; q.index != nil || q.length > long {
+		q.enter(c, msg, long)
+	}
+}
+
+// enter puts msg, the last, into the index of a long queue.
+func (q *messageQueue) enter(c chain, msg *Message, long int) {
+	if q.index != nil && !q.index.stale(q.length) {
+		q.index.add(msg.Tag, msg, msg.number)
+		return
+	}
+	q.index = newIndex[Message](long)
+	for msg := q.head; msg != nil; msg = msg.links[c].next {
+		q.index.add(msg.Tag, msg, msg.number)
+	}
 }
 
 func (q *messageQueue) unlink(c chain, msg *Message) {
@@ -101,4 +161,6 @@ func (q *messageQueue) unlink(c chain, msg *Message) {
 		l.next.links[c].prev = l.prev
 	}
 	msg.links[c] = link{}
+	q.length--
+	q.index = q.index.without(q.length)
 }

@@ -63,9 +63,9 @@ func (s *space) queue(src int) *recvQueue {
 	return &s.sources.At(src).posted
 }
 
-// add puts r at the end of its posted queue.
-func (s *space) add(r *Recv) {
-	s.queue(r.Src).push(r)
+// add puts r at the end of its posted queue; more than long entries make a queue long.
+func (s *space) add(r *Recv, long int) {
+	s.queue(r.Src).push(r, long)
 	r.queued = true
 	s.posted++
 }
@@ -116,11 +116,11 @@ func (s *space) keeps(src int) bool {
 	return s.state == Pending || uint(src) < uint(s.sources.Len())
 }
 
-// insert puts msg at the end of its queues.
-func (s *space) insert(msg *Message) {
-	s.arrivals.push(byArrival, msg)
+// insert puts msg at the end of its queues; more than long entries make a queue long.
+func (s *space) insert(msg *Message, long int) {
+	s.arrivals.push(byArrival, msg, long)
 	if s.state == Live {
-		s.sources.At(msg.Src).messages.push(bySource, msg)
+		s.sources.At(msg.Src).messages.push(bySource, msg, long)
 	}
 	s.unexpected++
 }
