@@ -1,13 +1,12 @@
 package collectives
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
-	"encoding/gob"
 	"fmt"
 
 	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/base/byteview"
 	"github.com/goulfm/goulfm/internal/engine"
 	"github.com/goulfm/goulfm/internal/protocol/sched"
 )
@@ -176,16 +175,26 @@ func roomForAll(words []byte) (counts []int, all []byte, err error) {
 	return counts, all, err
 }
 
+// encode returns a value as byteview.EncodeValue has it, with the code of its bytes as the last one.
 func encode[T any](v *T) ([]byte, error) {
-	var b bytes.Buffer
-	if err := gob.NewEncoder(&b).Encode(v); err != nil {
+	b, code, err := byteview.EncodeValue(v)
+	if err != nil {
 		return nil, fmt.Errorf("%w: %w", comm.ErrType, err)
 	}
-	return b.Bytes(), nil
+	if code == byteview.GobValue {
+		return append(b, code), nil
+	}
+	own := make([]byte, len(b)+1) // b is the memory of the value
+	own[copy(own, b)] = code
+	return own, nil
 }
 
 func decode[T any](b []byte, v *T) error {
-	if err := gob.NewDecoder(bytes.NewReader(b)).Decode(v); err != nil {
+	last := len(b) - 1
+	if last < 0 {
+		return fmt.Errorf("%w: no bytes are no value", comm.ErrType)
+	}
+	if err := byteview.DecodeValue(b[:last:last], b[last], v); err != nil {
 		return fmt.Errorf("%w: %w", comm.ErrType, err)
 	}
 	return nil

@@ -3,7 +3,6 @@ package comm
 import (
 	"bytes"
 	"context"
-	"encoding/gob"
 	"fmt"
 	"math/bits"
 
@@ -181,26 +180,27 @@ func Iprobe(from Source) (Status, bool, error) {
 	return from.c.status(st, 1), ok, from.fail("iprobe", err)
 }
 
-// valueElem is the element code of values: a receive of numbers refuses them.
-const valueElem = 255
-
-// SendValue sends any Go value that gob can encode.
+// SendValue sends any Go value that gob can encode. A slice of numbers or bools, such as a []float64,
+// is sent as its memory, as fast as by Send; a receive of numbers refuses it all the same.
 func SendValue[T any](ctx context.Context, to Dest, v T) error {
-	var b bytes.Buffer
-	if err := gob.NewEncoder(&b).Encode(&v); err != nil {
+	b, elem, err := byteview.EncodeValue(&v)
+	if err != nil {
 		return fail("send_value", to.c, nil, fmt.Errorf("%w: %w", ErrType, err))
 	}
-	return send(ctx, "send_value", to, engine.Envelope{Rank: to.rank, Tag: to.tag, Elem: valueElem}, b.Bytes())
+	return send(ctx, "send_value", to, engine.Envelope{Rank: to.rank, Tag: to.tag, Elem: elem}, b)
 }
 
 // IsendValue starts a SendValue: v may change as soon as IsendValue has returned. A value that gob
 // cannot encode gives ErrType at the first wait.
 func IsendValue[T any](to Dest, v T) Request {
-	var b bytes.Buffer
-	if err := gob.NewEncoder(&b).Encode(&v); err != nil {
+	b, elem, err := byteview.EncodeValue(&v)
+	if err != nil {
 		return notStarted(fail(isendValueCall.op, to.c, nil, fmt.Errorf("%w: %w", ErrType, err)))
 	}
-	return isend(isendValueCall, to, engine.Envelope{Rank: to.rank, Tag: to.tag, Elem: valueElem}, b.Bytes())
+	if elem != byteview.GobValue {
+		b = bytes.Clone(b)
+	}
+	return isend(isendValueCall, to, engine.Envelope{Rank: to.rank, Tag: to.tag, Elem: elem}, b)
 }
 
 // RecvValue receives a value that SendValue sent.
@@ -214,12 +214,12 @@ func RecvValue[T any](ctx context.Context, from Source) (v T, st Status, err err
 	if err := from.check(); err != nil {
 		return v, st, fail("recv_value", from.c, nil, err)
 	}
-	buf, got, err := from.c.e.RecvWhole(ctx, engine.Envelope{Rank: from.c.inner(from.rank), Tag: from.tag, Elem: valueElem})
+	buf, elem, got, err := from.c.e.RecvValue(ctx, engine.Envelope{Rank: from.c.inner(from.rank), Tag: from.tag})
 	st = from.c.status(got, 1)
 	if err != nil {
 		return v, st, from.fail("recv_value", err)
 	}
-	if err := gob.NewDecoder(bytes.NewReader(buf)).Decode(&v); err != nil {
+	if err := byteview.DecodeValue(buf, elem, &v); err != nil {
 		return v, st, fail("recv_value", from.c, []int{st.Source}, fmt.Errorf("%w: %w", ErrType, err))
 	}
 	return v, st, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/goulfm/goulfm/internal/base/byteview"
 	"github.com/goulfm/goulfm/ulfm"
 )
 
@@ -42,26 +43,30 @@ func (c *Comm) recvLocked(ctx context.Context, from Envelope, buf []byte, what s
 	return p.finishRecv(ctx, r)
 }
 
-// RecvWhole receives a message of any length, and returns its payload. The length is read and the
+// RecvValue receives a message of any length that holds a Go value (byteview.IsValue), and returns
+// its payload and its code. It ends with ErrType for a message of numbers. The length is read and the
 // receive is posted under one lock: between a probe and a receive another goroutine could take the
 // message, and a longer one would meet the buffer.
-func (c *Comm) RecvWhole(ctx context.Context, from Envelope) ([]byte, Status, error) {
+func (c *Comm) RecvValue(ctx context.Context, from Envelope) (payload []byte, elem uint8, st Status, err error) {
 	p := c.p
 	for {
 		if st, err := c.Probe(ctx, from); err != nil {
-			return nil, st, err
+			return nil, 0, st, err
 		}
 		p.mu.Lock()
-		st, ok, err := c.iprobe(from)
-		if ok {
-			from.Rank, from.Tag = c.RankOf(st.Proc), st.Tag
+		m, st, err := c.next(from)
+		if m != nil {
+			from.Rank, from.Tag, from.Elem = c.RankOf(st.Proc), st.Tag, byteview.GobValue
+			if byteview.IsValue(m.Elem) {
+				from.Elem = m.Elem
+			}
 			buf := make([]byte, st.Bytes)
 			st, err = c.recvLocked(ctx, from, buf, "recv")
-			return buf, st, err
+			return buf, from.Elem, st, err
 		}
 		p.mu.Unlock()
 		if err != nil {
-			return nil, st, err
+			return nil, 0, st, err
 		}
 	}
 }

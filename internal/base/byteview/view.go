@@ -120,7 +120,7 @@ func layout(t reflect.Type) string {
 // CodeName says in an error what a code stands for.
 func CodeName(code uint8) string {
 	switch {
-	case code == 255:
+	case IsValue(code):
 		return "a value"
 	case code >= firstRecord:
 		return fmt.Sprintf("records of layout %d", code)
