@@ -22,8 +22,9 @@ func isNumbers(code uint8) bool {
 	return code > NumbersValue && code < firstRecord && basic(reflect.Kind(code-NumbersValue))
 }
 
-// EncodeValue returns the bytes of a value and their code. A slice of numbers or bools, not empty,
-// is its own memory: it must not change before the bytes are sent. All else is encoded by gob.
+// EncodeValue returns the bytes of a value and the code of a message with these bytes. For a slice of
+// numbers or bools, not empty, the bytes are the memory of the slice: the caller must not change the
+// slice before the bytes are sent. Gob encodes all other values.
 func EncodeValue[T any](v *T) (b []byte, code uint8, err error) {
 	if kind, ok := numbersKind[T](); ok {
 		if s := sliceAt(v); s.len > 0 {
@@ -37,7 +38,7 @@ func EncodeValue[T any](v *T) (b []byte, code uint8, err error) {
 	return out.Bytes(), GobValue, nil
 }
 
-// DecodeValue stores the value that b holds. It may keep b, which nobody else may use from then on.
+// DecodeValue stores the value that b holds. The value may keep b: the caller must not use b after it.
 func DecodeValue[T any](b []byte, code uint8, v *T) error {
 	if code == GobValue {
 		return gob.NewDecoder(bytes.NewReader(b)).Decode(v)
@@ -76,8 +77,8 @@ type slice struct {
 
 func sliceAt[T any](v *T) *slice { return (*slice)(unsafe.Pointer(v)) }
 
-// numbersKind returns the kind of the elements of T if it is a slice of numbers or bools whose
-// encoding its type does not choose itself.
+// numbersKind returns the kind of the elements of T if T is an unnamed slice of numbers or bools: a
+// named type may encode its values by methods.
 func numbersKind[T any]() (kind reflect.Kind, ok bool) {
 	t := reflect.TypeFor[T]()
 	if t.Kind() != reflect.Slice || !basic(t.Elem().Kind()) || t.Elem().Name() != t.Elem().Kind().String() || t.Name() != "" {

@@ -39,15 +39,15 @@ func TestValues(t *testing.T) {
 	none, code, err := roundTrip[[]int, []int](t, []int{})
 	require.NoError(t, err)
 	assert.Empty(t, none)
-	assert.Equal(t, uint8(GobValue), code, "as gob has it: nil")
+	assert.Equal(t, uint8(GobValue), code, "gob decodes nil")
 	same(t, 3, GobValue)
 	same(t, map[string][]int{"a": {1}}, GobValue)
-	same(t, vector{1, 2}, GobValue) // its type may have methods that encode it
+	same(t, vector{1, 2}, GobValue) // a named type may encode its values by methods
 	same(t, []degree{1, 2}, GobValue)
 	same(t, [][]int{{1}, nil}, GobValue)
 }
 
-// TestValuesOfAnotherType: what gob converts arrives as gob converts it, and what it refuses is refused.
+// TestValuesOfAnotherType decodes slices of numbers into other types: gob converts or refuses them.
 func TestValuesOfAnotherType(t *testing.T) {
 	wide, _, err := roundTrip[[]int32, []int64](t, []int32{-1, 5})
 	require.NoError(t, err)
