@@ -20,6 +20,7 @@ import (
 	"github.com/goulfm/goulfm/internal/joblaunch/boot"
 	"github.com/goulfm/goulfm/internal/joblaunch/enginejob"
 	"github.com/goulfm/goulfm/internal/joblaunch/rankproto"
+	"github.com/goulfm/goulfm/internal/shm/park"
 	"github.com/goulfm/goulfm/internal/shm/rankstore"
 )
 
@@ -240,6 +241,7 @@ func (w *world) engineConfig(cfg Config) engine.Config {
 		out.SpinPolls, out.YieldPolls = spinWithoutCores, yieldPolls
 		if out.Mutual {
 			out.SpinPolls, out.YieldPolls, out.LearnSpin = spinWithCores, 0, true
+			out.SharesCore = w.sharesCore
 		}
 	}
 	if info.Ring {
@@ -261,6 +263,19 @@ func (w *world) outlived(name [16]byte) { engine.Outlived(w.proc, name) }
 func (w *world) tick() {
 	w.process.FlushOld()
 	w.process.HeedLease()
+}
+
+// sharesCore says whether this process shares its core with other ranks of the node. The launcher
+// counts the cores of the node; a wrapper such as taskset may bind several ranks to one of them.
+func (w *world) sharesCore() bool {
+	node := w.process.End.Node
+	var pids []int
+	for seat := range node.Procs() {
+		if pid := node.Pid(seat); pid > 0 {
+			pids = append(pids, pid)
+		}
+	}
+	return park.SharesCore(pids)
 }
 
 // fenced ends this process: the others have declared this process dead and continue without it. A

@@ -46,6 +46,9 @@ type Config struct {
 	// maximum, and calls poll less often where polling has been in vain (park.Spin).
 	SpinPolls int
 	LearnSpin bool
+	// SharesCore, if not nil, says whether another process of the job needs the core of this one. With
+	// LearnSpin it is asked now and then, by a call that has polled in vain.
+	SharesCore func() bool
 	// YieldPolls, where ranks outnumber cores, is how often a call that waits for all members of a
 	// communicator yields the processor before it sleeps: each of them needs a time slice anyway,
 	// and a wake-up costs several. 0: such a call polls SpinPolls times, as other calls do.

@@ -239,7 +239,7 @@ func (ld *leadership) learn(looks int, slept bool) {
 	switch {
 	case !ld.p.cfg.LearnSpin:
 	case slept:
-		ld.spin.Slept()
+		ld.spin.Slept(ld.p.cfg.SharesCore)
 	default:
 		ld.spin.Found(looks)
 	}

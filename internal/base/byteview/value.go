@@ -38,7 +38,8 @@ func EncodeValue[T any](v *T) (b []byte, code uint8, err error) {
 	return out.Bytes(), GobValue, nil
 }
 
-// DecodeValue stores the value that b holds. The value may keep b: the caller must not use b after it.
+// DecodeValue stores the value that b holds. The value may keep b: the caller must not use b after the
+// call.
 func DecodeValue[T any](b []byte, code uint8, v *T) error {
 	if code == GobValue {
 		return gob.NewDecoder(bytes.NewReader(b)).Decode(v)

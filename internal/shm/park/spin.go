@@ -18,6 +18,8 @@ type Spin struct {
 	limit   int // looks now; 0: Most
 	took    int // looks of the waits that looking has ended: the longest of late
 	without int // waits in a row without a sleep
+	sleeps  int
+	crowded bool // somebody else needs the core
 }
 
 const (
@@ -25,14 +27,21 @@ const (
 	spinFactor = 4    // what is waited for may take longer than it has lately
 	spinDecay  = 64
 	spinTrial  = 1 << 14 // waits without a sleep after which long ones are tried
+
+	spinCrowded = 20 // polls of a process that shares its core: the peer cannot run meanwhile
+	spinAsk     = 64 // sleeps from one question to the next
 )
 
 // Looks is how often to look now.
 func (s *Spin) Looks() int {
+	looks := s.Most
 	if s.limit > 0 {
-		return s.limit
+		looks = s.limit
 	}
-	return s.Most
+	if s.crowded {
+		looks = min(looks, spinCrowded)
+	}
+	return looks
 }
 
 // Found notes that looking has ended a wait, after so many looks.
@@ -45,7 +54,12 @@ func (s *Spin) Found(looks int) {
 	}
 }
 
-// Slept notes that a wait had to sleep.
-func (s *Spin) Slept() {
+// Slept notes that a wait had to sleep. Shares says whether another process of the job needs the
+// core of this one; it is asked at the first sleep and then now and then.
+func (s *Spin) Slept(shares func() bool) {
 	s.limit, s.without = min(max(spinLeast, spinFactor*s.took), s.Most), 0
+	if s.sleeps%spinAsk == 0 && shares != nil {
+		s.crowded = shares()
+	}
+	s.sleeps++
 }

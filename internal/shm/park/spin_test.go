@@ -15,24 +15,40 @@ func TestSpinLearns(t *testing.T) {
 		s.Found(40)
 	}
 	assert.Equal(t, 30_000, s.Looks())
-	s.Slept()
+	s.Slept(nil)
 	assert.Equal(t, spinLeast, s.Looks(), "what comes soon comes within that")
 	for range 10 {
 		s.Found(900)
 	}
-	s.Slept()
+	s.Slept(nil)
 	assert.Equal(t, spinFactor*900, s.Looks())
 	for range spinTrial {
 		s.Found(40)
 	}
 	assert.Equal(t, 30_000, s.Looks(), "tried again")
-	s.Slept()
+	s.Slept(nil)
 	assert.Equal(t, spinLeast, s.Looks(), "long waits are forgotten")
 }
 
 // TestSpinNeverMore: a bound that is lower than what would be learnt stays one.
 func TestSpinNeverMore(t *testing.T) {
 	s := Spin{Most: 20}
-	s.Slept()
+	s.Slept(nil)
 	assert.Equal(t, 20, s.Looks())
+}
+
+// TestSpinBesideAnother: a process that shares its core polls little until the core is its own.
+func TestSpinBesideAnother(t *testing.T) {
+	s, shares, asked := Spin{Most: 30_000}, true, 0
+	sleep := func() { s.Slept(func() bool { asked++; return shares }) }
+	sleep()
+	assert.Equal(t, spinCrowded, s.Looks())
+	s.Found(10)
+	assert.Equal(t, spinCrowded, s.Looks())
+	shares = false
+	for range spinAsk {
+		sleep()
+	}
+	assert.Equal(t, 2, asked)
+	assert.Equal(t, spinLeast, s.Looks())
 }
