@@ -125,8 +125,15 @@ func patient(args []string) []string {
 func goulfmCommand(t *testing.T, stdin string, args ...string) result {
 	t.Helper()
 	cmd := limited(t, goulfm, patient(args)...)
+	cmd.Stdin = strings.NewReader(stdin)
+	return outcome(t, cmd)
+}
+
+// outcome runs a command to its end.
+func outcome(t *testing.T, cmd *exec.Cmd) result {
+	t.Helper()
 	var out, errs bytes.Buffer
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &out, &errs
+	cmd.Stdout, cmd.Stderr = &out, &errs
 	err := cmd.Run()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {

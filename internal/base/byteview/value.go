@@ -22,9 +22,9 @@ func isNumbers(code uint8) bool {
 	return code > NumbersValue && code < firstRecord && basic(reflect.Kind(code-NumbersValue))
 }
 
-// EncodeValue returns the bytes of a value and the code of a message with these bytes. For a slice of
-// numbers or bools, not empty, the bytes are the memory of the slice: the caller must not change the
-// slice before the bytes are sent. Gob encodes all other values.
+// EncodeValue returns the bytes of a value and the code of a message with these bytes. For a slice
+// of numbers or bools, not empty, the bytes are the memory of the slice: the caller must not change
+// the slice before the bytes are sent. Gob encodes all other values.
 func EncodeValue[T any](v *T) (b []byte, code uint8, err error) {
 	if kind, ok := numbersKind[T](); ok {
 		if s := sliceAt(v); s.len > 0 {
@@ -38,8 +38,8 @@ func EncodeValue[T any](v *T) (b []byte, code uint8, err error) {
 	return out.Bytes(), GobValue, nil
 }
 
-// DecodeValue stores the value that b holds. The value may keep b: the caller must not use b after the
-// call.
+// DecodeValue stores the value that b holds. The value may keep b: the caller must not use b after
+// the call.
 func DecodeValue[T any](b []byte, code uint8, v *T) error {
 	if code == GobValue {
 		return gob.NewDecoder(bytes.NewReader(b)).Decode(v)

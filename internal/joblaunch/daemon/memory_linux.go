@@ -3,11 +3,13 @@ package daemon
 import (
 	"crypto/rand"
 	"encoding/binary"
+	"errors"
 	"os"
 
 	"github.com/goulfm/goulfm/internal/protocol/job"
 	"github.com/goulfm/goulfm/internal/shm/rankstore"
 	"github.com/goulfm/goulfm/internal/shm/segment"
+	"golang.org/x/sys/unix"
 )
 
 // NewIdentity returns a fresh identity, of a job or of a process: one that no other has, and that
@@ -18,11 +20,19 @@ func NewIdentity() uint64 {
 	return binary.LittleEndian.Uint64(b[:])
 }
 
+// WithoutMemory is the format of the line that says why a job has no memory that outlives processes.
+const WithoutMemory = "recovery does without memory of the node: %v"
+
 // makeMemory makes segment 0 and the arenas of the job, and memory that outlives processes: a home
-// for each of the given number of ranks, where package recovery finds the data of the predecessor.
+// for each of the given number of ranks, where package recovery finds the data of the predecessor. A
+// limit of the size of files leaves that memory out: recovery then uses copies at other ranks alone.
 func (d *Daemon) makeMemory(procs, homes int) (err error) {
 	if homes > 0 {
-		if d.kept, err = rankstore.Create(homes); err != nil {
+		d.kept, err = rankstore.Create(homes)
+		switch {
+		case errors.Is(err, unix.EFBIG):
+			d.host.Note("memory", WithoutMemory, err)
+		case err != nil:
 			return err
 		}
 	}

@@ -174,7 +174,13 @@ func (m *muster) gather(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if n.end, err = m.cfg.Starter.Start(n.index, n.name, append(boot, '\n'), func(err error) { m.failed <- failure{n.index, err} }); err != nil {
+		if n.end, err = m.cfg.Starter.Start(n.index, n.name, append(boot, '\n'), func(err error) {
+			select {
+			case n.excuse <- err:
+			default:
+			}
+			m.failed <- failure{n.index, err}
+		}); err != nil {
 			return fmt.Errorf("%s: %w", n, err)
 		}
 	}

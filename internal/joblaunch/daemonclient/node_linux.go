@@ -43,6 +43,7 @@ type node struct {
 	vacated  chan daemonproto.Vacated  // that to a Vacate
 	welcomed chan daemonproto.Welcomed // that to a Welcome
 	settled  chan struct{}             // closed
+	excuse   chan error                // the error of the command that started its daemon
 	lost     chan struct{}             // closed when it was declared dead
 	once     sync.Once
 	mu       sync.Mutex
@@ -57,7 +58,7 @@ type node struct {
 
 func newNode(f *Fleet, index int, name string) *node {
 	return &node{f: f, index: index, name: name, seats: seatsOf(f.of, index), begun: make(chan daemonproto.Begun, 1), census: make(chan []job.Holding, 1),
-		vacated: make(chan daemonproto.Vacated, 1), welcomed: make(chan daemonproto.Welcomed, 1), settled: make(chan struct{}), lost: make(chan struct{})}
+		vacated: make(chan daemonproto.Vacated, 1), welcomed: make(chan daemonproto.Welcomed, 1), settled: make(chan struct{}), excuse: make(chan error, 1), lost: make(chan struct{})}
 }
 
 // A presence is how far a node is on its way into the job.
@@ -113,8 +114,17 @@ func (n *node) awaitBegun() error {
 	if n.f.hasStarted(n) {
 		return nil
 	}
+	select { // the connection ends before the command that started the daemon
+	case err := <-n.excuse:
+		return err
+	case <-time.After(excuseFor):
+	}
 	return errLost
 }
+
+// excuseFor is how long the launcher waits for the reason that a lost daemon wrote to its standard
+// error.
+const excuseFor = time.Second
 
 // fault gives the reason why processes could not be started, or nil.
 func fault(b daemonproto.Begun) error {

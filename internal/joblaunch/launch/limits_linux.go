@@ -3,6 +3,8 @@ package launch
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strconv"
 
 	"github.com/goulfm/goulfm/internal/joblaunch/daemon"
@@ -95,7 +97,46 @@ const needsExact = "replacement needs exact detection: run without --detector ri
 
 // checkLimits says before anything is started what would run out.
 func (s *Spec) checkLimits() error {
-	return errors.Join(s.checkFiles(), s.checkAddresses())
+	return errors.Join(s.checkFiles(), s.checkThreads(), s.checkAddresses())
+}
+
+// The Go runtime of a rank and that of the launcher make so many threads at least; a runtime that
+// gets none ends its process with a register dump.
+const rankThreads, launcherThreads = 8, 12
+
+// checkThreads reports whether the user may have the threads of the job, besides those that the
+// user has. The limit does not hold for root.
+func (s *Spec) checkThreads() error {
+	var lim unix.Rlimit
+	elsewhere := len(s.Hosts.Nodes) > 0 && s.Hosts.Launcher != LauncherLocal
+	if err := unix.Getrlimit(unix.RLIMIT_NPROC, &lim); err != nil || unix.Geteuid() == 0 || elsewhere {
+		return nil
+	}
+	own := uint64(s.N)*rankThreads + launcherThreads
+	if lim.Cur > own+manyThreads {
+		return nil
+	}
+	if need := own + threadsOfUser(unix.Geteuid()); need > lim.Cur {
+		return fmt.Errorf("-n %d needs %d threads with those that this user has, the limit is %d: raise it (ulimit -u %d) or start fewer ranks", s.N, need, lim.Cur, need)
+	}
+	return nil
+}
+
+// manyThreads are more than a user has: a higher limit needs no count.
+const manyThreads = 10_000
+
+// threadsOfUser counts the threads of all processes of a user.
+func threadsOfUser(uid int) (n uint64) {
+	dirs, _ := filepath.Glob("/proc/[0-9]*")
+	for _, dir := range dirs {
+		var st unix.Stat_t
+		if unix.Stat(dir, &st) != nil || int(st.Uid) != uid {
+			continue
+		}
+		threads, _ := os.ReadDir(filepath.Join(dir, "task"))
+		n += uint64(len(threads))
+	}
+	return n
 }
 
 func (s *Spec) checkFiles() error {

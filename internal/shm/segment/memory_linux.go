@@ -1,6 +1,7 @@
 package segment
 
 import (
+	"errors"
 	"fmt"
 	"os"
 
@@ -26,13 +27,23 @@ func create(name string, size int, seals int) (*os.File, error) {
 	f := os.NewFile(uintptr(fd), name)
 	if err := unix.Ftruncate(fd, int64(size)); err != nil {
 		f.Close()
-		return nil, fmt.Errorf("shared memory %s: %d bytes: %w", name, size, err)
+		return nil, tooLarge(name, size, err)
 	}
 	if _, err := unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, seals); err != nil {
 		f.Close()
 		return nil, fmt.Errorf("shared memory %s: seal: %w", name, err)
 	}
 	return f, nil
+}
+
+// tooLarge is the error of a memfd that does not get its size. The limit of the size of files holds
+// for memory, too.
+func tooLarge(name string, size int, err error) error {
+	var limit unix.Rlimit
+	if errors.Is(err, unix.EFBIG) && unix.Getrlimit(unix.RLIMIT_FSIZE, &limit) == nil && limit.Cur < uint64(size) {
+		return fmt.Errorf("shared memory %s needs %d KiB, the limit of the size of files is %d: raise it (ulimit -f unlimited): %w", name, (size+1023)>>10, limit.Cur>>10, err)
+	}
+	return fmt.Errorf("shared memory %s: %d bytes: %w", name, size, err)
 }
 
 // Attach maps all of the memfd behind fd. It refuses one that is not sealed:
