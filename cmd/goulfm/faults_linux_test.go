@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -45,4 +46,16 @@ func TestRingReplacesNobody(t *testing.T) {
 	require.Equal(t, 1, got.code, got.err)
 	require.Contains(t, got.err, "a rank that dies is not replaced: "+remedy)
 	require.Regexp(t, `goulfm: rank \d: too few processes: .*`+remedy, got.err)
+}
+
+// TestACutElsewhereHidesNoDeath: a planned cut between two nodes changes nothing for the others. The
+// daemon of a third node is killed, its port refuses, and that is found although a silence would
+// have to last for a minute.
+func TestACutElsewhereHidesNoDeath(t *testing.T) {
+	heat := build(t, "../../examples/heat")
+	for _, cut := range []string{"0/1@10m+1s", "2>1@10m+1s"} {
+		got := goulfmCommand(t, "", "run", "--host", "3", "--ppn", "1", "--timeout-factor", "6000", "--timeout", "40s", "--cut", cut, "--kill", "node2@step=20", heat, "-steps", "40")
+		require.Zero(t, got.code, got.err)
+		assert.Contains(t, got.err, "node 2 (local2) is lost")
+	}
 }

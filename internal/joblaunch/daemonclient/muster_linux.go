@@ -39,9 +39,9 @@ type Config struct {
 	// Program is the file of this machine that processes execute; nodes that do not have the file
 	// receive it. Empty: all have it.
 	Program string
-	// Cuts announces that Cut will be called: then all connections of a job on this machine use
-	// relays.
-	Cuts bool
+	// Cuts are the ways that Cut may cut: of a job on this machine, connections between two members of
+	// a way use relays.
+	Cuts []Way
 	// OutputDir is the folder for the output of processes, on their nodes; empty: the output is
 	// sent to the launcher.
 	OutputDir string
@@ -61,8 +61,8 @@ func New(ctx context.Context, host daemon.Host, cfg Config) (*Fleet, error) {
 	f := &Fleet{host: host, procs: len(cfg.Nodes), of: cfg.Nodes, survive: cfg.Beats.Survive, deserted: cfg.Deserted, unwritten: cfg.Unwritten, processes: map[int]*process{}, printing: map[int]*process{}, used: make([]int, len(cfg.Nodes)),
 		ended: make(chan struct{}), halted: make(chan struct{})}
 	_, f.isLocal = cfg.Starter.(Local)
-	if cfg.Cuts {
-		f.wires = newWires()
+	if len(cfg.Cuts) > 0 {
+		f.wires = newWires(cfg.Cuts)
 	}
 	cargo, err := load(cfg.Program)
 	if err != nil {
@@ -210,7 +210,7 @@ func (m *muster) heads() (heads []string, err error) {
 
 // headsFor returns where a node reaches the launcher.
 func (m *muster) headsFor(n *node, heads []string) ([]string, error) {
-	if m.f.wires == nil {
+	if m.f.wires == nil || m.f.wires.isDirect(Way{n.index + 1, membership.Launcher}) {
 		return heads, nil
 	}
 	head, err := m.f.wires.stream(Way{n.index + 1, membership.Launcher}, heads[0])

@@ -13,9 +13,10 @@ import (
 // member 0 is the launcher, member i+1 the daemon of node i with its processes.
 type Way struct{ From, To int }
 
-// wires are the network between the nodes of one machine, where it is to be cut: a member reaches
-// another one through a relay. Each member has relays of its own to each other one, for all
-// listeners there.
+// wires are the network between the nodes of one machine, where it is to be cut: two members whose
+// ways may be cut reach each other through relays; all others reach each other directly, so that a
+// plan changes nothing elsewhere. Each of the two has relays of its own, for all listeners of the
+// other. A relay refuses connections once its target does: a daemon that has ended is found by that.
 //
 //	node 0: Vigil, ranks ──▶ relays of 0 ▶ 2 ──▶ node 2: Vigil, listeners of its ranks
 //	                     ◀──                 ◀──  answers, on the same connections
@@ -25,30 +26,48 @@ type Way struct{ From, To int }
 // The path from 0 to 2 is therefore one direction of the first and the other direction of the
 // second.
 type wires struct {
+	named map[Way]bool // may be cut
+
 	mu      sync.Mutex
 	streams map[Way][]*faultproxy.Relay // dialed by From
 	packets map[Way][]*faultproxy.Packets
 	cuts    map[Way]int // how many cuts there are now
 }
 
-func newWires() *wires {
-	return &wires{streams: map[Way][]*faultproxy.Relay{}, packets: map[Way][]*faultproxy.Packets{}, cuts: map[Way]int{}}
+func newWires(ways []Way) *wires {
+	named := map[Way]bool{}
+	for _, way := range ways {
+		named[way] = true
+	}
+	return &wires{named: named, streams: map[Way][]*faultproxy.Relay{}, packets: map[Way][]*faultproxy.Packets{}, cuts: map[Way]int{}}
+}
+
+// isDirect says whether two members reach each other without relays.
+func (w *wires) isDirect(way Way) bool {
+	return way.From == way.To || !w.named[way] && !w.named[Way{way.To, way.From}]
 }
 
 // stream returns the address at which a member reaches the listener addr of another one.
 func (w *wires) stream(way Way, addr string) (string, error) {
+	if w.isDirect(way) {
+		return addr, nil
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	r, err := faultproxy.New(addr, nil)
 	if err != nil {
 		return "", fmt.Errorf("--cut: a relay: %w", err)
 	}
+	r.RefuseWithTarget()
 	w.streams[way] = append(w.streams[way], r)
 	return r.Addr(), nil
 }
 
 // packet is stream for datagrams.
 func (w *wires) packet(way Way, addr string) (string, error) {
+	if w.isDirect(way) {
+		return addr, nil
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	p, err := faultproxy.NewPackets(addr)
@@ -115,9 +134,6 @@ func (w *wires) table(t daemonproto.Table, me int) (daemonproto.Table, error) {
 	own.Addrs = slices.Clone(t.Addrs)
 	own.Members = slices.Clone(t.Members)
 	for seat, node := range t.Nodes {
-		if node+1 == me {
-			continue
-		}
 		var err error
 		if own.Addrs[seat], err = w.stream(Way{me, node + 1}, t.Addrs[seat]); err != nil {
 			return own, err
@@ -131,11 +147,8 @@ func (w *wires) table(t daemonproto.Table, me int) (daemonproto.Table, error) {
 	return own, nil
 }
 
-// reach has a member reached over relays.
+// reach has a member reached over relays, where its way may be cut.
 func (w *wires) reach(m *daemonproto.Member, way Way) (err error) {
-	if way.From == way.To {
-		return nil
-	}
 	if m.Addr, err = w.stream(way, m.Addr); err == nil {
 		m.Packets, err = w.packet(way, m.Packets)
 	}

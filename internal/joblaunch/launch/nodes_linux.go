@@ -71,7 +71,7 @@ func (l *launcher) hire(ctx context.Context, lives *lives) error {
 	if err != nil {
 		return fail(ExitFailed, "%w", err)
 	}
-	cfg := daemonclient.Config{Nodes: l.spec.nodesOfSeats(), Ranks: l.spec.N, Starter: starter, Within: l.spec.Hosts.StartTimeout, Iface: l.spec.Hosts.Iface, Beats: l.spec.beats(), Secure: secure, Cuts: len(l.spec.Cuts) > 0, Homes: l.spec.N, Late: l.spec.lateNodes(), Came: func() { l.Apply(job.Roomier{}) }}
+	cfg := daemonclient.Config{Nodes: l.spec.nodesOfSeats(), Ranks: l.spec.N, Starter: starter, Within: l.spec.Hosts.StartTimeout, Iface: l.spec.Hosts.Iface, Beats: l.spec.beats(), Secure: secure, Cuts: l.spec.waysOfAll(), Homes: l.spec.N, Late: l.spec.lateNodes(), Came: func() { l.Apply(job.Roomier{}) }}
 	if l.spec.Hosts.Launcher != LauncherLocal {
 		cfg.Program = l.prog.path
 	}
@@ -245,6 +245,14 @@ func (s *Spec) waysOf(c Cut) (ways []daemonclient.Way) {
 				ways = append(ways, daemonclient.Way{From: from, To: to})
 			}
 		}
+	}
+	return ways
+}
+
+// waysOfAll returns the ways of all planned cuts.
+func (s *Spec) waysOfAll() (ways []daemonclient.Way) {
+	for _, c := range s.Cuts {
+		ways = append(ways, s.waysOf(c)...)
 	}
 	return ways
 }

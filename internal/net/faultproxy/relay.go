@@ -2,8 +2,10 @@ package faultproxy
 
 import (
 	"context"
+	"errors"
 	"net"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -22,6 +24,7 @@ type Relay struct {
 	stats   Stats
 	stalled [2]bool
 	refuses bool
+	follows bool
 	closed  bool
 	cancel  context.CancelFunc
 	running sync.WaitGroup
@@ -122,6 +125,15 @@ func (r *Relay) Refuse(refuse bool) {
 	r.mu.Unlock()
 }
 
+// RefuseWithTarget has the relay stop listening once its target refuses a connection: later dialers
+// are refused, too, as they are where no relay stands in the way. The dialer that finds the target
+// gone is reset. A stall holds that back: a network that is cut does not refuse.
+func (r *Relay) RefuseWithTarget() {
+	r.mu.Lock()
+	r.follows = true
+	r.mu.Unlock()
+}
+
 // Stats returns what was done so far.
 func (r *Relay) Stats() Stats {
 	r.mu.Lock()
@@ -190,6 +202,7 @@ func (r *Relay) join(ctx context.Context, dialer *net.TCPConn) bool {
 	defer cancel()
 	c, err := (&net.Dialer{}).DialContext(ctx, "tcp", r.target)
 	if err != nil {
+		r.follow(err)
 		return false
 	}
 	r.mu.Lock()
@@ -210,6 +223,16 @@ func (r *Relay) join(ctx context.Context, dialer *net.TCPConn) bool {
 		go l.flow(d, script.of(d), script.Delay)
 	}
 	return true
+}
+
+// follow ends the listener if the target refuses connections: see RefuseWithTarget.
+func (r *Relay) follow(err error) {
+	r.mu.Lock()
+	ends := r.follows && errors.Is(err, syscall.ECONNREFUSED) && !r.stalled[ToTarget] && !r.stalled[ToDialer]
+	r.mu.Unlock()
+	if ends {
+		_ = r.listener.Close()
+	}
 }
 
 // leave forgets a connection of which nothing flows any more.

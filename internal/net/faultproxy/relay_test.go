@@ -2,8 +2,10 @@ package faultproxy
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"net"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -282,4 +284,34 @@ func TestPlansAreTheSameEachTime(t *testing.T) {
 	s := Script{Faults: []Fault{{ToTarget, 9, Cut}, {ToDialer, 1, End}, {ToTarget, 3, Garble}}}
 	assert.Equal(t, []Fault{{ToTarget, 3, Garble}, {ToTarget, 9, Cut}}, s.of(ToTarget))
 	assert.Equal(t, "half-open", HalfOpen.String())
+}
+
+// TestRefusesWithTarget: after the target has gone, dialers of the relay are refused, unless the
+// network between them is cut.
+func TestRefusesWithTarget(t *testing.T) {
+	refused := func(r *road) bool {
+		conn, err := net.Dial("tcp", r.Addr())
+		if err != nil { // or reset, as early as that
+			return errors.Is(err, syscall.ECONNREFUSED)
+		}
+		defer conn.Close()
+		r.wantEnd(conn, "", true)
+		return false
+	}
+	r := newRoad(t, nil)
+	r.RefuseWithTarget()
+	dialer, _ := r.connect()
+	require.NoError(t, r.target.Close())
+	r.Stall(ToDialer)
+	assert.False(t, refused(r))
+	assert.False(t, refused(r), "a network that is cut does not refuse")
+	r.Heal()
+	assert.False(t, refused(r), "this dialer finds the target gone")
+	assert.True(t, refused(r))
+	r.say(dialer, "what is connected stays")
+
+	r = newRoad(t, nil)
+	require.NoError(t, r.target.Close())
+	assert.False(t, refused(r))
+	assert.False(t, refused(r), "a target may come again")
 }
