@@ -54,7 +54,7 @@ func TestRingReplacesNobody(t *testing.T) {
 func TestACutElsewhereHidesNoDeath(t *testing.T) {
 	heat := build(t, "../../examples/heat")
 	for _, cut := range []string{"0/1@10m+1s", "2>1@10m+1s"} {
-		got := goulfmCommand(t, "", "run", "--host", "3", "--ppn", "1", "--timeout-factor", "6000", "--timeout", "40s", "--cut", cut, "--kill", "node2@step=20", heat, "-steps", "40")
+		got := goulfmCommand(t, "", "run", "--host", "3", "--ppn", "1", "--timeout-factor", "6000", "--link-timeout", "11m", "--orphan-after", "11m", "--timeout", "1m", "--cut", cut, "--kill", "node2@step=20", heat, "-steps", "40")
 		require.Zero(t, got.code, got.err)
 		assert.Contains(t, got.err, "node 2 (local2) is lost")
 	}

@@ -93,7 +93,7 @@ func (s *step) processes(ranks []int) (procs []int) {
 func runSplitNode(s *step) error {
 	var want []int
 	for _, p := range s.g.procs {
-		if s.m.r.nodes == nil || s.m.r.nodes[p] == s.m.r.nodes[s.me()] {
+		if s.m.r.nodeOf(p) == s.m.r.nodeOf(s.me()) {
 			want = append(want, p)
 		}
 	}

@@ -145,7 +145,21 @@ func deadOf(res *trial.Result) map[int]bool {
 
 // onEndedNode says whether a process runs on the node that is killed or stopped.
 func (r *round) onEndedNode(proc int) bool {
-	return r.ended && proc < len(r.nodes) && r.nodes[proc] == r.node
+	return r.ended && r.nodes != nil && r.nodeOf(proc) == r.node
+}
+
+// nodeOf returns the node of a process. Its number holds the slot, which a process that has ended may
+// have had before, and the generation of that slot above.
+//
+//	launcher                          ranks
+//	kills node 0 with process 14
+//	starts process 65550 in slot 14
+//	                                  SplitNode: an index of 65550 into the nodes of 28 slots
+func (r *round) nodeOf(proc int) int {
+	if slot := proc & (1<<16 - 1); slot < len(r.nodes) {
+		return r.nodes[slot]
+	}
+	return 0
 }
 
 // judgeJob says what is wrong with a job whatever its ranks have found.

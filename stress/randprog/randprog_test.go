@@ -217,3 +217,13 @@ func TestWrongRoundsAreTold(t *testing.T) {
 	assert.Contains(t, out.String(), "again: go run ./stress/randprog -mode goroutines -seed 6 -without 'free-early' -v\n")
 	assert.Contains(t, out.String(), "WRONG: process 0: bad data\n")
 }
+
+// TestNodeOfAReplacement: a process in the slot of one that has ended is on the node of the slot.
+func TestNodeOfAReplacement(t *testing.T) {
+	r := round{nodes: []int{0, 0, 1, 1}, node: 1, ended: true}
+	assert.Equal(t, 1, r.nodeOf(1<<16|2))
+	assert.True(t, r.onEndedNode(3<<16|3))
+	assert.False(t, r.onEndedNode(3<<16|1))
+	one := round{}
+	assert.Equal(t, 0, one.nodeOf(1<<16|2))
+}

@@ -32,7 +32,7 @@ type round struct {
 
 	node  int // that is killed or stands still, if ended
 	ended bool
-	nodes []int // by process, simulated for goroutine ranks; nil: one
+	nodes []int // by slot, simulated for goroutine ranks; nil: one
 
 	// Of goroutine ranks:
 	victim int // dies at a frame, if frame is not 0

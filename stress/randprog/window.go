@@ -219,7 +219,7 @@ func (s *pane) isAway(rank int) bool {
 // goes by frames.
 func (s *pane) isApart(a, b int) bool {
 	r := s.m.r
-	return s.lent || slices.Contains(r.launch, "--fence") || r.frame > 0 || r.nodes != nil && r.nodes[a] != r.nodes[b]
+	return s.lent || slices.Contains(r.launch, "--fence") || r.frame > 0 || r.nodeOf(a) != r.nodeOf(b)
 }
 
 // read copies elements of a member from one on, also of one that is dead, into dst; false: there is
