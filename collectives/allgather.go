@@ -14,22 +14,22 @@ import (
 // or ErrMismatch where a message of another length arrives. src may be this
 // member's place in dst. Errors: ErrLength, ErrMismatch, and those of all
 // collectives. MPI 6.7.
-func Allgather[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T) error {
+func Allgather[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T, opts ...Option) error {
 	to, from := byteview.Bytes(dst), byteview.Bytes(src)
-	if elem := elemOf[T](); elem != 0 && shared(ctx, c, allgather, sched.Allgather, noRoot, len(from)) && len(to) == len(from)*c.Size() {
+	if elem := elemOf[T](); elem != 0 && shared(c, allgather, sched.Allgather, noRoot, len(from), opts) && len(to) == len(from)*c.Size() {
 		from = apart(to, from, begins(to, from, c.Rank()*len(from)))
 		if done, err := inMemory(ctx, c, header{kind: allgather}, elem, len(from),
 			func(g *nodecoll.Group, what uint64) { g.Allgather(what, to, from) }); done {
 			return err
 		}
 	}
-	return newAllgather(ctx, c, dst, src).run()
+	return newAllgather(ctx, c, dst, src).with(opts).run()
 }
 
 // Iallgather starts an Allgather; dst and src belong to the request until that is
 // over. MPI 6.12.5.
-func Iallgather[T comm.Elem](c *comm.Comm, dst, src []T, opts ...Options) comm.Request {
-	return newAllgather(twinOf(opts), c, dst, src).start()
+func Iallgather[T comm.Elem](c *comm.Comm, dst, src []T, opts ...Option) comm.Request {
+	return newAllgather(unbound, c, dst, src).with(opts).start()
 }
 
 func newAllgather[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T) *call {
@@ -40,26 +40,25 @@ func newAllgather[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T) 
 	return x
 }
 
-// Allgatherv is Allgather of parts of any lengths: the part of rank i, counts[i] elements, is
-// copied to dst[displs[i]:] of every member; without displs the parts follow each other. counts are
-// the same at all members, displs need not be. Both, displs unless nil, have Size() entries, and
-// this member's count is the length of its src: else ErrLength; a part that is not inside of dst is
-// ErrBuffer. Parts must not overlap. Errors: ErrLength, ErrBuffer, ErrMismatch where a message of
-// another length arrives, and those of all collectives. MPI 6.7.
-func Allgatherv[T comm.Elem](ctx context.Context, c *comm.Comm, dst []T, counts, displs []int, src []T) error {
-	return newAllgatherv(ctx, c, dst, counts, displs, src).run()
+// Allgatherv is Allgather of parts of any lengths: every member stores src of rank i in the i-th of
+// the blocks of dst. Blocks has one entry for each of the Size() ranks. Counts are the same at all
+// members, Displs need not be. The count of this member is the length of its src: else ErrLength.
+// Errors: ErrLength, ErrBuffer, ErrMismatch where a message of another length arrives, and those of
+// all collectives. MPI 6.7.
+func Allgatherv[T comm.Elem](ctx context.Context, c *comm.Comm, dst []T, blocks Blocks, src []T, opts ...Option) error {
+	return newAllgatherv(ctx, c, dst, blocks, src).with(opts).run()
 }
 
 // Iallgatherv starts an Allgatherv; dst and src belong to the request until that is
-// over, counts and displs do not. MPI 6.12.5.
-func Iallgatherv[T comm.Elem](c *comm.Comm, dst []T, counts, displs []int, src []T, opts ...Options) comm.Request {
-	return newAllgatherv(twinOf(opts), c, dst, counts, displs, src).start()
+// over, the slices of blocks do not. MPI 6.12.5.
+func Iallgatherv[T comm.Elem](c *comm.Comm, dst []T, blocks Blocks, src []T, opts ...Option) comm.Request {
+	return newAllgatherv(unbound, c, dst, blocks, src).with(opts).start()
 }
 
-func newAllgatherv[T comm.Elem](ctx context.Context, c *comm.Comm, dst []T, counts, displs []int, src []T) *call {
+func newAllgatherv[T comm.Elem](ctx context.Context, c *comm.Comm, dst []T, blocks Blocks, src []T) *call {
 	x := prepare[T](ctx, c, allgatherv, noRoot)
 	if x.err == nil {
-		x.shape.Out = x.wantBlocks("dst", len(dst), counts, displs, &x.displs[0])
+		x.shape.Out = x.wantBlocks("dst", len(dst), blocks, &x.displs[0])
 		x.wantOwn(x.shape.Out, "src", len(src))
 	}
 	b := byteview.Bytes(src)

@@ -41,6 +41,9 @@ var small = map[string]func(ctx context.Context, w *comm.Comm, buf, all []float6
 		_, err := collectives.BcastOne(ctx, w, 0, 1)
 		return err
 	},
+	"allreduce_options": func(ctx context.Context, w *comm.Comm, buf, _ []float64) error {
+		return collectives.Allreduce(ctx, w, buf, buf, collectives.Max, collectives.Algorithm("recursive-doubling"), collectives.Reproducible())
+	},
 	"iallreduce": func(ctx context.Context, w *comm.Comm, buf, _ []float64) error {
 		_, err := collectives.Iallreduce(w, buf, buf, collectives.Max).Wait(ctx)
 		return err

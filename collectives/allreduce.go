@@ -16,21 +16,21 @@ import (
 // was replaced on another node. With Reproducible the order depends on the number of members alone.
 // dst and src have one length, else ErrLength, and may be the same slice. Errors: ErrLength,
 // ErrMismatch, and those of all collectives. MPI 6.9.6.
-func Allreduce[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T, op Op[T]) error {
+func Allreduce[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T, op Op[T], opts ...Option) error {
 	to, from := byteview.Bytes(dst), byteview.Bytes(src)
-	if red, code, elem, ok := reduction(op); ok && len(dst) == len(src) && shared(ctx, c, allreduce, sched.Allreduce, noRoot, len(from)) {
+	if red, code, elem, ok := reduction(op); ok && len(dst) == len(src) && shared(c, allreduce, sched.Allreduce, noRoot, len(from), opts) {
 		if done, err := inMemory(ctx, c, header{kind: allreduce, what: code}, elem, len(from),
 			func(g *nodecoll.Group, what uint64) { g.Allreduce(what, to, from, red) }); done {
 			return err
 		}
 	}
-	return newAllreduce(ctx, c, dst, src, op).run()
+	return newAllreduce(ctx, c, dst, src, op).with(opts).run()
 }
 
 // Iallreduce starts an Allreduce; dst and src belong to the request until that is
 // over. MPI 6.12.8.
-func Iallreduce[T comm.Elem](c *comm.Comm, dst, src []T, op Op[T], opts ...Options) comm.Request {
-	return newAllreduce(twinOf(opts), c, dst, src, op).start()
+func Iallreduce[T comm.Elem](c *comm.Comm, dst, src []T, op Op[T], opts ...Option) comm.Request {
+	return newAllreduce(unbound, c, dst, src, op).with(opts).start()
 }
 
 func newAllreduce[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T, op Op[T]) *call {

@@ -14,9 +14,9 @@ import (
 // Size(): else ErrLength here, or ErrMismatch where a message of another length
 // arrives. dst and src may be the same slice. Errors: ErrLength, ErrMismatch,
 // and those of all collectives. MPI 6.8.
-func Alltoall[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T) error {
+func Alltoall[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T, opts ...Option) error {
 	to, from := byteview.Bytes(dst), byteview.Bytes(src)
-	if elem := elemOf[T](); elem != 0 && c != nil && len(dst) == len(src) && len(src)%c.Size() == 0 && shared(ctx, c, alltoall, sched.Alltoall, noRoot, len(from)/c.Size()) {
+	if elem := elemOf[T](); elem != 0 && c != nil && len(dst) == len(src) && len(src)%c.Size() == 0 && shared(c, alltoall, sched.Alltoall, noRoot, len(from)/c.Size(), opts) {
 		if len(from) > nodecoll.WholeBytes {
 			from = apart(to, from, false) // the others read from while this member receives
 		}
@@ -25,13 +25,13 @@ func Alltoall[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T) erro
 			return err
 		}
 	}
-	return newAlltoall(ctx, c, dst, src).run()
+	return newAlltoall(ctx, c, dst, src).with(opts).run()
 }
 
 // Ialltoall starts an Alltoall; dst and src belong to the request until that is over.
 // MPI 6.12.6.
-func Ialltoall[T comm.Elem](c *comm.Comm, dst, src []T, opts ...Options) comm.Request {
-	return newAlltoall(twinOf(opts), c, dst, src).start()
+func Ialltoall[T comm.Elem](c *comm.Comm, dst, src []T, opts ...Option) comm.Request {
+	return newAlltoall(unbound, c, dst, src).with(opts).start()
 }
 
 func newAlltoall[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T) *call {
@@ -50,33 +50,31 @@ func (x *call) wantParts(elems int) {
 	}
 }
 
-// Alltoallv is Alltoall of parts of any lengths: the scounts[i] elements of src from sdispls[i] on
-// are sent to rank i, and the rcounts[i] elements from rank i are stored in dst[rdispls[i]:];
-// without displacements the parts follow each other. The count that one member sends must be the
-// count that the other receives. Counts, and displacements unless nil, have Size() entries: else
-// ErrLength; a part that is not inside of its slice is ErrBuffer. Parts of dst must not overlap;
-// dst and src may be the same slice. Errors: ErrLength, ErrBuffer, ErrMismatch where a message of
-// another length arrives, and those of all collectives. MPI 6.8.
-func Alltoallv[T comm.Elem](ctx context.Context, c *comm.Comm, dst []T, rcounts, rdispls []int, src []T, scounts, sdispls []int) error {
-	return newAlltoallv(ctx, c, dst, rcounts, rdispls, src, scounts, sdispls).run()
+// Alltoallv is Alltoall of parts of any lengths: this member sends the i-th of the srcBlocks of src
+// to rank i, and stores the part from rank i in the i-th of the dstBlocks of dst. Both have one
+// entry for each of the Size() ranks. The count that one member sends must be the count that the
+// other receives. dst and src may be the same slice. Errors: ErrLength, ErrBuffer, ErrMismatch
+// where a message of another length arrives, and those of all collectives. MPI 6.8.
+func Alltoallv[T comm.Elem](ctx context.Context, c *comm.Comm, dst []T, dstBlocks Blocks, src []T, srcBlocks Blocks, opts ...Option) error {
+	return newAlltoallv(ctx, c, dst, dstBlocks, src, srcBlocks).with(opts).run()
 }
 
 // Ialltoallv starts an Alltoallv; dst and src belong to the request until that is over,
-// counts and displacements do not. MPI 6.12.6.
-func Ialltoallv[T comm.Elem](c *comm.Comm, dst []T, rcounts, rdispls []int, src []T, scounts, sdispls []int, opts ...Options) comm.Request {
-	return newAlltoallv(twinOf(opts), c, dst, rcounts, rdispls, src, scounts, sdispls).start()
+// the slices of the blocks do not. MPI 6.12.6.
+func Ialltoallv[T comm.Elem](c *comm.Comm, dst []T, dstBlocks Blocks, src []T, srcBlocks Blocks, opts ...Option) comm.Request {
+	return newAlltoallv(unbound, c, dst, dstBlocks, src, srcBlocks).with(opts).start()
 }
 
-func newAlltoallv[T comm.Elem](ctx context.Context, c *comm.Comm, dst []T, rcounts, rdispls []int, src []T, scounts, sdispls []int) *call {
+func newAlltoallv[T comm.Elem](ctx context.Context, c *comm.Comm, dst []T, dstBlocks Blocks, src []T, srcBlocks Blocks) *call {
 	x := prepare[T](ctx, c, alltoallv, noRoot)
 	if x.err == nil {
-		x.shape.Out = x.wantBlocks("dst", len(dst), rcounts, rdispls, &x.displs[0])
+		x.shape.Out = x.wantBlocks("dst", len(dst), dstBlocks, &x.displs[0])
 	}
 	if x.err == nil {
-		x.shape.In = x.wantBlocks("src", len(src), scounts, sdispls, &x.displs[1])
+		x.shape.In = x.wantBlocks("src", len(src), srcBlocks, &x.displs[1])
 	}
-	if x.err == nil && rcounts[x.me] != scounts[x.me] {
-		x.wrong("%w: this rank sends %d elements to itself and receives %d", comm.ErrLength, scounts[x.me], rcounts[x.me])
+	if x.err == nil && dstBlocks.Counts[x.me] != srcBlocks.Counts[x.me] {
+		x.wrong("%w: this rank sends %d elements to itself and receives %d", comm.ErrLength, srcBlocks.Counts[x.me], dstBlocks.Counts[x.me])
 	}
 	x.do(task{verb: sched.Alltoall, dst: byteview.Bytes(dst), src: byteview.Bytes(src), layout: sched.Scattered})
 	return x

@@ -242,35 +242,35 @@ func wrongTwins(n int) []wrong {
 			return ended(ctx, collectives.Ialltoall(w, ints(l*n+1), ints(l*n+1)))
 		}},
 		{"gatherv", comm.ErrRoot, func(ctx C, w *comm.Comm, l int) error {
-			return collectives.Gatherv(ctx, w, n, ints(l), nil, nil, ints(l))
+			return collectives.Gatherv(ctx, w, n, ints(l), collectives.Blocks{}, ints(l))
 		}},
 		{"allgatherv", comm.ErrLength, func(ctx C, w *comm.Comm, l int) error {
-			return collectives.Allgatherv(ctx, w, ints(l*n), make([]int, n-1), nil, ints(l))
+			return collectives.Allgatherv(ctx, w, ints(l*n), collectives.Blocks{Counts: make([]int, n-1)}, ints(l))
 		}},
 		{"allgatherv", comm.ErrBuffer, func(ctx C, w *comm.Comm, l int) error {
 			counts, total := unevenly(w, l)
-			return collectives.Allgatherv(ctx, w, ints(total-1), counts, nil, ints(counts[w.Rank()]))
+			return collectives.Allgatherv(ctx, w, ints(total-1), collectives.Blocks{Counts: counts}, ints(counts[w.Rank()]))
 		}},
 		{"allgatherv", comm.ErrLength, func(ctx C, w *comm.Comm, l int) error {
 			counts, total := unevenly(w, l)
-			return collectives.Allgatherv(ctx, w, ints(total), counts, nil, ints(counts[w.Rank()]+1))
+			return collectives.Allgatherv(ctx, w, ints(total), collectives.Blocks{Counts: counts}, ints(counts[w.Rank()]+1))
 		}},
 		{"alltoallv", comm.ErrLength, func(ctx C, w *comm.Comm, l int) error {
-			return collectives.Alltoallv(ctx, w, ints(l), slices.Repeat([]int{-1}, n), nil, ints(l), make([]int, n), nil)
+			return collectives.Alltoallv(ctx, w, ints(l), collectives.Blocks{Counts: slices.Repeat([]int{-1}, n)}, ints(l), collectives.Blocks{Counts: make([]int, n)})
 		}},
 		{"alltoallv", comm.ErrBuffer, func(ctx C, w *comm.Comm, l int) error {
-			return collectives.Alltoallv(ctx, w, ints(l), make([]int, n), slices.Repeat([]int{l + 1}, n), ints(l), make([]int, n), nil)
+			return collectives.Alltoallv(ctx, w, ints(l), collectives.Blocks{Counts: make([]int, n), Displs: slices.Repeat([]int{l + 1}, n)}, ints(l), collectives.Blocks{Counts: make([]int, n)})
 		}},
 		{"alltoallv", comm.ErrBuffer, func(ctx C, w *comm.Comm, l int) error {
-			return collectives.Alltoallv(ctx, w, ints(l), make([]int, n), slices.Repeat([]int{-1}, n), ints(l), make([]int, n), nil)
+			return collectives.Alltoallv(ctx, w, ints(l), collectives.Blocks{Counts: make([]int, n), Displs: slices.Repeat([]int{-1}, n)}, ints(l), collectives.Blocks{Counts: make([]int, n)})
 		}},
 		{"alltoallv", comm.ErrLength, func(ctx C, w *comm.Comm, l int) error {
 			mine, theirs := make([]int, n), make([]int, n)
 			mine[w.Rank()] = 1
-			return collectives.Alltoallv(ctx, w, ints(l+1), mine, nil, ints(l), theirs, nil)
+			return collectives.Alltoallv(ctx, w, ints(l+1), collectives.Blocks{Counts: mine}, ints(l), collectives.Blocks{Counts: theirs})
 		}},
 		{"ialltoallv", comm.ErrLength, func(ctx C, w *comm.Comm, l int) error {
-			return ended(ctx, collectives.Ialltoallv(w, ints(l), nil, nil, ints(l), nil, nil))
+			return ended(ctx, collectives.Ialltoallv(w, ints(l), collectives.Blocks{}, ints(l), collectives.Blocks{}))
 		}},
 		{"reduce_scatter_block", comm.ErrLength, func(ctx C, w *comm.Comm, l int) error {
 			return collectives.ReduceScatterBlock(ctx, w, ints(l), ints(l*n+1), sum)
@@ -298,7 +298,7 @@ func wrongTwins(n int) []wrong {
 			return collectives.NeighborAlltoallOn(ctx, w, []int{0, 1}, []int{0, 1}, ints(2*l+1), ints(2*l+1))
 		}},
 		{"neighbor_alltoallv", comm.ErrLength, func(ctx C, w *comm.Comm, l int) error {
-			return collectives.NeighborAlltoallvOn(ctx, w, []int{0, 1}, nil, ints(l), []int{1}, nil, nil, nil, nil)
+			return collectives.NeighborAlltoallvOn(ctx, w, []int{0, 1}, nil, ints(l), collectives.Blocks{Counts: []int{1}}, nil, collectives.Blocks{})
 		}},
 	}
 }

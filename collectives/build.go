@@ -33,7 +33,7 @@ func (x *call) do(t task) {
 
 // choose selects the algorithm and makes the schedule of a call with valid arguments.
 func (x *call) choose() {
-	s := settingsOf(x.ctx)
+	s := settingsOf(x.verb, x.option)
 	if s.err != nil {
 		x.err = s.err
 		return
@@ -158,30 +158,39 @@ func (x *call) foldInto(dst, left, right []byte, f func(acc, in []byte)) {
 	}
 }
 
+// Blocks describes the parts of a slice that a v-form sends or receives: Counts[i] elements from
+// Displs[i] on are the part of rank i, or of the i-th neighbour for the collectives among
+// neighbours. Counts has one entry for each rank or neighbour. Displs has as many entries as
+// Counts, or is nil: then the parts lie one behind the other, in the order of the ranks, from the
+// beginning of the slice on.
+//
+// A call returns comm.ErrLength if Counts or Displs has another length or a count is negative, and
+// comm.ErrBuffer if a part is not inside of the slice. The parts of a destination must not overlap.
+type Blocks struct{ Counts, Displs []int }
+
 // wantBlocks checks the blocks of a buffer of elems elements; what is the buffer's name in errors.
-// Without displacements the blocks lie one behind the other, and wantBlocks returns the
-// displacements.
-func (x *call) wantBlocks(what string, elems int, counts, displs []int, room *[]int) sched.Blocks {
-	return x.wantBlocksOf(x.n, what, elems, counts, displs, room)
+// Without displacements wantBlocks computes them in room.
+func (x *call) wantBlocks(what string, elems int, b Blocks, room *[]int) sched.Blocks {
+	return x.wantBlocksOf(x.n, what, elems, b, room)
 }
 
-func (x *call) wantBlocksOf(n int, what string, elems int, counts, displs []int, room *[]int) sched.Blocks {
-	if len(counts) != n || displs != nil && len(displs) != n {
-		x.wrong("%w: %d counts and %d displacements of %s, want %d of each, or no displacements", comm.ErrLength, len(counts), len(displs), what, n)
+func (x *call) wantBlocksOf(n int, what string, elems int, b Blocks, room *[]int) sched.Blocks {
+	if len(b.Counts) != n || b.Displs != nil && len(b.Displs) != n {
+		x.wrong("%w: %d counts and %d displacements of %s, want %d of each, or no displacements", comm.ErrLength, len(b.Counts), len(b.Displs), what, n)
 		return sched.Blocks{}
 	}
-	if displs == nil {
-		displs = packed(counts, room)
+	if b.Displs == nil {
+		b.Displs = packed(b.Counts, room)
 	}
-	for i, count := range counts {
+	for i, count := range b.Counts {
 		switch {
 		case count < 0:
 			x.wrong("%w: count %d of block %d of %s", comm.ErrLength, count, i, what)
-		case displs[i] < 0 || displs[i] > elems || count > elems-displs[i]:
-			x.wrong("%w: block %d of %s has %d elements at %d: %s has %d elements", comm.ErrBuffer, i, what, count, displs[i], what, elems)
+		case b.Displs[i] < 0 || b.Displs[i] > elems || count > elems-b.Displs[i]:
+			x.wrong("%w: block %d of %s has %d elements at %d: %s has %d elements", comm.ErrBuffer, i, what, count, b.Displs[i], what, elems)
 		}
 	}
-	return sched.Blocks{Counts: counts, Displs: displs}
+	return sched.Blocks(b)
 }
 
 // packed are the displacements of blocks that lie one behind the other.

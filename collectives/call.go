@@ -28,9 +28,9 @@ type call struct {
 	err   error // the first error that was found in the arguments
 	// messages reports that members in shared memory can see that this call uses messages.
 	messages bool
-	twin     bool // the call does not block: its ctx is a twin
-	bytes    int  // as published there
+	bytes    int // as published there
 
+	option      Option
 	verb        sched.Verb
 	shape       sched.Shape
 	layout      sched.Layout
@@ -77,7 +77,7 @@ func elemOf[T any]() uint8 { return byteview.Code[T]() }
 // noRoot is the root of collectives that have none.
 const noRoot = -1
 
-// prepare returns a call for arguments that are checked next; ctx is a twin for a non-blocking
+// prepare returns a call for arguments that are checked next; ctx is unbound for a non-blocking
 // call. An error is stored: run and start report the error to the others.
 func prepare[T any](ctx context.Context, c *comm.Comm, k kind, root int) *call {
 	x := newCall(ctx, c, k, elemOf[T]())
@@ -100,7 +100,6 @@ func prepare[T any](ctx context.Context, c *comm.Comm, k kind, root int) *call {
 func newCall(ctx context.Context, c *comm.Comm, k kind, elem uint8) *call {
 	x := aCall()
 	x.ctx, x.c, x.head, x.err, x.messages, x.commutative = ctx, c, header{kind: k}, nil, false, true
-	_, x.twin = ctx.(*twin)
 	x.Elem, x.bytes, x.dst, x.src, x.fold = elem, 0, nil, nil, nil
 	if c == nil {
 		x.e, x.me, x.n = nil, 0, 1
@@ -137,7 +136,7 @@ func (x *call) wantLength(what string, got, want int) {
 
 // op is the name of the collective in errors.
 func (x *call) op() string {
-	if x.twin {
+	if x.ctx == unbound {
 		return twins[x.head.kind]
 	}
 	return x.head.kind.String()
@@ -284,7 +283,7 @@ const keepBytes = 4 << 20
 
 // release gives the call back.
 func (x *call) release() {
-	x.ctx, x.c, x.e, x.err, x.Ended = nil, nil, nil, nil, nil
+	x.ctx, x.c, x.e, x.err, x.Ended, x.option = nil, nil, nil, nil, nil, Option{}
 	x.dst, x.src, x.fold, x.panicked, x.reentered, x.Bufs = nil, nil, nil, nil, false, [3][]byte{}
 	x.shape.In, x.shape.Out, x.shape.Sources, x.shape.Dests, x.shape.Arrivals = sched.Blocks{}, sched.Blocks{}, nil, nil, nil
 	if 8*cap(x.scratch) > keepBytes {

@@ -1,7 +1,6 @@
 package collectives
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"sync/atomic"
@@ -26,10 +25,9 @@ type settings struct {
 	err          error
 	// answers has, for each verb, the last question about memory and its answer: a program
 	// that asks again and again asks the same.
-	answers [verbs]atomic.Uint64
+	answers  [verbs]atomic.Uint64
+	variants variants
 }
-
-type settingsKey struct{}
 
 // environment holds the settings that the first call has read: they do not change during a process.
 // A sync.OnceValue would be slower.
@@ -59,7 +57,7 @@ func readEnvironment(get func(string) string, read func(string) ([]byte, error))
 	return s
 }
 
-// add puts a table behind those that are there.
+// add appends a table to the tables of s. An error names the source of the table.
 func (s *settings) add(from string, read func() (*table, error)) {
 	t, err := read()
 	if err != nil && s.err == nil {
@@ -70,59 +68,13 @@ func (s *settings) add(from string, read func() (*table, error)) {
 	}
 }
 
-// chosen reports whether any context of this process has settings: a query of a context walks
-// through all its parents.
-var chosen atomic.Bool
-
-// settingsOf are those of a call.
-func settingsOf(ctx context.Context) *settings {
-	if chosen.Load() {
-		if s, ok := ctx.Value(settingsKey{}).(*settings); ok {
-			return s
-		}
-	}
+// ofProcess are the settings of the process.
+func ofProcess() *settings {
 	if s := environment.Load(); s != nil {
 		return s
 	}
 	environment.CompareAndSwap(nil, readEnvironment(os.Getenv, os.ReadFile))
 	return environment.Load()
-}
-
-// attach returns a context for calls with these settings.
-func (s *settings) attach(ctx context.Context) context.Context {
-	chosen.Store(true)
-	return context.WithValue(ctx, settingsKey{}, s)
-}
-
-// With selects the algorithms of the collectives that are called with the returned context, for
-// example
-//
-//	ctx = collectives.With(ctx, "allgather=ring,bcast=binomial:65536")
-//
-// Non-blocking collectives take the choice as OptionsOf(ctx).
-//
-// The syntax is verb=algorithm, or verb=algorithm:segment with the bytes of a segment; the names
-// are those of collectives/table.json, and "memory" is the shared memory of a node. An algorithm
-// that cannot perform a call is skipped, such as one that needs an operation that commutes. All
-// members of a communicator must make the same choice for a call. Each call with the context
-// returns comm.ErrUnsupported if a name does not exist.
-func With(ctx context.Context, choice string) context.Context {
-	old := settingsOf(ctx)
-	s := &settings{reproducible: old.reproducible, err: old.err}
-	s.add("choice of a collective", func() (*table, error) { return readSpec(choice) })
-	s.tables = append(s.tables, old.tables...)
-	return s.attach(ctx)
-}
-
-// Reproducible gives reductions one fixed order that depends on the number of members alone:
-// reductions called with the returned context, or, if non-blocking, with its OptionsOf. Sums of
-// floats have the same bits in each run, for each length, at each root, over memory or messages.
-// The fixed order is slower. All members must call Reproducible; GOULFM_REPRODUCIBLE=1 in the
-// environment does the same for all calls of a process.
-func Reproducible(ctx context.Context) context.Context {
-	old := settingsOf(ctx)
-	s := &settings{tables: old.tables, reproducible: true, err: old.err}
-	return s.attach(ctx)
 }
 
 // fixed are the algorithms that reduce in the reproducible order.

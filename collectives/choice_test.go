@@ -1,8 +1,8 @@
 package collectives
 
 import (
-	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -23,17 +23,11 @@ func TestShippedTable(t *testing.T) {
 				t.Errorf("%+v goes %+v", q, w)
 			}
 			pair := q.ranks <= 2 && (verb == sched.Bcast || verb == sched.Scatter || verb == sched.Gather)
-			if memory := q.memory && slices.Contains(memoryVerbs, verbName(verb)) && !pair; memory && q.layout == sched.Uniform && q.payload() <= nodecoll.PayloadBytes && w.algorithm != nil {
+			if memory := q.memory && slices.Contains(memoryVerbs, nameOf(verb)) && !pair; memory && q.layout == sched.Uniform && q.payload() <= nodecoll.PayloadBytes && w.algorithm != nil {
 				t.Errorf("%+v goes by messages: %s", q, w.algorithm.Name)
 			}
 		}
 	}
-}
-
-func verbName(v sched.Verb) string {
-	i := slices.IndexFunc(algorithms, func(a sched.Algorithm) bool { return a.Verb == v })
-	name, _, _ := strings.Cut(algorithms[i].Name, "/")
-	return name
 }
 
 func questions(verb sched.Verb) (qs []question) {
@@ -56,18 +50,18 @@ func questions(verb sched.Verb) (qs []question) {
 
 // TestReproducibleWays: the order of reduction is that of one algorithm, with every other choice.
 func TestReproducibleWays(t *testing.T) {
-	ctx := Reproducible(With(context.Background(), "allreduce=ring,reduce=binomial,allgather=bruck"))
+	chosen := chosenBy(t, "allreduce=ring,reduce=binomial,allgather=bruck")
 	for verb := range verbs {
 		names := map[string]bool{}
 		for _, q := range questions(verb) {
-			if a := settingsOf(ctx).pick(&q).algorithm; a != nil {
+			if a := chosen.with(verb, Reproducible()).pick(&q).algorithm; a != nil {
 				names[a.Name] = true
 			} else if verb.Reduces() {
 				t.Errorf("%+v goes through memory", q)
 			}
 		}
 		if verb.Reduces() && len(names) != 1 {
-			t.Errorf("%s has %v", verbName(verb), names)
+			t.Errorf("%s has %v", nameOf(verb), names)
 		}
 		if verb == sched.Allgather && !names["allgather/bruck"] {
 			t.Errorf("allgather goes %v", names)
@@ -75,9 +69,20 @@ func TestReproducibleWays(t *testing.T) {
 	}
 }
 
-// TestWithChooses: the requested way is used where possible.
-func TestWithChooses(t *testing.T) {
-	ctx := With(context.Background(), " allgather=neighbor-exchange, bcast=binomial:65536,allreduce=memory")
+// chosenBy are the settings of a process with GOULFM_COLL.
+func chosenBy(t *testing.T, spec string) *settings {
+	t.Helper()
+	chosen, err := readSpec(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &settings{tables: []*table{chosen}}
+}
+
+// TestAlgorithmOverridesTheProcess: the requested way is used where possible, and the option comes
+// before the choice of the process.
+func TestAlgorithmOverridesTheProcess(t *testing.T) {
+	process := chosenBy(t, " allgather=neighbor-exchange, bcast=binomial:65536,allreduce=memory")
 	for _, c := range []struct {
 		q       question
 		want    string
@@ -90,7 +95,7 @@ func TestWithChooses(t *testing.T) {
 		{question{verb: sched.Allreduce, ranks: 7}, "allreduce/recursive-doubling", 0},
 		{question{verb: sched.Alltoall, ranks: 4}, "alltoall/linear", 0},
 	} {
-		w, name := settingsOf(ctx).pick(&c.q), ""
+		w, name := process.pick(&c.q), ""
 		if w.algorithm != nil {
 			name = w.algorithm.Name
 		}
@@ -98,12 +103,59 @@ func TestWithChooses(t *testing.T) {
 			t.Errorf("%+v goes %s in segments of %d", c.q, name, w.Segment)
 		}
 	}
-	inner := settingsOf(With(ctx, "allgather=ring"))
-	if w := inner.pick(&question{verb: sched.Allgather, ranks: 8}); w.algorithm.Name != "allgather/ring" {
-		t.Errorf("the inner choice gives %s", w.algorithm.Name)
+	ring := process.with(sched.Allgather, Algorithm("ring"))
+	if w := ring.pick(&question{verb: sched.Allgather, ranks: 8}); w.algorithm.Name != "allgather/ring" {
+		t.Errorf("the option gives %s", w.algorithm.Name)
 	}
-	if w := inner.pick(&question{verb: sched.Bcast, ranks: 8}); w.Segment != 65536 {
-		t.Error("the outer choice is lost")
+	doubling := process.with(sched.Allgather, Algorithm("recursive-halving"))
+	if doubling.err == nil || process.err != nil {
+		t.Errorf("an algorithm of another verb: %v, and %v for the process", doubling.err, process.err)
+	}
+	binary := process.with(sched.Allreduce, Algorithm("ring:100"))
+	if w := binary.pick(&question{verb: sched.Allreduce, ranks: 8, commutative: true, memory: true}); w.algorithm == nil || w.algorithm.Name != "allreduce/ring" || w.Segment != 100 {
+		t.Errorf("the option gives %+v", w)
+	}
+	if w := binary.pick(&question{verb: sched.Allreduce, ranks: 8, memory: true}); w.algorithm != nil {
+		t.Errorf("an operation that does not commute goes %s, want the choice of the process", w.algorithm.Name)
+	}
+}
+
+// TestOptionsAreMerged: the last algorithm counts, and no option undoes another one.
+func TestOptionsAreMerged(t *testing.T) {
+	for _, c := range []struct {
+		opts []Option
+		want Option
+	}{
+		{nil, Option{}},
+		{[]Option{{}, {}}, Option{}},
+		{[]Option{Algorithm("ring"), Algorithm("bruck")}, Option{algorithm: "bruck"}},
+		{[]Option{Algorithm("ring"), Algorithm("")}, Option{algorithm: "ring"}},
+		{[]Option{Reproducible(), Algorithm("ring"), {}}, Option{algorithm: "ring", reproducible: true}},
+	} {
+		if got := merged(c.opts); got != c.want {
+			t.Errorf("%+v are %+v, want %+v", c.opts, got, c.want)
+		}
+	}
+}
+
+// TestSettingsOfOptionsAreKept for the next call, unless they are wrong or too many.
+func TestSettingsOfOptionsAreKept(t *testing.T) {
+	s := new(settings)
+	ring := s.with(sched.Allgather, Algorithm("ring"))
+	if s.with(sched.Allgather, Algorithm("ring")) != ring || s.with(sched.Allreduce, Algorithm("ring")) == ring {
+		t.Error("the settings are made for each call, or shared by verbs")
+	}
+	if wrong := s.with(sched.Allgather, Algorithm("rnig")); wrong.err == nil || wrong == s.with(sched.Allgather, Algorithm("rnig")) {
+		t.Error("wrong settings are kept")
+	}
+	for i := range 2 * variantsMax {
+		s.with(sched.Bcast, Algorithm(fmt.Sprintf("binomial:%d", i+1)))
+	}
+	if n := len(*s.variants.known.Load()); n != variantsMax {
+		t.Errorf("%d settings are kept, want %d", n, variantsMax)
+	}
+	if s.with(sched.Allgather, Algorithm("ring")) != ring {
+		t.Error("settings are lost")
 	}
 }
 

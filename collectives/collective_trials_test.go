@@ -133,17 +133,17 @@ func (p *problem[T]) gather(root, me int) []*trial[T] {
 			twin: func(w *comm.Comm, dst, src []T) comm.Request { return collectives.Igather(w, root, dst, src) }},
 		{name: "gatherv", src: one(p.part(me)), want: p.scattered(p.part), places: []place{{src: p.displs[me]}}, layout: sched.Scattered,
 			blocking: func(ctx context.Context, w *comm.Comm, dst, src []T) error {
-				return collectives.Gatherv(ctx, w, root, dst, p.counts, p.displs, src)
+				return collectives.Gatherv(ctx, w, root, dst, collectives.Blocks{Counts: p.counts, Displs: p.displs}, src)
 			},
 			twin: func(w *comm.Comm, dst, src []T) comm.Request {
-				return collectives.Igatherv(w, root, dst, p.counts, p.displs, src)
+				return collectives.Igatherv(w, root, dst, collectives.Blocks{Counts: p.counts, Displs: p.displs}, src)
 			}},
 		{name: "gatherv, packed", src: one(p.part(me)), want: p.inOrder(p.part), layout: sched.Scattered,
 			blocking: func(ctx context.Context, w *comm.Comm, dst, src []T) error {
-				return collectives.Gatherv(ctx, w, root, dst, p.counts, nil, src)
+				return collectives.Gatherv(ctx, w, root, dst, collectives.Blocks{Counts: p.counts}, src)
 			},
 			twin: func(w *comm.Comm, dst, src []T) comm.Request {
-				return collectives.Igatherv(w, root, dst, p.counts, p.packed, src)
+				return collectives.Igatherv(w, root, dst, collectives.Blocks{Counts: p.counts, Displs: p.packed}, src)
 			}},
 	}
 	for _, c := range cs {
@@ -176,17 +176,17 @@ func (p *problem[T]) scatter(root, me int) []*trial[T] {
 			twin: func(w *comm.Comm, dst, src []T) comm.Request { return collectives.Iscatter(w, root, dst, src) }},
 		{name: "scatterv", src: p.scattered(p.part), want: one(p.part(me)), places: []place{{dst: p.displs[me]}}, layout: sched.Scattered,
 			blocking: func(ctx context.Context, w *comm.Comm, dst, src []T) error {
-				return collectives.Scatterv(ctx, w, root, dst, src, p.counts, p.displs)
+				return collectives.Scatterv(ctx, w, root, dst, src, collectives.Blocks{Counts: p.counts, Displs: p.displs})
 			},
 			twin: func(w *comm.Comm, dst, src []T) comm.Request {
-				return collectives.Iscatterv(w, root, dst, src, p.counts, p.displs)
+				return collectives.Iscatterv(w, root, dst, src, collectives.Blocks{Counts: p.counts, Displs: p.displs})
 			}},
 		{name: "scatterv, packed", src: p.inOrder(p.part), want: one(p.part(me)), layout: sched.Scattered,
 			blocking: func(ctx context.Context, w *comm.Comm, dst, src []T) error {
-				return collectives.Scatterv(ctx, w, root, dst, src, p.counts, nil)
+				return collectives.Scatterv(ctx, w, root, dst, src, collectives.Blocks{Counts: p.counts})
 			},
 			twin: func(w *comm.Comm, dst, src []T) comm.Request {
-				return collectives.Iscatterv(w, root, dst, src, p.counts, p.packed)
+				return collectives.Iscatterv(w, root, dst, src, collectives.Blocks{Counts: p.counts, Displs: p.packed})
 			}},
 	}
 	for _, c := range cs {
@@ -210,10 +210,10 @@ func (p *problem[T]) allgather(me int) []*trial[T] {
 			twin: func(w *comm.Comm, dst, src []T) comm.Request { return collectives.Iallgather(w, dst, src) }},
 		{name: "allgatherv", src: one(p.part(me)), want: p.scattered(p.part), places: []place{{src: p.displs[me]}}, layout: sched.Scattered,
 			blocking: func(ctx context.Context, w *comm.Comm, dst, src []T) error {
-				return collectives.Allgatherv(ctx, w, dst, p.counts, p.displs, src)
+				return collectives.Allgatherv(ctx, w, dst, collectives.Blocks{Counts: p.counts, Displs: p.displs}, src)
 			},
 			twin: func(w *comm.Comm, dst, src []T) comm.Request {
-				return collectives.Iallgatherv(w, dst, p.counts, p.displs, src)
+				return collectives.Iallgatherv(w, dst, collectives.Blocks{Counts: p.counts, Displs: p.displs}, src)
 			}},
 	}
 }
@@ -237,18 +237,18 @@ func (p *problem[T]) alltoall(me int) []*trial[T] {
 		{name: "alltoallv", src: one(p.moved.of(me, n*counts[me])), layout: sched.Scattered,
 			want: p.scattered(func(r int) []T { return from(r, counts[r], n-1-me) }),
 			blocking: func(ctx context.Context, w *comm.Comm, dst, src []T) error {
-				return collectives.Alltoallv(ctx, w, dst, counts, p.displs, src, sends, down)
+				return collectives.Alltoallv(ctx, w, dst, collectives.Blocks{Counts: counts, Displs: p.displs}, src, collectives.Blocks{Counts: sends, Displs: down})
 			},
 			twin: func(w *comm.Comm, dst, src []T) comm.Request {
-				return collectives.Ialltoallv(w, dst, counts, p.displs, src, sends, down)
+				return collectives.Ialltoallv(w, dst, collectives.Blocks{Counts: counts, Displs: p.displs}, src, collectives.Blocks{Counts: sends, Displs: down})
 			}},
 		{name: "alltoallv, packed", src: one(p.moved.of(me, n*counts[me])), places: []place{{}}, layout: sched.Scattered,
 			want: p.inOrder(func(r int) []T { return from(r, counts[r], me) }),
 			blocking: func(ctx context.Context, w *comm.Comm, dst, src []T) error {
-				return collectives.Alltoallv(ctx, w, dst, counts, nil, src, sends, nil)
+				return collectives.Alltoallv(ctx, w, dst, collectives.Blocks{Counts: counts}, src, collectives.Blocks{Counts: sends})
 			},
 			twin: func(w *comm.Comm, dst, src []T) comm.Request {
-				return collectives.Ialltoallv(w, dst, counts, nil, src, sends, nil)
+				return collectives.Ialltoallv(w, dst, collectives.Blocks{Counts: counts}, src, collectives.Blocks{Counts: sends})
 			}},
 	}
 }
@@ -297,10 +297,10 @@ func (p *problem[T]) neighborAllgather(me int) []*trial[T] {
 		{name: "neighbor_allgatherv", src: one(p.part(me)), layout: sched.Scattered,
 			want: [][]T{p.part(in[1]), p.holes(1)[0], p.part(in[0]), p.part(in[2])},
 			blocking: func(ctx context.Context, w *comm.Comm, dst, src []T) error {
-				return collectives.NeighborAllgathervOn(ctx, w, in, out, dst, counts, displs, src)
+				return collectives.NeighborAllgathervOn(ctx, w, in, out, dst, collectives.Blocks{Counts: counts, Displs: displs}, src)
 			},
 			twin: func(w *comm.Comm, dst, src []T) comm.Request {
-				return collectives.IneighborAllgathervOn(w, in, out, dst, counts, displs, src)
+				return collectives.IneighborAllgathervOn(w, in, out, dst, collectives.Blocks{Counts: counts, Displs: displs}, src)
 			}},
 	}
 }
@@ -322,10 +322,10 @@ func (p *problem[T]) neighborAlltoall(me int) []*trial[T] {
 		{name: "neighbor_alltoallv", src: one(p.moved.of(me, 3*l+3)), layout: sched.Scattered,
 			want: [][]T{part(1, counts[1], at[1]), p.holes(1)[0], part(0, counts[0], at[0]), part(2, counts[2], at[2])},
 			blocking: func(ctx context.Context, w *comm.Comm, dst, src []T) error {
-				return collectives.NeighborAlltoallvOn(ctx, w, in, out, dst, counts, displs, src, counts, nil)
+				return collectives.NeighborAlltoallvOn(ctx, w, in, out, dst, collectives.Blocks{Counts: counts, Displs: displs}, src, collectives.Blocks{Counts: counts})
 			},
 			twin: func(w *comm.Comm, dst, src []T) comm.Request {
-				return collectives.IneighborAlltoallvOn(w, in, out, dst, counts, displs, src, counts, at)
+				return collectives.IneighborAlltoallvOn(w, in, out, dst, collectives.Blocks{Counts: counts, Displs: displs}, src, collectives.Blocks{Counts: counts, Displs: at})
 			}},
 	}
 }

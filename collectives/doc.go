@@ -5,11 +5,12 @@
 //	err := collectives.Allreduce(ctx, w, norm, norm, collectives.Max)
 //
 // Every member makes the same calls on a communicator in the same order, with the same root,
-// lengths and operation. Arguments come in the order context, communicator, root, destination,
-// source, operation: the written slice comes before the read slice, as with copy, and not after as
-// in MPI. Allreduce(ctx, w, local, global, op) compiles, and overwrites local with the sum of the
-// zeros in global. Destination and source may be the same slice, as above, which rules out that
-// confusion; else they must not overlap.
+// lengths, operation and options. Arguments come in the order context, communicator, root,
+// destination, source, operation, options: the written slice comes before the read slice, as with
+// copy, and not after as in MPI. Allreduce(ctx, w, local, global, op) compiles, and overwrites
+// local with the sum of the zeros in global. Destination and source may be the same slice, as
+// above, which rules out that confusion; else they must not overlap. Parts of different lengths are
+// described by Blocks, which come behind their slice.
 //
 // Each has a twin that does not block and returns a request:
 //
@@ -19,7 +20,7 @@
 //
 // Several non-blocking collectives may be open at once, and a program may wait for them in any
 // order. All members start them in one order, together with the blocking ones. Until a collective
-// is over its memory must not be used; counts and displacements may be.
+// is over its memory must not be used; the slices of Blocks may be.
 //
 // Elements are those of comm.Elem: numbers, bools, and records of them, which no way cuts.
 // Built-in operations take numbers; CustomOf makes one of records.
@@ -52,11 +53,12 @@
 // (Gatherv and the like) and the other collectives ignore nodes. A job on one machine is one node,
 // unless a test simulates several (commtest.Nodes).
 //
-// These settings override the table: With, for calls with a context, or with its OptionsOf for
-// non-blocking calls; GOULFM_COLL in the environment, with the same text, for example
+// These settings override the table, and each overrides those that follow: the option Algorithm of
+// one call; GOULFM_COLL in the environment, for example
 // GOULFM_COLL="allgather=ring,bcast=binomial:65536"; GOULFM_COLL_TABLE, the name of a file in the
-// format of table.json; GOULFM_REPRODUCIBLE=1. All members must have the same settings. go run
-// ./bench/tune measures and writes such a table.
+// format of table.json. The option Reproducible of one call, or GOULFM_REPRODUCIBLE=1 for all
+// calls, restricts reductions to algorithms with a fixed order. All members must have the same
+// settings. go run ./bench/tune measures and writes such a table.
 //
 // # When a process dies
 //

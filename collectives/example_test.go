@@ -315,7 +315,7 @@ func ExampleGatherv() {
 		if w.Rank() == 0 {
 			all, counts = make([]int, 6), []int{1, 2, 3}
 		}
-		err := collectives.Gatherv(ctx, w, 0, all, counts, nil, mine)
+		err := collectives.Gatherv(ctx, w, 0, all, collectives.Blocks{Counts: counts}, mine)
 		if w.Rank() == 0 {
 			fmt.Println(all, err)
 		}
@@ -327,7 +327,7 @@ func ExampleGatherv() {
 func ExampleIgatherv() {
 	ranks(2, func(ctx context.Context, w *comm.Comm) {
 		all := []int{-1, -1, -1, -1, -1}
-		_, err := collectives.Igatherv(w, 0, all, []int{1, 1}, []int{3, 1}, []int{w.Rank()}).Wait(ctx)
+		_, err := collectives.Igatherv(w, 0, all, collectives.Blocks{Counts: []int{1, 1}, Displs: []int{3, 1}}, []int{w.Rank()}).Wait(ctx)
 		if w.Rank() == 0 {
 			fmt.Println(all, err)
 		}
@@ -353,7 +353,7 @@ func ExampleIscatter() {
 func ExampleScatterv() {
 	ranks(3, func(ctx context.Context, w *comm.Comm) {
 		mine := make([]int, w.Rank()+1)
-		err := collectives.Scatterv(ctx, w, 0, mine, []int{1, 2, 3, 4, 5, 6}, []int{1, 2, 3}, nil)
+		err := collectives.Scatterv(ctx, w, 0, mine, []int{1, 2, 3, 4, 5, 6}, collectives.Blocks{Counts: []int{1, 2, 3}})
 		if w.Rank() == 2 {
 			fmt.Println(mine, err)
 		}
@@ -364,7 +364,7 @@ func ExampleScatterv() {
 func ExampleIscatterv() {
 	ranks(2, func(ctx context.Context, w *comm.Comm) {
 		mine := make([]int, 2)
-		_, err := collectives.Iscatterv(w, 0, mine, []int{1, 2, 3}, []int{2, 2}, []int{0, 1}).Wait(ctx)
+		_, err := collectives.Iscatterv(w, 0, mine, []int{1, 2, 3}, collectives.Blocks{Counts: []int{2, 2}, Displs: []int{0, 1}}).Wait(ctx)
 		if w.Rank() == 1 {
 			fmt.Println(mine, err)
 		}
@@ -386,7 +386,7 @@ func ExampleIallgather() {
 func ExampleAllgatherv() {
 	ranks(3, func(ctx context.Context, w *comm.Comm) {
 		all := make([]int, 6)
-		err := collectives.Allgatherv(ctx, w, all, []int{1, 2, 3}, nil, []int{7, 8, 9}[:w.Rank()+1])
+		err := collectives.Allgatherv(ctx, w, all, collectives.Blocks{Counts: []int{1, 2, 3}}, []int{7, 8, 9}[:w.Rank()+1])
 		if w.Rank() == 1 {
 			fmt.Println(all, err)
 		}
@@ -397,7 +397,7 @@ func ExampleAllgatherv() {
 func ExampleIallgatherv() {
 	ranks(2, func(ctx context.Context, w *comm.Comm) {
 		all := make([]int, 3)
-		_, err := collectives.Iallgatherv(w, all, []int{1, 2}, []int{2, 0}, []int{5, 6}[:w.Rank()+1]).Wait(ctx)
+		_, err := collectives.Iallgatherv(w, all, collectives.Blocks{Counts: []int{1, 2}, Displs: []int{2, 0}}, []int{5, 6}[:w.Rank()+1]).Wait(ctx)
 		if w.Rank() == 0 {
 			fmt.Println(all, err)
 		}
@@ -424,7 +424,7 @@ func ExampleAlltoallv() {
 		for i := range src {
 			src[i] = 10*w.Rank() + i/each
 		}
-		err := collectives.Alltoallv(ctx, w, got, []int{1, 2, 3}, nil, src, []int{each, each, each}, nil)
+		err := collectives.Alltoallv(ctx, w, got, collectives.Blocks{Counts: []int{1, 2, 3}}, src, collectives.Blocks{Counts: []int{each, each, each}})
 		if w.Rank() == 2 {
 			fmt.Println(got, err)
 		}
@@ -435,7 +435,7 @@ func ExampleAlltoallv() {
 func ExampleIalltoallv() {
 	ranks(2, func(ctx context.Context, w *comm.Comm) {
 		got, one := make([]int, 2), []int{1, 1}
-		_, err := collectives.Ialltoallv(w, got, one, []int{1, 0}, []int{w.Rank(), w.Rank()}, one, nil).Wait(ctx)
+		_, err := collectives.Ialltoallv(w, got, collectives.Blocks{Counts: one, Displs: []int{1, 0}}, []int{w.Rank(), w.Rank()}, collectives.Blocks{Counts: one}).Wait(ctx)
 		if w.Rank() == 0 {
 			fmt.Println(got, err)
 		}
@@ -555,11 +555,11 @@ func ExampleReduceLoc() {
 	// Output: [{7 0}] <nil>
 }
 
-func ExampleWith() {
+func ExampleAlgorithm() {
 	ranks(4, func(ctx context.Context, w *comm.Comm) {
 		all := make([]int, 4)
-		err := collectives.Allgather(collectives.With(ctx, "allgather=ring"), w, all, []int{w.Rank()})
-		wrong := collectives.Allgather(collectives.With(ctx, "allgather=rnig"), w, all, []int{w.Rank()})
+		err := collectives.Allgather(ctx, w, all, []int{w.Rank()}, collectives.Algorithm("ring"))
+		wrong := collectives.Allgather(ctx, w, all, []int{w.Rank()}, collectives.Algorithm("rnig"))
 		if w.Rank() == 0 {
 			fmt.Println(all, err)
 			fmt.Println(wrong)
@@ -567,13 +567,13 @@ func ExampleWith() {
 	})
 	// Output:
 	// [0 1 2 3] <nil>
-	// allgather on world: choice of a collective: not supported: no algorithm "rnig" of allgather: one of memory, linear, ring, recursive-doubling, bruck, neighbor-exchange, two-level
+	// allgather on world: not supported: no algorithm "rnig" of allgather: one of memory, linear, ring, recursive-doubling, bruck, neighbor-exchange, two-level
 }
 
 func ExampleReproducible() {
 	ranks(4, func(ctx context.Context, w *comm.Comm) {
 		v := []float64{[]float64{1e16, 1, -1e16, 1}[w.Rank()]}
-		err := collectives.Allreduce(collectives.Reproducible(ctx), w, v, v, collectives.Sum)
+		err := collectives.Allreduce(ctx, w, v, v, collectives.Sum, collectives.Reproducible())
 		if w.Rank() == 0 {
 			fmt.Println(v, err) // (1e16 + 1) + (-1e16 + 1), here and in each run
 		}

@@ -13,44 +13,49 @@ func NeighborAllgatherOn[T comm.Elem](ctx context.Context, c *comm.Comm, in, out
 	return newNeighborAllgather(ctx, c, topology{in: in, out: out}, true, dst, src).run()
 }
 
-func NeighborAllgathervOn[T comm.Elem](ctx context.Context, c *comm.Comm, in, out []int, dst []T, counts, displs []int, src []T) error {
-	return newNeighborAllgatherv(ctx, c, topology{in: in, out: out}, true, dst, counts, displs, src).run()
+func NeighborAllgathervOn[T comm.Elem](ctx context.Context, c *comm.Comm, in, out []int, dst []T, blocks Blocks, src []T) error {
+	return newNeighborAllgatherv(ctx, c, topology{in: in, out: out}, true, dst, blocks, src).run()
 }
 
 func NeighborAlltoallOn[T comm.Elem](ctx context.Context, c *comm.Comm, in, out []int, dst, src []T) error {
 	return newNeighborAlltoall(ctx, c, topology{in: in, out: out}, true, dst, src).run()
 }
 
-func NeighborAlltoallvOn[T comm.Elem](ctx context.Context, c *comm.Comm, in, out []int, dst []T, rcounts, rdispls []int, src []T, scounts, sdispls []int) error {
-	return newNeighborAlltoallv(ctx, c, topology{in: in, out: out}, true, dst, rcounts, rdispls, src, scounts, sdispls).run()
+func NeighborAlltoallvOn[T comm.Elem](ctx context.Context, c *comm.Comm, in, out []int, dst []T, dstBlocks Blocks, src []T, srcBlocks Blocks) error {
+	return newNeighborAlltoallv(ctx, c, topology{in: in, out: out}, true, dst, dstBlocks, src, srcBlocks).run()
 }
 
 func IneighborAllgatherOn[T comm.Elem](c *comm.Comm, in, out []int, dst, src []T) comm.Request {
-	return newNeighborAllgather(twinOf(nil), c, topology{in: in, out: out}, true, dst, src).start()
+	return newNeighborAllgather(unbound, c, topology{in: in, out: out}, true, dst, src).start()
 }
 
-func IneighborAllgathervOn[T comm.Elem](c *comm.Comm, in, out []int, dst []T, counts, displs []int, src []T) comm.Request {
-	return newNeighborAllgatherv(twinOf(nil), c, topology{in: in, out: out}, true, dst, counts, displs, src).start()
+func IneighborAllgathervOn[T comm.Elem](c *comm.Comm, in, out []int, dst []T, blocks Blocks, src []T) comm.Request {
+	return newNeighborAllgatherv(unbound, c, topology{in: in, out: out}, true, dst, blocks, src).start()
 }
 
 func IneighborAlltoallOn[T comm.Elem](c *comm.Comm, in, out []int, dst, src []T) comm.Request {
-	return newNeighborAlltoall(twinOf(nil), c, topology{in: in, out: out}, true, dst, src).start()
+	return newNeighborAlltoall(unbound, c, topology{in: in, out: out}, true, dst, src).start()
 }
 
-func IneighborAlltoallvOn[T comm.Elem](c *comm.Comm, in, out []int, dst []T, rcounts, rdispls []int, src []T, scounts, sdispls []int) comm.Request {
-	return newNeighborAlltoallv(twinOf(nil), c, topology{in: in, out: out}, true, dst, rcounts, rdispls, src, scounts, sdispls).start()
+func IneighborAlltoallvOn[T comm.Elem](c *comm.Comm, in, out []int, dst []T, dstBlocks Blocks, src []T, srcBlocks Blocks) comm.Request {
+	return newNeighborAlltoallv(unbound, c, topology{in: in, out: out}, true, dst, dstBlocks, src, srcBlocks).start()
 }
 
-// AlgorithmsOf are the names that With takes for a verb, shared memory first where possible.
+// AlgorithmsOf are the names that Algorithm takes for a verb, shared memory first where possible.
 func AlgorithmsOf(verb string) []string { return namesOf(verb) }
 
-// ChooseTwins chooses for the collectives that do not block, until restore is called, as
-// With does for the others. Nobody may be starting one meanwhile.
-func ChooseTwins(choice string) (restore func()) {
-	old := unchosen
-	unchosen = &twin{Context: context.Background(), settings: settingsOf(With(context.Background(), choice))}
-	return func() { unchosen = old }
+// Choose chooses as GOULFM_COLL does, until restore is called. No collective may be running at
+// either time.
+func Choose(choice string) (restore func()) {
+	old, chosen := ofProcess(), new(settings)
+	chosen.add("choice", func() (*table, error) { return readSpec(choice) })
+	chosen.tables = append(chosen.tables, old.tables...)
+	environment.Store(chosen)
+	return func() { environment.Store(old) }
 }
+
+// Unknown is an Op without an operation, which programs cannot make.
+func Unknown[T comm.Elem](sealed) (none operation[T]) { return none }
 
 // Fits reports whether the only way of a choice is selected for a number of ranks, blocks of a
 // length and a layout, and an operation of the package or one of the program that does not commute;

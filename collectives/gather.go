@@ -14,21 +14,21 @@ import (
 // there, or ErrMismatch where a message of another length arrives. Elsewhere dst
 // is not used and may be nil. The root's src may be its place in dst. Errors:
 // ErrRoot, ErrLength, ErrMismatch, and those of all collectives. MPI 6.5.
-func Gather[T comm.Elem](ctx context.Context, c *comm.Comm, root int, dst, src []T) error {
+func Gather[T comm.Elem](ctx context.Context, c *comm.Comm, root int, dst, src []T, opts ...Option) error {
 	to, from := byteview.Bytes(dst), byteview.Bytes(src)
-	if elem := elemOf[T](); elem != 0 && shared(ctx, c, gather, sched.Gather, root, len(from)) && (c.Rank() != root || len(to) == len(from)*c.Size()) {
+	if elem := elemOf[T](); elem != 0 && shared(c, gather, sched.Gather, root, len(from), opts) && (c.Rank() != root || len(to) == len(from)*c.Size()) {
 		if done, err := inMemory(ctx, c, rooted(gather, root), elem, len(from),
 			func(g *nodecoll.Group, what uint64) { g.Gather(what, root, to, from) }); done {
 			return err
 		}
 	}
-	return newGather(ctx, c, root, dst, src).run()
+	return newGather(ctx, c, root, dst, src).with(opts).run()
 }
 
 // Igather starts a Gather; dst and src belong to the request until that is over. MPI
 // 6.12.3.
-func Igather[T comm.Elem](c *comm.Comm, root int, dst, src []T, opts ...Options) comm.Request {
-	return newGather(twinOf(opts), c, root, dst, src).start()
+func Igather[T comm.Elem](c *comm.Comm, root int, dst, src []T, opts ...Option) comm.Request {
+	return newGather(unbound, c, root, dst, src).with(opts).start()
 }
 
 func newGather[T comm.Elem](ctx context.Context, c *comm.Comm, root int, dst, src []T) *call {
@@ -43,28 +43,27 @@ func newGather[T comm.Elem](ctx context.Context, c *comm.Comm, root int, dst, sr
 	return x
 }
 
-// Gatherv is Gather of parts of any lengths: the counts[i] elements of rank i are stored in
-// dst[displs[i]:] of the root; without displs the parts follow each other. At the root counts, and
-// displs unless nil, have Size() entries, and the root's own count is the length of its src: else
-// ErrLength; a part that is not inside of dst is ErrBuffer. Elsewhere dst, counts and displs are
-// not used. Parts must not overlap. Errors: ErrRoot, ErrLength, ErrBuffer, ErrMismatch where a
-// message of another length arrives, and those of all collectives. MPI 6.5.
-func Gatherv[T comm.Elem](ctx context.Context, c *comm.Comm, root int, dst []T, counts, displs []int, src []T) error {
-	return newGatherv(ctx, c, root, dst, counts, displs, src).run()
+// Gatherv is Gather of parts of any lengths: the root stores src of rank i in the i-th of the
+// blocks of dst. At the root blocks has one entry for each of the Size() ranks, and the root's own
+// count is the length of its src: else ErrLength. Elsewhere dst and blocks are not used, and may be
+// nil and empty. Errors: ErrRoot, ErrLength, ErrBuffer, ErrMismatch where a message of another
+// length arrives, and those of all collectives. MPI 6.5.
+func Gatherv[T comm.Elem](ctx context.Context, c *comm.Comm, root int, dst []T, blocks Blocks, src []T, opts ...Option) error {
+	return newGatherv(ctx, c, root, dst, blocks, src).with(opts).run()
 }
 
 // Igatherv starts a Gatherv; dst and src belong to the request until that is over,
-// counts and displs do not. MPI 6.12.3.
-func Igatherv[T comm.Elem](c *comm.Comm, root int, dst []T, counts, displs []int, src []T, opts ...Options) comm.Request {
-	return newGatherv(twinOf(opts), c, root, dst, counts, displs, src).start()
+// the slices of blocks do not. MPI 6.12.3.
+func Igatherv[T comm.Elem](c *comm.Comm, root int, dst []T, blocks Blocks, src []T, opts ...Option) comm.Request {
+	return newGatherv(unbound, c, root, dst, blocks, src).with(opts).start()
 }
 
-func newGatherv[T comm.Elem](ctx context.Context, c *comm.Comm, root int, dst []T, counts, displs []int, src []T) *call {
+func newGatherv[T comm.Elem](ctx context.Context, c *comm.Comm, root int, dst []T, blocks Blocks, src []T) *call {
 	x := prepare[T](ctx, c, gatherv, root)
 	if x.me != root {
 		dst = nil
 	} else if x.err == nil {
-		x.shape.Out = x.wantBlocks("dst", len(dst), counts, displs, &x.displs[0])
+		x.shape.Out = x.wantBlocks("dst", len(dst), blocks, &x.displs[0])
 		x.wantOwn(x.shape.Out, "src", len(src))
 	}
 	b := byteview.Bytes(src)

@@ -17,19 +17,19 @@ const Root = -4
 
 // InterBarrier returns when every member of both groups has called InterBarrier. Errors: of all
 // collectives; their ranks are of the remote group. MPI 6.3.
-func InterBarrier(ctx context.Context, ic *comm.Intercomm) error {
+func InterBarrier(ctx context.Context, ic *comm.Intercomm, opts ...Option) error {
 	if ic == nil {
-		return Barrier(ctx, nil)
+		return Barrier(ctx, nil, opts...)
 	}
 	union, _, _ := door.Sides(ic)
-	return Barrier(ctx, union)
+	return Barrier(ctx, union, opts...)
 }
 
 // InterBcast copies buf of the root into buf of every member of the other group. root is as
 // described at Root. Errors: ErrRoot, ErrMismatch, and those of all collectives. MPI 6.4.
-func InterBcast[T comm.Elem](ctx context.Context, ic *comm.Intercomm, root int, buf []T) error {
+func InterBcast[T comm.Elem](ctx context.Context, ic *comm.Intercomm, root int, buf []T, opts ...Option) error {
 	if ic == nil {
-		return Bcast(ctx, nil, root, buf)
+		return Bcast(ctx, nil, root, buf, opts...)
 	}
 	a := acrossFrom(ic, root)
 	var t topology
@@ -43,7 +43,7 @@ func InterBcast[T comm.Elem](ctx context.Context, ic *comm.Intercomm, root int, 
 	x := prepareNeighbors[T](ctx, a.union, neighborAllgather, t, true)
 	a.check(x, bcast)
 	x.do(n)
-	return x.run()
+	return x.with(opts).run()
 }
 
 // across is a collective of an intercommunicator, at one member.

@@ -11,12 +11,12 @@ import (
 // the root. root is as described at Root. All src have one length, and dst has that times the size
 // of the group: else ErrLength for dst, or ErrMismatch where a message of another length arrives.
 // Errors: ErrRoot, ErrLength, ErrMismatch, and those of all collectives. MPI 6.5.
-func InterGather[T comm.Elem](ctx context.Context, ic *comm.Intercomm, root int, dst, src []T) error {
+func InterGather[T comm.Elem](ctx context.Context, ic *comm.Intercomm, root int, dst, src []T, opts ...Option) error {
 	if ic == nil {
-		return Gather(ctx, nil, root, dst, src)
+		return Gather(ctx, nil, root, dst, src, opts...)
 	}
 	a := acrossFrom(ic, root)
-	return newInterGather(ctx, &a, gather, dst, src).run()
+	return newInterGather(ctx, &a, gather, dst, src).with(opts).run()
 }
 
 func newInterGather[T comm.Elem](ctx context.Context, a *across, k kind, dst, src []T) *call {
@@ -30,7 +30,7 @@ func newInterGather[T comm.Elem](ctx context.Context, a *across, k kind, dst, sr
 	default:
 		dst, src = nil, nil
 	}
-	x := newNeighborAllgatherv(ctx, a.union, t, true, dst, counts, nil, src)
+	x := newNeighborAllgatherv(ctx, a.union, t, true, dst, Blocks{Counts: counts}, src)
 	a.check(x, k)
 	a.wantParts(x, "dst", len(dst))
 	return x
@@ -40,9 +40,9 @@ func newInterGather[T comm.Elem](ctx context.Context, a *across, k kind, dst, sr
 // group. root is as described at Root. All parts have one length, that of each dst: else ErrLength
 // for src, or ErrMismatch where a message of another length arrives. Errors: ErrRoot, ErrLength,
 // ErrMismatch, and those of all collectives. MPI 6.6.
-func InterScatter[T comm.Elem](ctx context.Context, ic *comm.Intercomm, root int, dst, src []T) error {
+func InterScatter[T comm.Elem](ctx context.Context, ic *comm.Intercomm, root int, dst, src []T, opts ...Option) error {
 	if ic == nil {
-		return Scatter(ctx, nil, root, dst, src)
+		return Scatter(ctx, nil, root, dst, src, opts...)
 	}
 	a := acrossFrom(ic, root)
 	var t topology
@@ -55,10 +55,10 @@ func InterScatter[T comm.Elem](ctx context.Context, ic *comm.Intercomm, root int
 	default:
 		dst, src = nil, nil
 	}
-	x := newNeighborAlltoallv(ctx, a.union, t, true, dst, receives, nil, src, sends, nil)
+	x := newNeighborAlltoallv(ctx, a.union, t, true, dst, Blocks{Counts: receives}, src, Blocks{Counts: sends})
 	a.check(x, scatter)
 	a.wantParts(x, "src", len(src))
-	return x.run()
+	return x.with(opts).run()
 }
 
 // InterAllgather copies src of every member of the remote group, in rank order, into dst of
@@ -67,17 +67,17 @@ func InterScatter[T comm.Elem](ctx context.Context, ic *comm.Intercomm, root int
 // another length arrives. The two groups may have different lengths, and one of them none:
 // its members then send nothing. Errors: ErrLength, ErrMismatch, and those of all
 // collectives. MPI 6.7.
-func InterAllgather[T comm.Elem](ctx context.Context, ic *comm.Intercomm, dst, src []T) error {
+func InterAllgather[T comm.Elem](ctx context.Context, ic *comm.Intercomm, dst, src []T, opts ...Option) error {
 	if ic == nil {
-		return Allgather(ctx, nil, dst, src)
+		return Allgather(ctx, nil, dst, src, opts...)
 	}
 	a := acrossFrom(ic, noRoot)
-	return newInterAllgather(ctx, &a, allgather, dst, src).run()
+	return newInterAllgather(ctx, &a, allgather, dst, src).with(opts).run()
 }
 
 func newInterAllgather[T comm.Elem](ctx context.Context, a *across, k kind, dst, src []T) *call {
 	t := topology{in: a.remote, out: slices.Clone(a.remote)}
-	x := newNeighborAllgatherv(ctx, a.union, t, true, dst, a.each(len(dst)), nil, src)
+	x := newNeighborAllgatherv(ctx, a.union, t, true, dst, Blocks{Counts: a.each(len(dst))}, src)
 	a.check(x, k)
 	a.wantParts(x, "dst", len(dst))
 	return x
@@ -88,15 +88,15 @@ func newInterAllgather[T comm.Elem](ctx context.Context, a *across, k kind, dst,
 // have one length, which may be different in the other direction: else ErrLength, or ErrMismatch
 // where a message of another length arrives. dst and src must not overlap. Errors: ErrLength,
 // ErrMismatch, and those of all collectives. MPI 6.8.
-func InterAlltoall[T comm.Elem](ctx context.Context, ic *comm.Intercomm, dst, src []T) error {
+func InterAlltoall[T comm.Elem](ctx context.Context, ic *comm.Intercomm, dst, src []T, opts ...Option) error {
 	if ic == nil {
-		return Alltoall(ctx, nil, dst, src)
+		return Alltoall(ctx, nil, dst, src, opts...)
 	}
 	a := acrossFrom(ic, noRoot)
 	t := topology{in: a.remote, out: slices.Clone(a.remote)}
-	x := newNeighborAlltoallv(ctx, a.union, t, true, dst, a.each(len(dst)), nil, src, a.each(len(src)), nil)
+	x := newNeighborAlltoallv(ctx, a.union, t, true, dst, Blocks{Counts: a.each(len(dst))}, src, Blocks{Counts: a.each(len(src))})
 	a.check(x, alltoall)
 	a.wantParts(x, "dst", len(dst))
 	a.wantParts(x, "src", len(src))
-	return x.run()
+	return x.with(opts).run()
 }

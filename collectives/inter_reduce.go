@@ -12,16 +12,16 @@ import (
 // ErrMismatch where a message of another length arrives. The root receives the src of each member
 // and combines them itself. Errors: ErrRoot, ErrUnsupported for an operation that these elements do
 // not have, ErrMismatch, and those of all collectives. MPI 6.9.1.
-func InterReduce[T comm.Elem](ctx context.Context, ic *comm.Intercomm, root int, dst, src []T, op Op[T]) error {
+func InterReduce[T comm.Elem](ctx context.Context, ic *comm.Intercomm, root int, dst, src []T, op Op[T], opts ...Option) error {
 	if ic == nil {
-		return Reduce(ctx, nil, root, dst, src, op)
+		return Reduce(ctx, nil, root, dst, src, op, opts...)
 	}
 	a := acrossFrom(ic, root)
 	var all []T
 	if a.isRoot() {
 		all = make([]T, len(dst)*len(a.remote))
 	}
-	x := newInterGather(ctx, &a, reduce, all, src)
+	x := newInterGather(ctx, &a, reduce, all, src).with(opts)
 	if root == comm.None {
 		return x.run()
 	}
@@ -33,13 +33,13 @@ func InterReduce[T comm.Elem](ctx context.Context, ic *comm.Intercomm, root int,
 // ErrMismatch where a message of another length arrives. dst and src may be the same slice. Each
 // member receives the src of each member of the other group and combines them itself. Errors:
 // ErrLength, ErrMismatch, and those of all collectives. MPI 6.9.6.
-func InterAllreduce[T comm.Elem](ctx context.Context, ic *comm.Intercomm, dst, src []T, op Op[T]) error {
+func InterAllreduce[T comm.Elem](ctx context.Context, ic *comm.Intercomm, dst, src []T, op Op[T], opts ...Option) error {
 	if ic == nil {
-		return Allreduce(ctx, nil, dst, src, op)
+		return Allreduce(ctx, nil, dst, src, op, opts...)
 	}
 	a := acrossFrom(ic, noRoot)
 	all := make([]T, len(src)*len(a.remote))
-	x := newInterAllgather(ctx, &a, allreduce, all, src)
+	x := newInterAllgather(ctx, &a, allreduce, all, src).with(opts)
 	x.wantLength("dst", len(dst), len(src))
 	return gatherAndFold(x, &a, dst, all, op)
 }
@@ -49,7 +49,7 @@ func InterAllreduce[T comm.Elem](ctx context.Context, ic *comm.Intercomm, dst, s
 func gatherAndFold[T comm.Elem](x *call, a *across, dst, all []T, op Op[T]) error {
 	setOp(x, op)
 	fold := x.fold
-	if k, err := kernelOf(op); err == nil && k.code == opCustom { // after the call x is another's
+	if k, err := operationOf(op); err == nil && k.code == opCustom { // after the call x is another's
 		fold = func(dst, _, in []byte) { k.f(byteview.Of[T](dst), byteview.Of[T](in)) }
 	}
 	if err := x.run(); err != nil || all == nil {

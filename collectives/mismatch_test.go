@@ -50,7 +50,7 @@ func wrongs(n int) []wrong {
 			return collectives.Allreduce(ctx, w, nil, ints(l), collectives.Sum)
 		}},
 		{"allreduce", comm.ErrUnsupported, func(ctx context.Context, w *comm.Comm, l int) error {
-			return collectives.Allreduce(ctx, w, ints(l), ints(l), func() (k collectives.Kernel[int]) { return k })
+			return collectives.Allreduce(ctx, w, ints(l), ints(l), collectives.Unknown)
 		}},
 		{"gather", comm.ErrRoot, func(ctx context.Context, w *comm.Comm, l int) error {
 			return collectives.Gather(ctx, w, -7, ints(l*n), ints(l))

@@ -44,16 +44,16 @@ func prepareNeighbors[T any](ctx context.Context, c *comm.Comm, k kind, t topolo
 // in-neighbour in the i-th part of dst. All src have one length, and dst has that times the number
 // of parts: else ErrLength here, or ErrMismatch where a message of another length arrives. Errors:
 // ErrUnsupported without a topology, and those of all collectives. MPI 8.6.1.
-func NeighborAllgather[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T) error {
+func NeighborAllgather[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T, opts ...Option) error {
 	t, ok := topologyOf(c)
-	return newNeighborAllgather(ctx, c, t, ok, dst, src).run()
+	return newNeighborAllgather(ctx, c, t, ok, dst, src).with(opts).run()
 }
 
 // IneighborAllgather starts a NeighborAllgather; dst and src belong to the request
 // until that is over. MPI 8.7.
-func IneighborAllgather[T comm.Elem](c *comm.Comm, dst, src []T, opts ...Options) comm.Request {
+func IneighborAllgather[T comm.Elem](c *comm.Comm, dst, src []T, opts ...Option) comm.Request {
 	t, ok := topologyOf(c)
-	return newNeighborAllgather(twinOf(opts), c, t, ok, dst, src).start()
+	return newNeighborAllgather(unbound, c, t, ok, dst, src).with(opts).start()
 }
 
 func newNeighborAllgather[T comm.Elem](ctx context.Context, c *comm.Comm, t topology, ok bool, dst, src []T) *call {
@@ -64,26 +64,26 @@ func newNeighborAllgather[T comm.Elem](ctx context.Context, c *comm.Comm, t topo
 	return x
 }
 
-// NeighborAllgatherv is NeighborAllgather of parts of any lengths: counts[i] elements from the i-th
-// neighbour are stored in dst[displs[i]:]; without displs the parts follow each other. Errors:
-// ErrLength, ErrBuffer for a part that is not inside of dst, ErrUnsupported without a topology,
-// ErrMismatch, and those of all collectives. MPI 8.6.1.
-func NeighborAllgatherv[T comm.Elem](ctx context.Context, c *comm.Comm, dst []T, counts, displs []int, src []T) error {
+// NeighborAllgatherv is NeighborAllgather of parts of any lengths: this member stores the data from
+// the i-th in-neighbour in the i-th of the blocks of dst. Blocks has one entry for each
+// in-neighbour. Errors: ErrLength, ErrBuffer, ErrUnsupported without a topology, ErrMismatch, and
+// those of all collectives. MPI 8.6.1.
+func NeighborAllgatherv[T comm.Elem](ctx context.Context, c *comm.Comm, dst []T, blocks Blocks, src []T, opts ...Option) error {
 	t, ok := topologyOf(c)
-	return newNeighborAllgatherv(ctx, c, t, ok, dst, counts, displs, src).run()
+	return newNeighborAllgatherv(ctx, c, t, ok, dst, blocks, src).with(opts).run()
 }
 
 // IneighborAllgatherv starts a NeighborAllgatherv; dst and src belong to the request
-// until that is over, counts and displs do not. MPI 8.7.
-func IneighborAllgatherv[T comm.Elem](c *comm.Comm, dst []T, counts, displs []int, src []T, opts ...Options) comm.Request {
+// until that is over, the slices of blocks do not. MPI 8.7.
+func IneighborAllgatherv[T comm.Elem](c *comm.Comm, dst []T, blocks Blocks, src []T, opts ...Option) comm.Request {
 	t, ok := topologyOf(c)
-	return newNeighborAllgatherv(twinOf(opts), c, t, ok, dst, counts, displs, src).start()
+	return newNeighborAllgatherv(unbound, c, t, ok, dst, blocks, src).with(opts).start()
 }
 
-func newNeighborAllgatherv[T comm.Elem](ctx context.Context, c *comm.Comm, t topology, ok bool, dst []T, counts, displs []int, src []T) *call {
+func newNeighborAllgatherv[T comm.Elem](ctx context.Context, c *comm.Comm, t topology, ok bool, dst []T, blocks Blocks, src []T) *call {
 	x := prepareNeighbors[T](ctx, c, neighborAllgatherv, t, ok)
 	if x.err == nil {
-		x.shape.Out = x.wantBlocksOf(len(t.in), "dst", len(dst), counts, displs, &x.displs[0])
+		x.shape.Out = x.wantBlocksOf(len(t.in), "dst", len(dst), blocks, &x.displs[0])
 	}
 	b := byteview.Bytes(src)
 	x.do(task{verb: sched.NeighborAllgather, dst: byteview.Bytes(dst), src: b, length: len(b), layout: sched.Scattered})
@@ -94,16 +94,16 @@ func newNeighborAllgatherv[T comm.Elem](ctx context.Context, c *comm.Comm, t top
 // the i-th in-neighbour in the i-th part of dst. All parts have one length: else ErrLength here, or
 // ErrMismatch where a message of another length arrives. dst and src may be the same slice. Errors:
 // ErrUnsupported without a topology, and those of all collectives. MPI 8.6.2.
-func NeighborAlltoall[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T) error {
+func NeighborAlltoall[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T, opts ...Option) error {
 	t, ok := topologyOf(c)
-	return newNeighborAlltoall(ctx, c, t, ok, dst, src).run()
+	return newNeighborAlltoall(ctx, c, t, ok, dst, src).with(opts).run()
 }
 
 // IneighborAlltoall starts a NeighborAlltoall; dst and src belong to the request until
 // that is over. MPI 8.7.
-func IneighborAlltoall[T comm.Elem](c *comm.Comm, dst, src []T, opts ...Options) comm.Request {
+func IneighborAlltoall[T comm.Elem](c *comm.Comm, dst, src []T, opts ...Option) comm.Request {
 	t, ok := topologyOf(c)
-	return newNeighborAlltoall(twinOf(opts), c, t, ok, dst, src).start()
+	return newNeighborAlltoall(unbound, c, t, ok, dst, src).with(opts).start()
 }
 
 func newNeighborAlltoall[T comm.Elem](ctx context.Context, c *comm.Comm, t topology, ok bool, dst, src []T) *call {
@@ -122,29 +122,29 @@ func newNeighborAlltoall[T comm.Elem](ctx context.Context, c *comm.Comm, t topol
 	return x
 }
 
-// NeighborAlltoallv is NeighborAlltoall of parts of any lengths, as Alltoallv: counts
-// and displacements have one entry per neighbour. Errors: ErrLength, ErrBuffer for a
-// part that is not inside of its slice, ErrUnsupported without a topology,
-// ErrMismatch, and those of all collectives. MPI 8.6.2.
-func NeighborAlltoallv[T comm.Elem](ctx context.Context, c *comm.Comm, dst []T, rcounts, rdispls []int, src []T, scounts, sdispls []int) error {
+// NeighborAlltoallv is NeighborAlltoall of parts of any lengths, as Alltoallv: srcBlocks has one
+// entry for each out-neighbour, and dstBlocks one for each in-neighbour. Errors: ErrLength,
+// ErrBuffer, ErrUnsupported without a topology, ErrMismatch, and those of all collectives. MPI
+// 8.6.2.
+func NeighborAlltoallv[T comm.Elem](ctx context.Context, c *comm.Comm, dst []T, dstBlocks Blocks, src []T, srcBlocks Blocks, opts ...Option) error {
 	t, ok := topologyOf(c)
-	return newNeighborAlltoallv(ctx, c, t, ok, dst, rcounts, rdispls, src, scounts, sdispls).run()
+	return newNeighborAlltoallv(ctx, c, t, ok, dst, dstBlocks, src, srcBlocks).with(opts).run()
 }
 
 // IneighborAlltoallv starts a NeighborAlltoallv; dst and src belong to the request until
-// that is over, counts and displacements do not. MPI 8.7.
-func IneighborAlltoallv[T comm.Elem](c *comm.Comm, dst []T, rcounts, rdispls []int, src []T, scounts, sdispls []int, opts ...Options) comm.Request {
+// that is over, the slices of the blocks do not. MPI 8.7.
+func IneighborAlltoallv[T comm.Elem](c *comm.Comm, dst []T, dstBlocks Blocks, src []T, srcBlocks Blocks, opts ...Option) comm.Request {
 	t, ok := topologyOf(c)
-	return newNeighborAlltoallv(twinOf(opts), c, t, ok, dst, rcounts, rdispls, src, scounts, sdispls).start()
+	return newNeighborAlltoallv(unbound, c, t, ok, dst, dstBlocks, src, srcBlocks).with(opts).start()
 }
 
-func newNeighborAlltoallv[T comm.Elem](ctx context.Context, c *comm.Comm, t topology, ok bool, dst []T, rcounts, rdispls []int, src []T, scounts, sdispls []int) *call {
+func newNeighborAlltoallv[T comm.Elem](ctx context.Context, c *comm.Comm, t topology, ok bool, dst []T, dstBlocks Blocks, src []T, srcBlocks Blocks) *call {
 	x := prepareNeighbors[T](ctx, c, neighborAlltoallv, t, ok)
 	if x.err == nil {
-		x.shape.Out = x.wantBlocksOf(len(t.in), "dst", len(dst), rcounts, rdispls, &x.displs[0])
+		x.shape.Out = x.wantBlocksOf(len(t.in), "dst", len(dst), dstBlocks, &x.displs[0])
 	}
 	if x.err == nil {
-		x.shape.In = x.wantBlocksOf(len(t.out), "src", len(src), scounts, sdispls, &x.displs[1])
+		x.shape.In = x.wantBlocksOf(len(t.out), "src", len(src), srcBlocks, &x.displs[1])
 	}
 	x.do(task{verb: sched.NeighborAlltoall, dst: byteview.Bytes(dst), src: byteview.Bytes(src), layout: sched.Scattered})
 	return x

@@ -13,16 +13,16 @@ import (
 //	longest, err := collectives.AllreduceOne(ctx, w, mine, collectives.Max)
 //
 // With an error the result is the zero value. Errors: as of Allreduce. MPI 6.9.6.
-func AllreduceOne[T comm.Elem](ctx context.Context, c *comm.Comm, v T, op Op[T]) (T, error) {
+func AllreduceOne[T comm.Elem](ctx context.Context, c *comm.Comm, v T, op Op[T], opts ...Option) (T, error) {
 	o := borrow(v)
-	return o.giveBack(Allreduce(ctx, c, o.one, o.one, op))
+	return o.giveBack(Allreduce(ctx, c, o.one, o.one, op, opts...))
 }
 
 // ReduceOne is Reduce of one element: the root gets the combined v of all members, the others and
 // calls with an error get the zero value. Errors: as of Reduce. MPI 6.9.1.
-func ReduceOne[T comm.Elem](ctx context.Context, c *comm.Comm, root int, v T, op Op[T]) (T, error) {
+func ReduceOne[T comm.Elem](ctx context.Context, c *comm.Comm, root int, v T, op Op[T], opts ...Option) (T, error) {
 	o := borrow(v)
-	v, err := o.giveBack(Reduce(ctx, c, root, o.one, o.one, op))
+	v, err := o.giveBack(Reduce(ctx, c, root, o.one, o.one, op, opts...))
 	if c == nil || c.Rank() != root {
 		var zero T
 		return zero, err
@@ -32,16 +32,16 @@ func ReduceOne[T comm.Elem](ctx context.Context, c *comm.Comm, root int, v T, op
 
 // BcastOne is Bcast of one element: all members get v of the root; the v of the others is not used.
 // With an error the result is the zero value. Errors: as of Bcast. MPI 6.4.
-func BcastOne[T comm.Elem](ctx context.Context, c *comm.Comm, root int, v T) (T, error) {
+func BcastOne[T comm.Elem](ctx context.Context, c *comm.Comm, root int, v T, opts ...Option) (T, error) {
 	o := borrow(v)
-	return o.giveBack(Bcast(ctx, c, root, o.one))
+	return o.giveBack(Bcast(ctx, c, root, o.one, opts...))
 }
 
 // ScanOne is Scan of one element. The result combines v of the members up to and including this
 // one; with an error the result is the zero value. Errors: as of Scan. MPI 6.11.1.
-func ScanOne[T comm.Elem](ctx context.Context, c *comm.Comm, v T, op Op[T]) (T, error) {
+func ScanOne[T comm.Elem](ctx context.Context, c *comm.Comm, v T, op Op[T], opts ...Option) (T, error) {
 	o := borrow(v)
-	return o.giveBack(Scan(ctx, c, o.one, o.one, op))
+	return o.giveBack(Scan(ctx, c, o.one, o.one, op, opts...))
 }
 
 // A loan is the memory of one element, which a collective by messages may use until it is over: an

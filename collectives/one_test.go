@@ -18,20 +18,20 @@ func TestOneElement(t *testing.T) {
 	for _, n := range []int{1, 2, 5} {
 		commtest.Run(t, n, func(ctx context.Context, w *comm.Comm) {
 			me, last := w.Rank(), n-1
-			for _, ctx := range []context.Context{ctx, collectives.With(ctx, "allreduce=ring,reduce=chain,bcast=chain,scan=linear")} {
-				sum, err := collectives.AllreduceOne(ctx, w, float64(me), collectives.Sum)
+			for _, ways := range [][]string{{"", "", "", ""}, {"ring", "chain", "linear", "chain"}} {
+				sum, err := collectives.AllreduceOne(ctx, w, float64(me), collectives.Sum, collectives.Algorithm(ways[0]))
 				assert.NoError(t, err)
 				assert.EqualValues(t, n*last/2, sum)
-				most, err := collectives.ReduceOne(ctx, w, last, me+3, collectives.Max)
+				most, err := collectives.ReduceOne(ctx, w, last, me+3, collectives.Max, collectives.Algorithm(ways[1]))
 				assert.NoError(t, err)
 				assert.Equal(t, map[bool]int{true: last + 3}[me == last], most)
-				some, err := collectives.ScanOne(ctx, w, uint8(1), collectives.Sum)
+				some, err := collectives.ScanOne(ctx, w, uint8(1), collectives.Sum, collectives.Algorithm(ways[2]))
 				assert.NoError(t, err)
 				assert.EqualValues(t, me+1, some)
-				p, err := collectives.BcastOne(ctx, w, last, pair{int32(me), 7})
+				p, err := collectives.BcastOne(ctx, w, last, pair{int32(me), 7}, collectives.Algorithm(ways[3]))
 				assert.NoError(t, err)
 				assert.Equal(t, pair{int32(last), 7}, p)
-				r, err := collectives.BcastOne(ctx, w, 0, rowOf(float64(me)))
+				r, err := collectives.BcastOne(ctx, w, 0, rowOf(float64(me)), collectives.Algorithm(ways[3]))
 				assert.NoError(t, err)
 				assert.True(t, r == rowOf(0))
 			}

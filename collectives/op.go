@@ -31,13 +31,35 @@ type Logical interface {
 	Integer | ~bool
 }
 
-// An Op is an operation of a reduction, as Sum or Max: a function to pass, not
-// to call.
-type Op[T comm.Elem] func() Kernel[T]
+// An Op is an operation of a reduction: Sum, Prod, Max, Min, BAnd, BOr, BXor, LAnd, LOr, LXor, or
+// the result of Custom or CustomOf. A program passes an Op, and can neither call nor make one
+// otherwise: the compiler infers the element type of a generic function such as Sum, which no
+// generic value could have, and no other package can name the function's parameter.
+type Op[T comm.Elem] func(sealed) operation[T]
 
-// A Kernel is the implementation of an Op. Built-in kernels have a code alone, so that the
+// sealed is the parameter of an Op. Its field prevents that other packages pass a struct{}.
+type sealed struct{ _ struct{} }
+
+// String returns the name of the operation: "sum", "prod", "max", "min", "band", "bor", "bxor",
+// "land", "lor", "lxor", "custom" for an operation of the program, or "none" for a nil Op.
+func (op Op[T]) String() string {
+	if op == nil {
+		return "none"
+	}
+	return op(sealed{}).code.String()
+}
+
+// Func returns the function that Custom or CustomOf was given, and nil for any other operation.
+func (op Op[T]) Func() func(acc, in []T) {
+	if op == nil {
+		return nil
+	}
+	return op(sealed{}).f
+}
+
+// An operation is the implementation of an Op. Built-in operations have a code alone, so that the
 // combining place can choose its fastest loop.
-type Kernel[T comm.Elem] struct {
+type operation[T comm.Elem] struct {
 	code    opCode
 	f       func(acc, in []T)
 	ordered bool // the operation does not commute
@@ -96,34 +118,34 @@ func (o opCode) String() string {
 }
 
 // Sum adds. Integers wrap around.
-func Sum[T Number]() Kernel[T] { return Kernel[T]{code: opSum} }
+func Sum[T Number](sealed) operation[T] { return operation[T]{code: opSum} }
 
 // Prod multiplies. Integers wrap around.
-func Prod[T Number]() Kernel[T] { return Kernel[T]{code: opProd} }
+func Prod[T Number](sealed) operation[T] { return operation[T]{code: opProd} }
 
 // Max takes the larger value; with a NaN the result is NaN.
-func Max[T Real]() Kernel[T] { return Kernel[T]{code: opMax} }
+func Max[T Real](sealed) operation[T] { return operation[T]{code: opMax} }
 
 // Min takes the smaller value; with a NaN the result is NaN.
-func Min[T Real]() Kernel[T] { return Kernel[T]{code: opMin} }
+func Min[T Real](sealed) operation[T] { return operation[T]{code: opMin} }
 
 // BAnd is the bitwise and.
-func BAnd[T Integer]() Kernel[T] { return Kernel[T]{code: opBAnd} }
+func BAnd[T Integer](sealed) operation[T] { return operation[T]{code: opBAnd} }
 
 // BOr is the bitwise or.
-func BOr[T Integer]() Kernel[T] { return Kernel[T]{code: opBOr} }
+func BOr[T Integer](sealed) operation[T] { return operation[T]{code: opBOr} }
 
 // BXor is the bitwise exclusive or.
-func BXor[T Integer]() Kernel[T] { return Kernel[T]{code: opBXor} }
+func BXor[T Integer](sealed) operation[T] { return operation[T]{code: opBXor} }
 
 // LAnd tests whether all are true.
-func LAnd[T Logical]() Kernel[T] { return Kernel[T]{code: opLAnd} }
+func LAnd[T Logical](sealed) operation[T] { return operation[T]{code: opLAnd} }
 
 // LOr tests whether any is true.
-func LOr[T Logical]() Kernel[T] { return Kernel[T]{code: opLOr} }
+func LOr[T Logical](sealed) operation[T] { return operation[T]{code: opLOr} }
 
 // LXor tests whether an odd number is true.
-func LXor[T Logical]() Kernel[T] { return Kernel[T]{code: opLXor} }
+func LXor[T Logical](sealed) operation[T] { return operation[T]{code: opLXor} }
 
 // Custom makes an operation of a program's own function, which must be associative: f sets acc[i] =
 // acc[i] op in[i] for all i, where acc comes from lower ranks than in unless the operation is
@@ -136,7 +158,7 @@ func LXor[T Logical]() Kernel[T] { return Kernel[T]{code: opLXor} }
 // ErrUnsupported. Calls that f delegates to another goroutine and waits for are not detected. A
 // panic of f is the panic of a blocking call, and ends a non-blocking call with ErrUnsupported.
 func Custom[T comm.Elem](f func(acc, in []T), commutative bool) Op[T] {
-	return func() Kernel[T] { return Kernel[T]{code: opCustom, f: f, ordered: !commutative} }
+	return func(sealed) operation[T] { return operation[T]{code: opCustom, f: f, ordered: !commutative} }
 }
 
 // CustomOf is Custom of records: structs and arrays of a fixed size without pointers, as described
@@ -151,12 +173,18 @@ func Custom[T comm.Elem](f func(acc, in []T), commutative bool) Op[T] {
 //	err := collectives.Allreduce(ctx, w, all, mine, merge)
 func CustomOf[R any](f func(acc, in []R), commutative bool) Op[R] { return Custom(f, commutative) }
 
-// kernelOf returns the kernel of an operation that may be nil.
-func kernelOf[T comm.Elem](op Op[T]) (Kernel[T], error) {
+// Replace takes the value of the highest rank. In an Accumulate of package rma, Replace takes the
+// new value: the call is a put that stores each element atomically (MPI 12.3.4, MPI_REPLACE).
+func Replace[T comm.Elem](sealed) operation[T] {
+	return operation[T]{code: opCustom, f: func(acc, in []T) { copy(acc, in) }, ordered: true}
+}
+
+// operationOf returns the implementation of an operation that may be nil.
+func operationOf[T comm.Elem](op Op[T]) (operation[T], error) {
 	if op == nil {
-		return Kernel[T]{}, fmt.Errorf("%w: no operation", comm.ErrUnsupported)
+		return operation[T]{}, fmt.Errorf("%w: no operation", comm.ErrUnsupported)
 	}
-	k := op()
+	k := op(sealed{})
 	if k.code == 0 || k.code == opCustom && k.f == nil {
 		return k, fmt.Errorf("%w: no operation", comm.ErrUnsupported)
 	}
@@ -165,7 +193,7 @@ func kernelOf[T comm.Elem](op Op[T]) (Kernel[T], error) {
 
 // setOp has x combine with an operation.
 func setOp[T comm.Elem](x *call, op Op[T]) {
-	k, err := kernelOf(op)
+	k, err := operationOf(op)
 	if err != nil {
 		x.wrong("%w", err)
 		return

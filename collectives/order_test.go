@@ -107,6 +107,9 @@ func TestNaNIsNotLost(t *testing.T) {
 // TestReproducible: sums that depend on the brackets have the same bits for every choice, for each
 // length and at each root, and those of Allreduce are those of Reduce.
 func TestReproducible(t *testing.T) {
+	ways := func(all, one string) []collectives.Option {
+		return []collectives.Option{collectives.Algorithm(all), collectives.Algorithm(one)}
+	}
 	value := func(rank, i int) float64 {
 		return math.Sin(float64(i*17+rank)) * math.Pow(10, float64((i+rank)%9))
 	}
@@ -122,20 +125,20 @@ func TestReproducible(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			for _, choice := range []string{"", "allreduce=ring,reduce=binomial", "allreduce=rabenseifner,reduce=rabenseifner", "allreduce=memory,reduce=memory"} {
-				chosen := collectives.With(ctx, choice)
+			for _, choice := range [][]collectives.Option{{{}, {}}, ways("ring", "binomial"), ways("rabenseifner", "rabenseifner"), ways("memory", "memory")} {
+				all, one := choice[0], choice[1]
 				for _, at := range []int{0, 3, 40, 9000} { // one place, in longer and longer vectors
 					src := make([]float64, at+2)
 					src[at] = value(w.Rank(), 1)
 					for root := range n {
 						dst := make([]float64, len(src))
-						err := collectives.Reduce(collectives.Reproducible(chosen), w, root, dst, src, collectives.Sum)
+						err := collectives.Reduce(ctx, w, root, dst, src, collectives.Sum, one, collectives.Reproducible())
 						if w.Rank() == root {
 							note(seen, at, dst, err)
 						}
-						err = collectives.Allreduce(collectives.Reproducible(chosen), w, dst, src, collectives.Sum)
+						err = collectives.Allreduce(ctx, w, dst, src, collectives.Sum, collectives.Reproducible(), all)
 						note(seen, at, dst, err)
-						err = collectives.Allreduce(chosen, w, dst, src, collectives.Sum)
+						err = collectives.Allreduce(ctx, w, dst, src, collectives.Sum, all)
 						note(other, at, dst, err)
 					}
 				}
@@ -145,15 +148,4 @@ func TestReproducible(t *testing.T) {
 			t.Errorf("%d ranks: %d different sums, and %d if they need not be reproducible", n, len(seen), len(other))
 		}
 	}
-}
-
-// TestUnknownChoiceIsAnErrorOfTheCall at all members, and the communicator works on.
-func TestUnknownChoiceIsAnErrorOfTheCall(t *testing.T) {
-	commtest.Run(t, 3, func(ctx context.Context, w *comm.Comm) {
-		wrong := collectives.With(ctx, "allgather=rnig")
-		for _, v := range verbs {
-			wants(t, v.name, v.call(wrong, w, short), comm.ErrUnsupported, v.name, "world")
-		}
-		works(ctx, t, w, "after a wrong choice")
-	})
 }

@@ -33,18 +33,18 @@ func norm(acc, in []row) {
 
 // TestLargeRecordsAreNeverCut tries all algorithms that could cut a vector of three.
 func TestLargeRecordsAreNeverCut(t *testing.T) {
-	choices := []string{"", "allreduce=recursive-doubling", "allreduce=ring", "allreduce=ring:64", "allreduce=rabenseifner", "allreduce=reduce-bcast", "allreduce=reduce-bcast:100"}
+	choices := []string{"", "recursive-doubling", "ring", "ring:64", "rabenseifner", "reduce-bcast", "reduce-bcast:100"}
 	for _, n := range []int{2, 3, 5} {
 		commtest.Run(t, n, func(ctx context.Context, w *comm.Comm) {
 			me, top := float64(w.Rank()), float64(n-1)
 			for _, choice := range choices {
 				for _, commutes := range []bool{true, false} {
-					ctx := ctx
-					if choice != "" && (commutes || choice == choices[1]) {
-						ctx = collectives.With(ctx, choice)
+					way := collectives.Algorithm(choice)
+					if !commutes && choice != choices[1] {
+						way = collectives.Option{}
 					}
 					rows := []row{rowOf(me), rowOf(-me), rowOf(1e6 * me)}
-					err := collectives.Allreduce(ctx, w, rows, rows, collectives.CustomOf(norm, commutes))
+					err := collectives.Allreduce(ctx, w, rows, rows, collectives.CustomOf(norm, commutes), way)
 					assert.NoError(t, err, choice)
 					assert.True(t, rows[0] == rowOf(top) && rows[1] == rowOf(0) && rows[2] == rowOf(1e6*top), "%q on %d", choice, n)
 				}
@@ -75,7 +75,7 @@ func TestElementsThatCannotBeSent(t *testing.T) {
 			"allgather":  collectives.Allgather(ctx, w, all, one),
 			"alltoall":   collectives.Alltoall(ctx, w, all, all),
 			"scan":       collectives.Scan(ctx, w, one, one, keep),
-			"allgatherv": collectives.Allgatherv(ctx, w, all, []int{1, 1}, nil, one),
+			"allgatherv": collectives.Allgatherv(ctx, w, all, collectives.Blocks{Counts: []int{1, 1}}, one),
 		} {
 			assert.ErrorIs(t, err, comm.ErrType, name)
 			assert.ErrorContains(t, err, "named.Name is a string", name)

@@ -14,21 +14,21 @@ import (
 // root: else ErrLength there; elsewhere dst is not used and may be nil. dst and
 // src may be the same slice. Errors: ErrRoot, ErrLength, ErrMismatch, and those
 // of all collectives. MPI 6.9.1.
-func Reduce[T comm.Elem](ctx context.Context, c *comm.Comm, root int, dst, src []T, op Op[T]) error {
+func Reduce[T comm.Elem](ctx context.Context, c *comm.Comm, root int, dst, src []T, op Op[T], opts ...Option) error {
 	to, from := byteview.Bytes(dst), byteview.Bytes(src)
-	if red, _, elem, ok := reduction(op); ok && shared(ctx, c, reduce, sched.ReduceTo, root, len(from)) && (c.Rank() != root || len(dst) == len(src)) {
+	if red, _, elem, ok := reduction(op); ok && shared(c, reduce, sched.ReduceTo, root, len(from), opts) && (c.Rank() != root || len(dst) == len(src)) {
 		if done, err := inMemory(ctx, c, rooted(reduce, root), elem, len(from),
 			func(g *nodecoll.Group, what uint64) { g.Reduce(what, root, to, from, red) }); done {
 			return err
 		}
 	}
-	return newReduce(ctx, c, root, dst, src, op).run()
+	return newReduce(ctx, c, root, dst, src, op).with(opts).run()
 }
 
 // Ireduce starts a Reduce; dst and src belong to the request until that is over.
 // MPI 6.12.7.
-func Ireduce[T comm.Elem](c *comm.Comm, root int, dst, src []T, op Op[T], opts ...Options) comm.Request {
-	return newReduce(twinOf(opts), c, root, dst, src, op).start()
+func Ireduce[T comm.Elem](c *comm.Comm, root int, dst, src []T, op Op[T], opts ...Option) comm.Request {
+	return newReduce(unbound, c, root, dst, src, op).with(opts).start()
 }
 
 func newReduce[T comm.Elem](ctx context.Context, c *comm.Comm, root int, dst, src []T, op Op[T]) *call {

@@ -44,13 +44,13 @@ func (x *call) noteWrong() {
 }
 
 // shared reports whether a blocking collective of c uses shared memory: its root is valid, and the
-// table selects memory.
-func shared(ctx context.Context, c *comm.Comm, k kind, verb sched.Verb, root, bytes int) bool {
+// table or an option selects memory.
+func shared(c *comm.Comm, k kind, verb sched.Verb, root, bytes int, opts []Option) bool {
 	if c == nil || !door.Engine(c).Shared() || k.rooted() && (root < 0 || root >= c.Size()) {
 		return false
 	}
 	e := door.Engine(c)
-	return settingsOf(ctx).goesThroughMemory(verb, bytes, e.Size(), e.Crowded(), e.Direct())
+	return settingsOf(verb, merged(opts)).goesThroughMemory(verb, bytes, e.Size(), e.Crowded(), e.Direct())
 }
 
 func rooted(k kind, root int) header { return header{kind: k, what: root & (1<<whatBits - 1)} }
@@ -98,7 +98,7 @@ func reduction[T comm.Elem](op Op[T]) (r nodecoll.Reduce, code int, elem uint8, 
 		return r, 0, 0, false
 	}
 	elem = elemOf[T]()
-	if code = int(op().code); code < len(reduces) && int(elem) < len(reduces[code]) {
+	if code = int(op(sealed{}).code); code < len(reduces) && int(elem) < len(reduces[code]) {
 		r = reduces[code][elem]
 	}
 	return r, code, elem, r.Func != nil

@@ -15,7 +15,7 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/sched"
 )
 
-// A choice is a way of a verb, in the syntax of With; without a name the table chooses.
+// A choice is a way of a verb, in the syntax of GOULFM_COLL; without a name the table chooses.
 type choice struct {
 	verb, name string
 	segment    int  // bytes; 0: whole
@@ -301,9 +301,9 @@ func (s *sweep) run(o world, ways []choice, batch []attempt) {
 	s.t.Helper()
 	began := time.Now()
 	spec := specOf(ways)
-	defer collectives.ChooseTwins(spec)()
+	defer collectives.Choose(spec)()
 	o.run(s.t, func(ctx context.Context, w *comm.Comm) {
-		made := &session{t: s.t, ctx: collectives.With(ctx, spec), w: w}
+		made := &session{t: s.t, ctx: ctx, w: w}
 		if nodes := door.Engine(w).Nodes(); door.Engine(w).Shared() != (nodes == nil) || (nodes == nil) != (o.nodes == nil) {
 			s.t.Errorf("rank %d shares memory: %v, on nodes %v, want %v", w.Rank(), door.Engine(w).Shared(), nodes, o.nodes)
 		}

@@ -150,24 +150,44 @@ func readSpec(spec string) (*table, error) {
 		if strings.TrimSpace(part) == "" {
 			continue
 		}
-		verb, rest, ok := strings.Cut(strings.TrimSpace(part), "=")
-		name, segment, cut := strings.Cut(rest, ":")
-		r := rule{Verb: verb, Algorithm: name}
-		if cut {
-			n, err := strconv.Atoi(segment)
-			if err != nil || n <= 0 {
-				return nil, fmt.Errorf("%w: segment %q of %q: want a number of bytes", comm.ErrUnsupported, segment, part)
-			}
-			r.Segment = n
-		}
+		verb, choice, ok := strings.Cut(strings.TrimSpace(part), "=")
 		if !ok {
 			return nil, fmt.Errorf("%w: %q: want verb=algorithm or verb=algorithm:segment", comm.ErrUnsupported, part)
 		}
-		w, v, err := r.way()
-		if err != nil {
+		if err := t.add(verb, choice); err != nil {
 			return nil, err
 		}
-		t[v] = append(t[v], w)
 	}
 	return t, nil
+}
+
+// readAlgorithm reads a choice for one verb, as in "binomial:65536".
+func readAlgorithm(verb sched.Verb, choice string) (*table, error) {
+	t := new(table)
+	return t, t.add(nameOf(verb), choice)
+}
+
+// add appends the way that a choice names.
+func (t *table) add(verb, choice string) error {
+	name, segment, cut := strings.Cut(choice, ":")
+	r := rule{Verb: verb, Algorithm: name}
+	if cut {
+		n, err := strconv.Atoi(segment)
+		if err != nil || n <= 0 {
+			return fmt.Errorf("%w: segment %q of %s=%s: want a number of bytes above 0", comm.ErrUnsupported, segment, verb, choice)
+		}
+		r.Segment = n
+	}
+	w, v, err := r.way()
+	if err == nil {
+		t[v] = append(t[v], w)
+	}
+	return err
+}
+
+// nameOf is the name of a verb in tables.
+func nameOf(verb sched.Verb) string {
+	i := slices.IndexFunc(algorithms, func(a sched.Algorithm) bool { return a.Verb == verb })
+	name, _, _ := strings.Cut(algorithms[i].Name, "/")
+	return name
 }

@@ -19,15 +19,14 @@ import (
 // collective on one communicator at once, by memory and by messages. Calls are numbered, so a
 // goroutine may match any goroutine of another rank.
 func TestCollectivesOfSeveralGoroutinesOnOneCommunicator(t *testing.T) {
-	for _, how := range []string{"allreduce=memory", "allreduce=ring"} {
+	for _, how := range []string{"memory", "ring"} {
 		commtest.Run(t, 3, func(ctx context.Context, w *comm.Comm) {
-			ctx = collectives.With(ctx, how)
 			var all sync.WaitGroup
 			for range 3 {
 				all.Go(func() {
 					for range 300 {
 						sum := []int{w.Rank() + 1}
-						if !assert.NoError(t, collectives.Allreduce(ctx, w, sum, sum, collectives.Sum), how) {
+						if !assert.NoError(t, collectives.Allreduce(ctx, w, sum, sum, collectives.Sum, collectives.Algorithm(how)), how) {
 							return
 						}
 						assert.Equal(t, 6, sum[0], how)

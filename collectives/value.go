@@ -13,8 +13,8 @@ import (
 
 // BcastValue copies *v of the root to every member and overwrites *v there. v is any value that gob
 // can encode; else the error Is ErrType. Errors: ErrRoot, and those of all collectives.
-func BcastValue[T any](ctx context.Context, c *comm.Comm, root int, v *T) error {
-	x := prepareValue(ctx, c, bcastValue, root)
+func BcastValue[T any](ctx context.Context, c *comm.Comm, root int, v *T, opts ...Option) error {
+	x := prepareValue(ctx, c, bcastValue, root).with(opts)
 	var b []byte
 	switch {
 	case v == nil:
@@ -94,8 +94,8 @@ func (x *call) second() error {
 // GatherValue returns at the root the values v of all members, in rank order,
 // and nil elsewhere. Values are any that gob can encode; else the error Is
 // ErrType. Errors: ErrRoot, and those of all collectives.
-func GatherValue[T any](ctx context.Context, c *comm.Comm, root int, v T) ([]T, error) {
-	return gatherValues(prepareValue(ctx, c, gatherValue, root), root, v)
+func GatherValue[T any](ctx context.Context, c *comm.Comm, root int, v T, opts ...Option) ([]T, error) {
+	return gatherValues(prepareValue(ctx, c, gatherValue, root).with(opts), root, v)
 }
 
 // gatherValues ends x, too.
@@ -132,7 +132,7 @@ func (x *call) gatherSized(root int, b []byte) ([][]byte, error) {
 		if counts, all, err = roomForAll(sizes); err != nil {
 			return nil, x.refuse(err)
 		}
-		x.shape.Out = x.wantBlocks("values", len(all), counts, nil, &x.displs[0])
+		x.shape.Out = x.wantBlocks("values", len(all), Blocks{Counts: counts}, &x.displs[0])
 	}
 	x.do(task{verb: sched.Gather, dst: all, src: b, length: len(b), layout: sched.Scattered})
 	if err := x.second(); err != nil || x.me != root {

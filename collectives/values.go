@@ -14,8 +14,8 @@ import (
 // the goroutine of the call and with nothing held: f may be any function, also one that
 // calls the library. Values are any that gob can encode; else the error Is ErrType. Errors:
 // ErrRoot, ErrUnsupported without f, and those of all collectives.
-func ReduceValue[T any](ctx context.Context, c *comm.Comm, root int, v T, f func(a, b T) T) (result T, err error) {
-	x := prepareValue(ctx, c, reduceValue, root)
+func ReduceValue[T any](ctx context.Context, c *comm.Comm, root int, v T, f func(a, b T) T, opts ...Option) (result T, err error) {
+	x := prepareValue(ctx, c, reduceValue, root).with(opts)
 	if f == nil {
 		x.wrong("%w: no operation", comm.ErrUnsupported)
 	}
@@ -33,8 +33,8 @@ func ReduceValue[T any](ctx context.Context, c *comm.Comm, root int, v T, f func
 // ScatterValue returns at rank i the i-th of the root's values, of which there are Size():
 // else ErrLength there. Elsewhere values is not used. Values are any that gob can encode;
 // else the error Is ErrType. Errors: ErrRoot, and those of all collectives.
-func ScatterValue[T any](ctx context.Context, c *comm.Comm, root int, values []T) (v T, err error) {
-	x := prepareValue(ctx, c, scatterValue, root)
+func ScatterValue[T any](ctx context.Context, c *comm.Comm, root int, values []T, opts ...Option) (v T, err error) {
+	x := prepareValue(ctx, c, scatterValue, root).with(opts)
 	var parts, sizes []byte
 	var counts []int
 	if x.me == root {
@@ -52,7 +52,7 @@ func ScatterValue[T any](ctx context.Context, c *comm.Comm, root int, values []T
 		return v, x.end(x.refuse(err))
 	}
 	if x.me == root {
-		x.shape.In = x.wantBlocks("values", len(parts), counts, nil, &x.displs[0])
+		x.shape.In = x.wantBlocks("values", len(parts), Blocks{Counts: counts}, &x.displs[0])
 	}
 	x.do(task{verb: sched.Scatter, dst: own, src: parts, length: len(own), layout: sched.Scattered})
 	if err := x.second(); err != nil {
@@ -63,8 +63,8 @@ func ScatterValue[T any](ctx context.Context, c *comm.Comm, root int, values []T
 
 // AllgatherValue returns at every member the values v of all, in rank order. Values are any
 // that gob can encode; else the error Is ErrType. Errors: those of all collectives.
-func AllgatherValue[T any](ctx context.Context, c *comm.Comm, v T) ([]T, error) {
-	x := prepareValue(ctx, c, allgatherValue, noRoot)
+func AllgatherValue[T any](ctx context.Context, c *comm.Comm, v T, opts ...Option) ([]T, error) {
+	x := prepareValue(ctx, c, allgatherValue, noRoot).with(opts)
 	b := x.encode(func() ([]byte, error) { return encode(&v) })
 	sizes := make([]byte, 8*x.n)
 	x.do(task{verb: sched.Allgather, dst: sizes, src: lengthWord(b), length: 8, sized: true})
@@ -75,7 +75,7 @@ func AllgatherValue[T any](ctx context.Context, c *comm.Comm, v T) ([]T, error) 
 	if err != nil {
 		return nil, x.end(x.refuse(err))
 	}
-	x.shape.Out = x.wantBlocks("values", len(all), counts, nil, &x.displs[0])
+	x.shape.Out = x.wantBlocks("values", len(all), Blocks{Counts: counts}, &x.displs[0])
 	x.do(task{verb: sched.Allgather, dst: all, src: b, length: len(b), layout: sched.Scattered})
 	if err := x.second(); err != nil {
 		return nil, x.end(err)
@@ -87,8 +87,8 @@ func AllgatherValue[T any](ctx context.Context, c *comm.Comm, v T) ([]T, error) 
 // AlltoallValue sends the i-th of values to rank i, and returns the received values, by rank. There
 // are Size() values: else ErrLength. Values are any that gob can encode; else the error Is ErrType.
 // Errors: those of all collectives.
-func AlltoallValue[T any](ctx context.Context, c *comm.Comm, values []T) ([]T, error) {
-	x := prepareValue(ctx, c, alltoallValue, noRoot)
+func AlltoallValue[T any](ctx context.Context, c *comm.Comm, values []T, opts ...Option) ([]T, error) {
+	x := prepareValue(ctx, c, alltoallValue, noRoot).with(opts)
 	x.wantLength("values", len(values), x.n)
 	parts, counts := encodeAll(x, values)
 	sizes := make([]byte, 8*x.n)
@@ -100,8 +100,8 @@ func AlltoallValue[T any](ctx context.Context, c *comm.Comm, values []T) ([]T, e
 	if err != nil {
 		return nil, x.end(x.refuse(err))
 	}
-	x.shape.Out = x.wantBlocks("values", len(all), got, nil, &x.displs[0])
-	x.shape.In = x.wantBlocks("values", len(parts), counts, nil, &x.displs[1])
+	x.shape.Out = x.wantBlocks("values", len(all), Blocks{Counts: got}, &x.displs[0])
+	x.shape.In = x.wantBlocks("values", len(parts), Blocks{Counts: counts}, &x.displs[1])
 	x.do(task{verb: sched.Alltoall, dst: all, src: parts, layout: sched.Scattered})
 	if err := x.second(); err != nil {
 		return nil, x.end(err)

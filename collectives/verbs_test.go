@@ -70,20 +70,20 @@ var verbs = []verb{
 	}},
 	{"gatherv", false, func(ctx context.Context, w *comm.Comm, length int) error {
 		counts, total := unevenly(w, length)
-		return collectives.Gatherv(ctx, w, 0, make([]int, total), counts, nil, make([]int, counts[w.Rank()]))
+		return collectives.Gatherv(ctx, w, 0, make([]int, total), collectives.Blocks{Counts: counts}, make([]int, counts[w.Rank()]))
 	}},
 	{"scatterv", false, func(ctx context.Context, w *comm.Comm, length int) error {
 		counts, total := unevenly(w, length)
-		return collectives.Scatterv(ctx, w, 0, make([]int, counts[w.Rank()]), make([]int, total), counts, nil)
+		return collectives.Scatterv(ctx, w, 0, make([]int, counts[w.Rank()]), make([]int, total), collectives.Blocks{Counts: counts})
 	}},
 	{"allgatherv", true, func(ctx context.Context, w *comm.Comm, length int) error {
 		counts, total := unevenly(w, length)
-		return collectives.Allgatherv(ctx, w, make([]int, total), counts, nil, make([]int, counts[w.Rank()]))
+		return collectives.Allgatherv(ctx, w, make([]int, total), collectives.Blocks{Counts: counts}, make([]int, counts[w.Rank()]))
 	}},
 	{"alltoallv", true, func(ctx context.Context, w *comm.Comm, length int) error {
 		counts, total := unevenly(w, length)
 		mine := slices.Repeat(counts[w.Rank():w.Rank()+1], w.Size())
-		return collectives.Alltoallv(ctx, w, make([]int, total), counts, nil, make([]int, w.Size()*mine[0]), mine, nil)
+		return collectives.Alltoallv(ctx, w, make([]int, total), collectives.Blocks{Counts: counts}, make([]int, w.Size()*mine[0]), collectives.Blocks{Counts: mine})
 	}},
 	{"reduce_scatter_block", true, func(ctx context.Context, w *comm.Comm, length int) error {
 		return collectives.ReduceScatterBlock(ctx, w, make([]int, length), make([]int, length*w.Size()), collectives.Sum)
@@ -110,7 +110,7 @@ var verbs = []verb{
 	}},
 	{"neighbor_allgatherv", false, func(ctx context.Context, w *comm.Comm, length int) error {
 		in, out := circle(w)
-		return collectives.NeighborAllgathervOn(ctx, w, in, out, make([]int, length*len(in)), slices.Repeat([]int{length}, len(in)), nil, make([]int, length))
+		return collectives.NeighborAllgathervOn(ctx, w, in, out, make([]int, length*len(in)), collectives.Blocks{Counts: slices.Repeat([]int{length}, len(in))}, make([]int, length))
 	}},
 	{"neighbor_alltoall", false, func(ctx context.Context, w *comm.Comm, length int) error {
 		in, out := circle(w)
@@ -119,7 +119,7 @@ var verbs = []verb{
 	{"neighbor_alltoallv", false, func(ctx context.Context, w *comm.Comm, length int) error {
 		in, out := circle(w)
 		counts := slices.Repeat([]int{length}, len(in))
-		return collectives.NeighborAlltoallvOn(ctx, w, in, out, make([]int, length*len(in)), counts, nil, make([]int, length*len(out)), counts, nil)
+		return collectives.NeighborAlltoallvOn(ctx, w, in, out, make([]int, length*len(in)), collectives.Blocks{Counts: counts}, make([]int, length*len(out)), collectives.Blocks{Counts: counts})
 	}},
 }
 
@@ -161,21 +161,21 @@ var twins = []verb{
 	}},
 	{"igatherv", false, func(ctx context.Context, w *comm.Comm, length int) error {
 		counts, total := unevenly(w, length)
-		return ended(ctx, collectives.Igatherv(w, 0, make([]int, total), counts, nil, make([]int, counts[w.Rank()])))
+		return ended(ctx, collectives.Igatherv(w, 0, make([]int, total), collectives.Blocks{Counts: counts}, make([]int, counts[w.Rank()])))
 	}},
 	{"iscatter", false, func(ctx context.Context, w *comm.Comm, length int) error {
 		return ended(ctx, collectives.Iscatter(w, 0, make([]int, length), make([]int, length*w.Size())))
 	}},
 	{"iscatterv", false, func(ctx context.Context, w *comm.Comm, length int) error {
 		counts, total := unevenly(w, length)
-		return ended(ctx, collectives.Iscatterv(w, 0, make([]int, counts[w.Rank()]), make([]int, total), counts, nil))
+		return ended(ctx, collectives.Iscatterv(w, 0, make([]int, counts[w.Rank()]), make([]int, total), collectives.Blocks{Counts: counts}))
 	}},
 	{"iallgather", true, func(ctx context.Context, w *comm.Comm, length int) error {
 		return ended(ctx, collectives.Iallgather(w, make([]int, length*w.Size()), make([]int, length)))
 	}},
 	{"iallgatherv", true, func(ctx context.Context, w *comm.Comm, length int) error {
 		counts, total := unevenly(w, length)
-		return ended(ctx, collectives.Iallgatherv(w, make([]int, total), counts, nil, make([]int, counts[w.Rank()])))
+		return ended(ctx, collectives.Iallgatherv(w, make([]int, total), collectives.Blocks{Counts: counts}, make([]int, counts[w.Rank()])))
 	}},
 	{"ialltoall", true, func(ctx context.Context, w *comm.Comm, length int) error {
 		return ended(ctx, collectives.Ialltoall(w, make([]int, length*w.Size()), make([]int, length*w.Size())))
@@ -183,7 +183,7 @@ var twins = []verb{
 	{"ialltoallv", true, func(ctx context.Context, w *comm.Comm, length int) error {
 		counts, total := unevenly(w, length)
 		mine := slices.Repeat(counts[w.Rank():w.Rank()+1], w.Size())
-		return ended(ctx, collectives.Ialltoallv(w, make([]int, total), counts, nil, make([]int, w.Size()*mine[0]), mine, nil))
+		return ended(ctx, collectives.Ialltoallv(w, make([]int, total), collectives.Blocks{Counts: counts}, make([]int, w.Size()*mine[0]), collectives.Blocks{Counts: mine}))
 	}},
 	{"ireduce_scatter_block", true, func(ctx context.Context, w *comm.Comm, length int) error {
 		return ended(ctx, collectives.IreduceScatterBlock(w, make([]int, length), make([]int, length*w.Size()), collectives.Sum))

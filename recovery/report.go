@@ -122,7 +122,7 @@ func exchangeTexts(c *comm.Comm, mine []byte) ([][]byte, error) {
 		return texts, nil
 	}
 	all := make([]byte, total)
-	if err := collectives.Allgatherv(uniform, c, all, rests, nil, rest); err != nil {
+	if err := collectives.Allgatherv(uniform, c, all, collectives.Blocks{Counts: rests}, rest); err != nil {
 		return nil, err
 	}
 	for rank, n := range rests {

@@ -12,12 +12,6 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/window"
 )
 
-// Replace is the operation that takes the new value. An Accumulate with Replace is a put that
-// stores each element atomically (MPI 12.3.4, MPI_REPLACE).
-func Replace[T comm.Elem]() collectives.Kernel[T] {
-	return collectives.Custom(func(acc, in []T) { copy(acc, in) }, false)()
-}
-
 // Load returns one element, atomically. After an atomic store of this element, Load also makes all
 // earlier stores of the storing member visible.
 //
@@ -224,33 +218,32 @@ func changeOf[T comm.Elem](k *core, name string, op collectives.Op[T]) (c change
 	if k.elem == 0 {
 		return c, k.fail(name, nil, fmt.Errorf("%w: %s have no atomic operations", comm.ErrType, byteview.CodeName(k.spec.code)))
 	}
-	kern := op()
-	code, elem, size := opOf(kern.Name()), k.elem, k.unit
+	code, elem, size := opOf(op.String()), k.elem, k.unit
 	if elem == kernel.Complex128 {
 		if code != kernel.Sum {
-			return c, k.fail(name, nil, fmt.Errorf("%w: %s of complex128", comm.ErrUnsupported, kern.Name()))
+			return c, k.fail(name, nil, fmt.Errorf("%w: %s of complex128", comm.ErrUnsupported, op.String()))
 		}
 		elem, size = kernel.Float64, 8
 	}
 	c = changeBy(code, elem, size)
 	if code == 0 {
-		c.f = foldOf(kern)
+		c.f = foldOf(op.Func())
 	}
 	if c.f == nil {
-		return c, k.fail(name, nil, fmt.Errorf("%w: %s of %s", comm.ErrUnsupported, kern.Name(), byteview.CodeName(k.spec.code)))
+		return c, k.fail(name, nil, fmt.Errorf("%w: %s of %s", comm.ErrUnsupported, op.String(), byteview.CodeName(k.spec.code)))
 	}
 	return c, nil
 }
 
-// foldOf is an operation of the program on one element. The program's function may be called
+// foldOf is the function f of the program on one element, and nil without one. The program's function may be called
 // repeatedly: a caller that finds the element changed meanwhile calls the function again.
-func foldOf[T comm.Elem](kern collectives.Kernel[T]) func(acc, in uint64) uint64 {
-	if kern.Name() != "custom" {
+func foldOf[T comm.Elem](f func(acc, in []T)) func(acc, in uint64) uint64 {
+	if f == nil {
 		return nil
 	}
 	return func(acc, in uint64) uint64 {
 		a, b := []T{fromBits[T](acc)}, []T{fromBits[T](in)}
-		kern.Fold(a, b)
+		f(a, b)
 		return toBits(a[0])
 	}
 }

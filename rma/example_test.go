@@ -256,15 +256,15 @@ func ExampleTarget_Accumulate() {
 	// Output: [4 2 6]
 }
 
-// Replace makes an atomic put that returns the previous values.
-func ExampleReplace() {
+// GetAccumulate with Replace is an atomic put that returns the previous values.
+func ExampleTarget_GetAccumulate() {
 	ranks(2, func(ctx context.Context, c *comm.Comm) {
 		w := window[int](ctx, c, 2)
 		copy(w.Local(), []int{1, 2})
 		told(w.Fence(ctx))
 		if c.Rank() == 1 {
 			was := make([]int, 2)
-			err := w.At(0).GetAccumulate(ctx, 0, []int{8, 9}, was, rma.Replace)
+			err := w.At(0).GetAccumulate(ctx, 0, []int{8, 9}, was, collectives.Replace)
 			fmt.Println(was, err)
 		}
 		told(w.Fence(ctx))
@@ -277,8 +277,6 @@ func ExampleReplace() {
 	// [1 2] <nil>
 	// [8 9]
 }
-
-func ExampleTarget_GetAccumulate() { ExampleReplace() }
 
 // Each rank writes data that its neighbour reads after the fence.
 func ExampleWin_Fence() {

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/goulfm/goulfm/collectives"
-	"github.com/goulfm/goulfm/rma"
 )
 
 // Atomic operations take effect after every operation of this PE on that PE whose call happened
@@ -30,7 +29,7 @@ func (s Sym[T]) Set(ctx context.Context, pe, i int, v T) error {
 // Swap stores v in element i of a PE, atomically, and returns the previous value
 // (shmem_atomic_swap).
 func (s Sym[T]) Swap(ctx context.Context, pe, i int, v T) (T, error) {
-	return s.FetchOp(ctx, pe, i, v, rma.Replace)
+	return s.FetchOp(ctx, pe, i, v, collectives.Replace)
 }
 
 // CompareSwap stores v in element i of a PE if the element equals cond, atomically, and returns the

@@ -79,7 +79,7 @@ func Collect[T comm.Elem](ctx context.Context, dst, src Sym[T]) (int, error) {
 	if sum > dst.n {
 		return sum, lengths(op, dst, src, sum)
 	}
-	return sum, dst.h.told(op, collectives.Allgatherv(ctx, c, dst.Local()[:sum], counts, nil, src.Local()))
+	return sum, dst.h.told(op, collectives.Allgatherv(ctx, c, dst.Local()[:sum], collectives.Blocks{Counts: counts}, src.Local()))
 }
 
 // Alltoall copies the k-th of PEs equal parts of src at PE i to the i-th part of dst at PE k
@@ -115,7 +115,7 @@ func Exscan[T comm.Elem](ctx context.Context, dst, src Sym[T], op collectives.Op
 }
 
 func fold[T comm.Elem](ctx context.Context, name string, dst, src Sym[T], op collectives.Op[T],
-	do func(context.Context, *comm.Comm, []T, []T, collectives.Op[T]) error) error {
+	do func(context.Context, *comm.Comm, []T, []T, collectives.Op[T], ...collectives.Option) error) error {
 	if err := both(name, dst, src); err != nil {
 		return err
 	}

@@ -56,7 +56,7 @@ func (m *messenger) words(ctx context.Context, vertices []uint64) ([]uint64, err
 		total += back[rank]
 	}
 	answers := make([]uint64, total)
-	if err := collectives.Alltoallv(ctx, g.c, answers, back, nil, asked, counts, nil); err != nil {
+	if err := collectives.Alltoallv(ctx, g.c, answers, collectives.Blocks{Counts: back}, asked, collectives.Blocks{Counts: counts}); err != nil {
 		return nil, err
 	}
 	words := make([]uint64, len(vertices))

@@ -159,7 +159,7 @@ func exchange[T comm.Elem](ctx context.Context, c *comm.Comm, toward [][]T) (got
 		total += k
 	}
 	got = make([]T, total)
-	return got, in, collectives.Alltoallv(ctx, c, got, in, nil, all, out, nil)
+	return got, in, collectives.Alltoallv(ctx, c, got, collectives.Blocks{Counts: in}, all, collectives.Blocks{Counts: out})
 }
 
 // roots are the first roots of the reference.

@@ -116,10 +116,10 @@ func measure(ctx context.Context, w *comm.Comm, p plan.Plan, out *record.Writer)
 		for _, size := range v.sizes(p.Sizes) {
 			call := v.make(w, size)
 			for _, algorithm := range v.algorithms {
-				chosen := collectives.With(ctx, v.name+"="+algorithm)
-				loop := func(_ context.Context, iters int) error {
+				chosen := collectives.Algorithm(algorithm)
+				loop := func(ctx context.Context, iters int) error {
 					for range iters {
-						if err := call(chosen); err != nil {
+						if err := call(ctx, chosen); err != nil {
 							return err
 						}
 					}

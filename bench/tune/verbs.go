@@ -7,6 +7,9 @@ import (
 	"github.com/goulfm/goulfm/comm"
 )
 
+// A call makes a collective with an algorithm.
+type call func(ctx context.Context, algorithm collectives.Option) error
+
 // A verb is a collective with its algorithms: those that are taken unless others are
 // clearly faster come first.
 type verb struct {
@@ -14,54 +17,72 @@ type verb struct {
 	algorithms []string
 	empty      bool // it has no message
 	byRanks    bool // the choice must not depend on bytes
-	make       func(w *comm.Comm, bytes int) func(ctx context.Context) error
+	make       func(w *comm.Comm, bytes int) call
 }
 
 var sum = collectives.Sum[byte]
 
 var verbs = []verb{
-	{"barrier", []string{inMemory, "dissemination"}, true, false, func(w *comm.Comm, _ int) func(context.Context) error {
-		return func(ctx context.Context) error { return collectives.Barrier(ctx, w) }
+	{"barrier", []string{inMemory, "dissemination"}, true, false, func(w *comm.Comm, _ int) call {
+		return func(ctx context.Context, o collectives.Option) error { return collectives.Barrier(ctx, w, o) }
 	}},
-	{"bcast", []string{inMemory, "binomial", "knomial", "bine", "chain:8192", "scatter-allgather"}, false, false, func(w *comm.Comm, bytes int) func(context.Context) error {
+	{"bcast", []string{inMemory, "binomial", "knomial", "bine", "chain:8192", "scatter-allgather"}, false, false, func(w *comm.Comm, bytes int) call {
 		buf := make([]byte, bytes)
-		return func(ctx context.Context) error { return collectives.Bcast(ctx, w, 0, buf) }
+		return func(ctx context.Context, o collectives.Option) error { return collectives.Bcast(ctx, w, 0, buf, o) }
 	}},
-	{"reduce", []string{inMemory, "in-order", "binomial", "bine", "chain:8192", "rabenseifner"}, false, true, func(w *comm.Comm, bytes int) func(context.Context) error {
+	{"reduce", []string{inMemory, "in-order", "binomial", "bine", "chain:8192", "rabenseifner"}, false, true, func(w *comm.Comm, bytes int) call {
 		dst, src := make([]byte, bytes), make([]byte, bytes)
-		return func(ctx context.Context) error { return collectives.Reduce(ctx, w, 0, dst, src, sum) }
+		return func(ctx context.Context, o collectives.Option) error {
+			return collectives.Reduce(ctx, w, 0, dst, src, sum, o)
+		}
 	}},
-	{"allreduce", []string{inMemory, "recursive-doubling", "reduce-bcast", "rabenseifner", "ring"}, false, false, func(w *comm.Comm, bytes int) func(context.Context) error {
+	{"allreduce", []string{inMemory, "recursive-doubling", "reduce-bcast", "rabenseifner", "ring"}, false, false, func(w *comm.Comm, bytes int) call {
 		dst, src := make([]byte, bytes), make([]byte, bytes)
-		return func(ctx context.Context) error { return collectives.Allreduce(ctx, w, dst, src, sum) }
+		return func(ctx context.Context, o collectives.Option) error {
+			return collectives.Allreduce(ctx, w, dst, src, sum, o)
+		}
 	}},
-	{"gather", []string{"linear", "binomial"}, false, true, func(w *comm.Comm, bytes int) func(context.Context) error {
+	{"gather", []string{"linear", "binomial"}, false, true, func(w *comm.Comm, bytes int) call {
 		all, one := make([]byte, bytes*w.Size()), make([]byte, bytes)
-		return func(ctx context.Context) error { return collectives.Gather(ctx, w, 0, all, one) }
+		return func(ctx context.Context, o collectives.Option) error {
+			return collectives.Gather(ctx, w, 0, all, one, o)
+		}
 	}},
-	{"scatter", []string{"linear", "binomial"}, false, true, func(w *comm.Comm, bytes int) func(context.Context) error {
+	{"scatter", []string{"linear", "binomial"}, false, true, func(w *comm.Comm, bytes int) call {
 		all, one := make([]byte, bytes*w.Size()), make([]byte, bytes)
-		return func(ctx context.Context) error { return collectives.Scatter(ctx, w, 0, one, all) }
+		return func(ctx context.Context, o collectives.Option) error {
+			return collectives.Scatter(ctx, w, 0, one, all, o)
+		}
 	}},
-	{"allgather", []string{"bruck", "recursive-doubling", "ring", "neighbor-exchange"}, false, false, func(w *comm.Comm, bytes int) func(context.Context) error {
+	{"allgather", []string{"bruck", "recursive-doubling", "ring", "neighbor-exchange"}, false, false, func(w *comm.Comm, bytes int) call {
 		all, one := make([]byte, bytes*w.Size()), make([]byte, bytes)
-		return func(ctx context.Context) error { return collectives.Allgather(ctx, w, all, one) }
+		return func(ctx context.Context, o collectives.Option) error {
+			return collectives.Allgather(ctx, w, all, one, o)
+		}
 	}},
-	{"alltoall", []string{"linear", "bruck", "pairwise"}, false, false, func(w *comm.Comm, bytes int) func(context.Context) error {
+	{"alltoall", []string{"linear", "bruck", "pairwise"}, false, false, func(w *comm.Comm, bytes int) call {
 		dst, src := make([]byte, bytes*w.Size()), make([]byte, bytes*w.Size())
-		return func(ctx context.Context) error { return collectives.Alltoall(ctx, w, dst, src) }
+		return func(ctx context.Context, o collectives.Option) error {
+			return collectives.Alltoall(ctx, w, dst, src, o)
+		}
 	}},
-	{"reduce-scatter", []string{"recursive-halving", "pairwise", "ring", "linear"}, false, false, func(w *comm.Comm, bytes int) func(context.Context) error {
+	{"reduce-scatter", []string{"recursive-halving", "pairwise", "ring", "linear"}, false, false, func(w *comm.Comm, bytes int) call {
 		one, all := make([]byte, bytes), make([]byte, bytes*w.Size())
-		return func(ctx context.Context) error { return collectives.ReduceScatterBlock(ctx, w, one, all, sum) }
+		return func(ctx context.Context, o collectives.Option) error {
+			return collectives.ReduceScatterBlock(ctx, w, one, all, sum, o)
+		}
 	}},
-	{"scan", []string{"recursive-doubling", "linear"}, false, false, func(w *comm.Comm, bytes int) func(context.Context) error {
+	{"scan", []string{"recursive-doubling", "linear"}, false, false, func(w *comm.Comm, bytes int) call {
 		dst, src := make([]byte, bytes), make([]byte, bytes)
-		return func(ctx context.Context) error { return collectives.Scan(ctx, w, dst, src, sum) }
+		return func(ctx context.Context, o collectives.Option) error {
+			return collectives.Scan(ctx, w, dst, src, sum, o)
+		}
 	}},
-	{"exscan", []string{"recursive-doubling", "linear"}, false, false, func(w *comm.Comm, bytes int) func(context.Context) error {
+	{"exscan", []string{"recursive-doubling", "linear"}, false, false, func(w *comm.Comm, bytes int) call {
 		dst, src := make([]byte, bytes), make([]byte, bytes)
-		return func(ctx context.Context) error { return collectives.Exscan(ctx, w, dst, src, sum) }
+		return func(ctx context.Context, o collectives.Option) error {
+			return collectives.Exscan(ctx, w, dst, src, sum, o)
+		}
 	}},
 }
 

@@ -52,7 +52,6 @@ func (b box) source(x, y, z int) float64 {
 
 // run is called again after each repair.
 func (p *process) run(ctx context.Context, w *recovery.World) error {
-	ctx = collectives.Reproducible(ctx) // so that what is computed again has the same bits
 	if lo, hi := w.Block(p.box.planes()); lo != p.lo || hi != p.hi {
 		w.Comm().Mark("assemble", 1)
 		p.lo, p.hi = lo, hi
@@ -215,7 +214,8 @@ func (s *solver) dot(ctx context.Context, a, b []float64) (float64, error) {
 	for i := range a {
 		sum += a[i] * b[i]
 	}
-	return collectives.AllreduceOne(ctx, s.c, sum, collectives.Sum)
+	// A repeated computation must have the same bits.
+	return collectives.AllreduceOne(ctx, s.c, sum, collectives.Sum, collectives.Reproducible())
 }
 
 // report prints the result and holds it against the solution, which is known.

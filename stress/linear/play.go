@@ -160,7 +160,7 @@ func (p *player) make(ctx context.Context, c *call) (a answer, err error) {
 	case add:
 		a.X, err = to.FetchAndOp(ctx, at, c.A, collectives.Sum)
 	case swap:
-		a.X, err = to.FetchAndOp(ctx, at, c.A, rma.Replace)
+		a.X, err = to.FetchAndOp(ctx, at, c.A, collectives.Replace)
 	case cas:
 		a.X, _, err = to.CompareAndSwap(ctx, at, c.A, c.B)
 	default:

@@ -88,18 +88,18 @@ func (v verb) later(s *step) error {
 
 func always(*step) error { return nil }
 
-func runBarrier(s *step) error { return collectives.Barrier(s.ctx, s.c) }
+func runBarrier(s *step) error { return collectives.Barrier(s.ctx, s.c, s.way("barrier")) }
 
 func runIbarrier(s *step) error {
-	return verb{func(ctx context.Context) error { return nil }, func() comm.Request { return collectives.Ibarrier(s.c) }, always}.later(s)
+	return verb{func(ctx context.Context) error { return nil }, func() comm.Request { return collectives.Ibarrier(s.c, s.way("barrier")) }, always}.later(s)
 }
 
 func bcast[T number](s *step) verb {
 	root, n := s.rng.IntN(s.c.Size()), s.length()
 	v := vector[T](s.id, s.me(), n)
 	return verb{
-		func(ctx context.Context) error { return collectives.Bcast(ctx, s.c, root, v) },
-		func() comm.Request { return collectives.Ibcast(s.c, root, v) },
+		func(ctx context.Context) error { return collectives.Bcast(ctx, s.c, root, v, s.way("bcast")) },
+		func() comm.Request { return collectives.Ibcast(s.c, root, v, s.way("bcast")) },
 		func(s *step) error { return took(s, v, root, 0) },
 	}
 }
@@ -117,8 +117,10 @@ func reduce[T number](s *step) verb {
 	root := s.rng.IntN(s.c.Size())
 	dst, src := twoVectors[T](s, s.length())
 	return verb{
-		func(ctx context.Context) error { return collectives.Reduce(ctx, s.c, root, dst, src, collectives.Sum) },
-		func() comm.Request { return collectives.Ireduce(s.c, root, dst, src, collectives.Sum) },
+		func(ctx context.Context) error {
+			return collectives.Reduce(ctx, s.c, root, dst, src, collectives.Sum, s.way("reduce"))
+		},
+		func() comm.Request { return collectives.Ireduce(s.c, root, dst, src, collectives.Sum, s.way("reduce")) },
 		func(s *step) error {
 			if s.c.Rank() != root {
 				return nil
@@ -131,8 +133,10 @@ func reduce[T number](s *step) verb {
 func allreduce[T number](s *step) verb {
 	dst, src := twoVectors[T](s, s.length())
 	return verb{
-		func(ctx context.Context) error { return collectives.Allreduce(ctx, s.c, dst, src, collectives.Sum) },
-		func() comm.Request { return collectives.Iallreduce(s.c, dst, src, collectives.Sum) },
+		func(ctx context.Context) error {
+			return collectives.Allreduce(ctx, s.c, dst, src, collectives.Sum, s.way("allreduce"))
+		},
+		func() comm.Request { return collectives.Iallreduce(s.c, dst, src, collectives.Sum, s.way("allreduce")) },
 		func(s *step) error { return summed(s, dst, s.c.Size(), 0) },
 	}
 }
@@ -143,8 +147,10 @@ func custom[T number](s *step) verb {
 	dst, src := twoVectors[T](s, n)
 	op := collectives.Custom(func(acc, in []T) { copy(acc, in) }, false)
 	return verb{
-		func(ctx context.Context) error { return collectives.Allreduce(ctx, s.c, dst, src, op) },
-		func() comm.Request { return collectives.Iallreduce(s.c, dst, src, op) },
+		func(ctx context.Context) error {
+			return collectives.Allreduce(ctx, s.c, dst, src, op, s.way("allreduce"))
+		},
+		func() comm.Request { return collectives.Iallreduce(s.c, dst, src, op, s.way("allreduce")) },
 		func(s *step) error { return took(s, dst, s.c.Size()-1, 0) },
 	}
 }
@@ -152,8 +158,10 @@ func custom[T number](s *step) verb {
 func scan[T number](s *step) verb {
 	dst, src := twoVectors[T](s, s.length())
 	return verb{
-		func(ctx context.Context) error { return collectives.Scan(ctx, s.c, dst, src, collectives.Sum) },
-		func() comm.Request { return collectives.Iscan(s.c, dst, src, collectives.Sum) },
+		func(ctx context.Context) error {
+			return collectives.Scan(ctx, s.c, dst, src, collectives.Sum, s.way("scan"))
+		},
+		func() comm.Request { return collectives.Iscan(s.c, dst, src, collectives.Sum, s.way("scan")) },
 		func(s *step) error { return summed(s, dst, s.c.Rank()+1, 0) },
 	}
 }
@@ -161,8 +169,10 @@ func scan[T number](s *step) verb {
 func exscan[T number](s *step) verb {
 	dst, src := twoVectors[T](s, s.length())
 	return verb{
-		func(ctx context.Context) error { return collectives.Exscan(ctx, s.c, dst, src, collectives.Sum) },
-		func() comm.Request { return collectives.Iexscan(s.c, dst, src, collectives.Sum) },
+		func(ctx context.Context) error {
+			return collectives.Exscan(ctx, s.c, dst, src, collectives.Sum, s.way("exscan"))
+		},
+		func() comm.Request { return collectives.Iexscan(s.c, dst, src, collectives.Sum, s.way("exscan")) },
 		func(s *step) error {
 			if s.c.Rank() == 0 {
 				return nil
@@ -195,8 +205,8 @@ func gather[T number](s *step) verb {
 		all = make([]T, n*s.c.Size())
 	}
 	return verb{
-		func(ctx context.Context) error { return collectives.Gather(ctx, s.c, root, all, src) },
-		func() comm.Request { return collectives.Igather(s.c, root, all, src) },
+		func(ctx context.Context) error { return collectives.Gather(ctx, s.c, root, all, src, s.way("gather")) },
+		func() comm.Request { return collectives.Igather(s.c, root, all, src, s.way("gather")) },
 		func(s *step) error {
 			if s.c.Rank() != root {
 				return nil
@@ -214,8 +224,10 @@ func scatter[T number](s *step) verb {
 	}
 	dst := make([]T, n)
 	return verb{
-		func(ctx context.Context) error { return collectives.Scatter(ctx, s.c, root, dst, all) },
-		func() comm.Request { return collectives.Iscatter(s.c, root, dst, all) },
+		func(ctx context.Context) error {
+			return collectives.Scatter(ctx, s.c, root, dst, all, s.way("scatter"))
+		},
+		func() comm.Request { return collectives.Iscatter(s.c, root, dst, all, s.way("scatter")) },
 		func(s *step) error { return took(s, dst, root, n*s.c.Rank()) },
 	}
 }
@@ -224,8 +236,8 @@ func allgather[T number](s *step) verb {
 	n := s.part()
 	src, all := vector[T](s.id, s.me(), n), make([]T, n*s.c.Size())
 	return verb{
-		func(ctx context.Context) error { return collectives.Allgather(ctx, s.c, all, src) },
-		func() comm.Request { return collectives.Iallgather(s.c, all, src) },
+		func(ctx context.Context) error { return collectives.Allgather(ctx, s.c, all, src, s.way("allgather")) },
+		func() comm.Request { return collectives.Iallgather(s.c, all, src, s.way("allgather")) },
 		func(s *step) error { return parts(s, all, even(n), 0) },
 	}
 }
@@ -234,8 +246,8 @@ func alltoall[T number](s *step) verb {
 	n := s.part()
 	dst, src := twoVectors[T](s, n*s.c.Size())
 	return verb{
-		func(ctx context.Context) error { return collectives.Alltoall(ctx, s.c, dst, src) },
-		func() comm.Request { return collectives.Ialltoall(s.c, dst, src) },
+		func(ctx context.Context) error { return collectives.Alltoall(ctx, s.c, dst, src, s.way("alltoall")) },
+		func() comm.Request { return collectives.Ialltoall(s.c, dst, src, s.way("alltoall")) },
 		func(s *step) error { return parts(s, dst, even(n), n*s.c.Rank()) },
 	}
 }
@@ -258,8 +270,12 @@ func gatherv[T number](s *step) verb {
 	src := vector[T](s.id, s.me(), counts[s.c.Rank()])
 	all := make([]T, sum)
 	return verb{
-		func(ctx context.Context) error { return collectives.Gatherv(ctx, s.c, root, all, counts, nil, src) },
-		func() comm.Request { return collectives.Igatherv(s.c, root, all, counts, nil, src) },
+		func(ctx context.Context) error {
+			return collectives.Gatherv(ctx, s.c, root, all, collectives.Blocks{Counts: counts}, src, s.way("gather"))
+		},
+		func() comm.Request {
+			return collectives.Igatherv(s.c, root, all, collectives.Blocks{Counts: counts}, src, s.way("gather"))
+		},
 		func(s *step) error {
 			if s.c.Rank() != root {
 				return nil
@@ -274,8 +290,12 @@ func scatterv[T number](s *step) verb {
 	counts, sum := s.counts()
 	all, dst := vector[T](s.id, s.me(), sum), make([]T, counts[s.c.Rank()])
 	return verb{
-		func(ctx context.Context) error { return collectives.Scatterv(ctx, s.c, root, dst, all, counts, nil) },
-		func() comm.Request { return collectives.Iscatterv(s.c, root, dst, all, counts, nil) },
+		func(ctx context.Context) error {
+			return collectives.Scatterv(ctx, s.c, root, dst, all, collectives.Blocks{Counts: counts}, s.way("scatter"))
+		},
+		func() comm.Request {
+			return collectives.Iscatterv(s.c, root, dst, all, collectives.Blocks{Counts: counts}, s.way("scatter"))
+		},
 		func(s *step) error { return took(s, dst, root, total(counts[:s.c.Rank()])) },
 	}
 }
@@ -291,8 +311,12 @@ func allgatherv[T number](s *step) verb {
 	counts, sum := s.counts()
 	src, all := vector[T](s.id, s.me(), counts[s.c.Rank()]), make([]T, sum)
 	return verb{
-		func(ctx context.Context) error { return collectives.Allgatherv(ctx, s.c, all, counts, nil, src) },
-		func() comm.Request { return collectives.Iallgatherv(s.c, all, counts, nil, src) },
+		func(ctx context.Context) error {
+			return collectives.Allgatherv(ctx, s.c, all, collectives.Blocks{Counts: counts}, src, s.way("allgather"))
+		},
+		func() comm.Request {
+			return collectives.Iallgatherv(s.c, all, collectives.Blocks{Counts: counts}, src, s.way("allgather"))
+		},
 		func(s *step) error { return parts(s, all, nth(counts), 0) },
 	}
 }
@@ -308,9 +332,11 @@ func alltoallv[T number](s *step) verb {
 	src, dst := vector[T](s.id, s.me(), total(scounts)), make([]T, total(rcounts))
 	return verb{
 		func(ctx context.Context) error {
-			return collectives.Alltoallv(ctx, s.c, dst, rcounts, nil, src, scounts, nil)
+			return collectives.Alltoallv(ctx, s.c, dst, collectives.Blocks{Counts: rcounts}, src, collectives.Blocks{Counts: scounts}, s.way("alltoall"))
 		},
-		func() comm.Request { return collectives.Ialltoallv(s.c, dst, rcounts, nil, src, scounts, nil) },
+		func() comm.Request {
+			return collectives.Ialltoallv(s.c, dst, collectives.Blocks{Counts: rcounts}, src, collectives.Blocks{Counts: scounts}, s.way("alltoall"))
+		},
 		func(s *step) error {
 			place := 0
 			for from := range n {
@@ -333,9 +359,11 @@ func reduceScatter[T number](s *step) verb {
 	src, dst := vector[T](s.id, s.me(), sum), make([]T, counts[s.c.Rank()])
 	return verb{
 		func(ctx context.Context) error {
-			return collectives.ReduceScatter(ctx, s.c, dst, src, counts, collectives.Sum)
+			return collectives.ReduceScatter(ctx, s.c, dst, src, counts, collectives.Sum, s.way("reduce-scatter"))
 		},
-		func() comm.Request { return collectives.IreduceScatter(s.c, dst, src, counts, collectives.Sum) },
+		func() comm.Request {
+			return collectives.IreduceScatter(s.c, dst, src, counts, collectives.Sum, s.way("reduce-scatter"))
+		},
 		func(s *step) error { return summed(s, dst, s.c.Size(), total(counts[:s.c.Rank()])) },
 	}
 }
@@ -345,9 +373,11 @@ func reduceScatterBlock[T number](s *step) verb {
 	src, dst := vector[T](s.id, s.me(), n*s.c.Size()), make([]T, n)
 	return verb{
 		func(ctx context.Context) error {
-			return collectives.ReduceScatterBlock(ctx, s.c, dst, src, collectives.Sum)
+			return collectives.ReduceScatterBlock(ctx, s.c, dst, src, collectives.Sum, s.way("reduce-scatter"))
 		},
-		func() comm.Request { return collectives.IreduceScatterBlock(s.c, dst, src, collectives.Sum) },
+		func() comm.Request {
+			return collectives.IreduceScatterBlock(s.c, dst, src, collectives.Sum, s.way("reduce-scatter"))
+		},
 		func(s *step) error { return summed(s, dst, s.c.Size(), n*s.c.Rank()) },
 	}
 }
@@ -358,7 +388,7 @@ func runBcastValue(s *step) error {
 	if s.c.Rank() == root {
 		l = s.letter(root, size)
 	}
-	if err := collectives.BcastValue(s.ctx, s.c, root, &l); err != nil {
+	if err := collectives.BcastValue(s.ctx, s.c, root, &l, s.way("bcast")); err != nil {
 		return err
 	}
 	return s.read(l, root, size)
@@ -366,7 +396,7 @@ func runBcastValue(s *step) error {
 
 func runGatherValue(s *step) error {
 	root, size := s.rng.IntN(s.c.Size()), min(s.part(), 512)
-	all, err := collectives.GatherValue(s.ctx, s.c, root, s.letter(s.c.Rank(), size))
+	all, err := collectives.GatherValue(s.ctx, s.c, root, s.letter(s.c.Rank(), size), s.way("gather"))
 	if err != nil || s.c.Rank() != root {
 		return err
 	}
@@ -387,19 +417,19 @@ func runScalars(s *step) error {
 	var err error
 	switch s.rng.IntN(4) {
 	case 0:
-		if v, err = collectives.AllreduceOne(s.ctx, s.c, mine, collectives.Sum); err == nil {
+		if v, err = collectives.AllreduceOne(s.ctx, s.c, mine, collectives.Sum, s.way("allreduce")); err == nil {
 			err = check(v, n)
 		}
 	case 1:
-		if v, err = collectives.ReduceOne(s.ctx, s.c, root, mine, collectives.Sum); err == nil && me == root {
+		if v, err = collectives.ReduceOne(s.ctx, s.c, root, mine, collectives.Sum, s.way("reduce")); err == nil && me == root {
 			err = check(v, n)
 		}
 	case 2:
-		if v, err = collectives.BcastOne(s.ctx, s.c, root, mine); err == nil {
+		if v, err = collectives.BcastOne(s.ctx, s.c, root, mine, s.way("bcast")); err == nil {
 			err = took(s, []uint64{v}, root, 0)
 		}
 	default:
-		if v, err = collectives.ScanOne(s.ctx, s.c, mine, collectives.Sum); err == nil {
+		if v, err = collectives.ScanOne(s.ctx, s.c, mine, collectives.Sum, s.way("scan")); err == nil {
 			err = check(v, me+1)
 		}
 	}
@@ -426,20 +456,20 @@ func runEachValue(s *step) error {
 	}
 	switch s.rng.IntN(4) {
 	case 0:
-		return readAll(collectives.AllgatherValue(s.ctx, s.c, mine[0]))
+		return readAll(collectives.AllgatherValue(s.ctx, s.c, mine[0], s.way("allgather")))
 	case 1:
-		return readAll(collectives.AlltoallValue(s.ctx, s.c, mine))
+		return readAll(collectives.AlltoallValue(s.ctx, s.c, mine, s.way("alltoall")))
 	case 2:
 		if me != root {
 			mine = nil
 		}
-		l, err := collectives.ScatterValue(s.ctx, s.c, root, mine)
+		l, err := collectives.ScatterValue(s.ctx, s.c, root, mine, s.way("scatter"))
 		if err != nil {
 			return err
 		}
 		return s.read(l, root, size)
 	}
-	l, err := collectives.ReduceValue(s.ctx, s.c, root, mine[0], func(_, b letter) letter { return b })
+	l, err := collectives.ReduceValue(s.ctx, s.c, root, mine[0], func(_, b letter) letter { return b }, s.way("gather"))
 	if err != nil || me != root {
 		return err
 	}
@@ -452,7 +482,7 @@ func runRecords(s *step) error {
 	n, last := s.part(), s.c.Size()-1
 	dst := make([]triple, n)
 	right := collectives.CustomOf(func(acc, in []triple) { copy(acc, in) }, false)
-	if err := collectives.Allreduce(s.ctx, s.c, dst, s.triples(s.me(), n), right); err != nil {
+	if err := collectives.Allreduce(s.ctx, s.c, dst, s.triples(s.me(), n), right, s.way("allreduce")); err != nil {
 		return err
 	}
 	if err := s.tookTriples(dst, last); err != nil {
@@ -460,7 +490,7 @@ func runRecords(s *step) error {
 	}
 	root := s.rng.IntN(s.c.Size())
 	v := s.triples(s.me(), n)
-	if err := collectives.Bcast(s.ctx, s.c, root, v); err != nil {
+	if err := collectives.Bcast(s.ctx, s.c, root, v, s.way("bcast")); err != nil {
 		return err
 	}
 	return s.tookTriples(v, root)
@@ -475,9 +505,9 @@ func runLoc(s *step) error {
 	}
 	var err error
 	if all {
-		err = collectives.AllreduceLoc(s.ctx, s.c, dst, src, collectives.MaxLoc)
+		err = collectives.AllreduceLoc(s.ctx, s.c, dst, src, collectives.MaxLoc, s.way("allreduce"))
 	} else {
-		err = collectives.ReduceLoc(s.ctx, s.c, root, dst, src, collectives.MaxLoc)
+		err = collectives.ReduceLoc(s.ctx, s.c, root, dst, src, collectives.MaxLoc, s.way("reduce"))
 	}
 	if err != nil || !all && s.c.Rank() != root {
 		return err
@@ -502,15 +532,14 @@ func runReproducible(s *step) error {
 	for i := range v {
 		v[i] = 1 / float64(1+word(s.id, s.me(), i)%1000)
 	}
-	ctx := collectives.Reproducible(s.ctx)
-	if err := collectives.Allreduce(ctx, s.c, v, v, collectives.Sum); err != nil {
+	if err := collectives.Allreduce(s.ctx, s.c, v, v, collectives.Sum, s.way("allreduce"), collectives.Reproducible()); err != nil {
 		return err
 	}
 	low, high := slices.Clone(v), slices.Clone(v)
-	if err := collectives.Allreduce(s.ctx, s.c, low, low, collectives.Min); err != nil {
+	if err := collectives.Allreduce(s.ctx, s.c, low, low, collectives.Min, s.way("allreduce")); err != nil {
 		return err
 	}
-	if err := collectives.Allreduce(s.ctx, s.c, high, high, collectives.Max); err != nil {
+	if err := collectives.Allreduce(s.ctx, s.c, high, high, collectives.Max, s.way("allreduce")); err != nil {
 		return err
 	}
 	if !slices.Equal(low, high) {
@@ -533,7 +562,7 @@ func runGivenUp(s *step) error {
 		s.pause()
 	}
 	v := s.words(s.length())
-	err := collectives.Allreduce(ctx, s.c, v, v, collectives.Sum)
+	err := collectives.Allreduce(ctx, s.c, v, v, collectives.Sum, s.way("allreduce"))
 	switch {
 	case err == nil:
 		return summed(s, v, s.c.Size(), 0)

@@ -243,7 +243,7 @@ func runSelf(s *step) error {
 		return err
 	}
 	v := s.words(100)
-	err = errors.Join(collectives.Barrier(s.ctx, c), collectives.Allreduce(s.ctx, c, v, v, collectives.Sum))
+	err = errors.Join(collectives.Barrier(s.ctx, c, s.way("barrier")), collectives.Allreduce(s.ctx, c, v, v, collectives.Sum, s.way("allreduce")))
 	if class := classify(err); class == classFailed || class == classRevoked {
 		return s.broken("on a communicator of this process alone: %v", err)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -97,15 +98,17 @@ func (m *machine) play(ctx context.Context) error {
 	}
 	m.member(m.base)
 	m.handle(m.base)
-	return m.goOn(m.r.chosen(ctx))
+	return m.goOn(ctx)
 }
 
-// chosen has the collectives go as the round says.
-func (r *round) chosen(ctx context.Context) context.Context {
-	if r.choice == "" {
-		return ctx
+// way returns the algorithm that the round has drawn for a verb; without one the table chooses.
+func (s *step) way(verb string) collectives.Option {
+	for choice := range strings.SplitSeq(s.m.r.choice, ",") {
+		if of, name, _ := strings.Cut(choice, "="); of == verb {
+			return collectives.Algorithm(name)
+		}
 	}
-	return collectives.With(ctx, r.choice)
+	return collectives.Option{}
 }
 
 // goOn plays what is left of the program.

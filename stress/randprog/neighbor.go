@@ -53,9 +53,11 @@ func neighborAllgatherv[T number](s *step) verb {
 	src, all := vector[T](s.id, s.me(), length(s.c.Rank())), make([]T, total(counts))
 	return verb{
 		func(ctx context.Context) error {
-			return collectives.NeighborAllgatherv(ctx, s.c, all, counts, nil, src)
+			return collectives.NeighborAllgatherv(ctx, s.c, all, collectives.Blocks{Counts: counts}, src)
 		},
-		func() comm.Request { return collectives.IneighborAllgatherv(s.c, all, counts, nil, src) },
+		func() comm.Request {
+			return collectives.IneighborAllgatherv(s.c, all, collectives.Blocks{Counts: counts}, src)
+		},
 		func(s *step) error { return neighbours(s, all, nth(counts), even(0)) },
 	}
 }
@@ -101,9 +103,11 @@ func neighborAlltoallv[T number](s *step) verb {
 	all := make([]T, total(rcounts))
 	return verb{
 		func(ctx context.Context) error {
-			return collectives.NeighborAlltoallv(ctx, s.c, all, rcounts, nil, src, scounts, nil)
+			return collectives.NeighborAlltoallv(ctx, s.c, all, collectives.Blocks{Counts: rcounts}, src, collectives.Blocks{Counts: scounts})
 		},
-		func() comm.Request { return collectives.IneighborAlltoallv(s.c, all, rcounts, nil, src, scounts, nil) },
+		func() comm.Request {
+			return collectives.IneighborAlltoallv(s.c, all, collectives.Blocks{Counts: rcounts}, src, collectives.Blocks{Counts: scounts})
+		},
 		func(s *step) error { return neighbours(s, all, nth(rcounts), even(0)) },
 	}
 }

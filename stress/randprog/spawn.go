@@ -213,7 +213,6 @@ func (m *machine) join(ctx context.Context) error {
 	if err != nil {
 		return m.broken("%s: %v", joinVariable, err)
 	}
-	ctx = m.r.chosen(ctx)
 	rng := stream(m.r.seed, 7, uint64(stretch)) // as grow draws
 	rng.IntN(2)
 	one(rng, 5)

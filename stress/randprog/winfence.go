@@ -1,6 +1,6 @@
 package main
 
-import "github.com/goulfm/goulfm/rma"
+import "github.com/goulfm/goulfm/collectives"
 
 // fences has all put to all, between fences, some times.
 func (s *pane) fences() {
@@ -85,10 +85,10 @@ func (s *pane) putSomehow(target, first int) error {
 			return err
 		}
 		if one(s.own, 2) {
-			_, err := to.Iaccumulate(s.ctx, at, src[:few], rma.Replace[uint64]).Wait(s.ctx)
+			_, err := to.Iaccumulate(s.ctx, at, src[:few], collectives.Replace[uint64]).Wait(s.ctx)
 			return err
 		}
-		return to.Accumulate(s.ctx, at, src[:few], rma.Replace[uint64])
+		return to.Accumulate(s.ctx, at, src[:few], collectives.Replace[uint64])
 	case 3:
 		half := len(src) / 2
 		if err := to.Put(s.ctx, at+half, src[half:]); err != nil {

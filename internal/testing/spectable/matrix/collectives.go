@@ -86,10 +86,10 @@ func moreVerbs() []Call {
 	sum := collectives.Sum[int]
 	calls := []Call{
 		{Name: "Allgatherv", Op: "allgatherv", Class: spectable.Synchronizing, Do: func(ctx context.Context, s *site) error {
-			return collectives.Allgatherv(ctx, s.c, all(), ones(), nil, []int{1})
+			return collectives.Allgatherv(ctx, s.c, all(), collectives.Blocks{Counts: ones()}, []int{1})
 		}},
 		{Name: "Alltoallv", Op: "alltoallv", Class: spectable.Synchronizing, Do: func(ctx context.Context, s *site) error {
-			return collectives.Alltoallv(ctx, s.c, all(), ones(), nil, all(), ones(), nil)
+			return collectives.Alltoallv(ctx, s.c, all(), collectives.Blocks{Counts: ones()}, all(), collectives.Blocks{Counts: ones()})
 		}},
 		{Name: "ReduceScatterBlock", Op: "reduce_scatter_block", Class: spectable.Synchronizing, Do: func(ctx context.Context, s *site) error {
 			return collectives.ReduceScatterBlock(ctx, s.c, []int{0}, all(), sum)
@@ -112,10 +112,10 @@ func moreVerbs() []Call {
 		at := fmt.Sprintf(" at %d", root)
 		calls = append(calls,
 			Call{Name: "Gatherv" + at, Op: "gatherv", Class: spectable.Loose, Do: func(ctx context.Context, s *site) error {
-				return collectives.Gatherv(ctx, s.c, root, all(), ones(), nil, []int{1})
+				return collectives.Gatherv(ctx, s.c, root, all(), collectives.Blocks{Counts: ones()}, []int{1})
 			}},
 			Call{Name: "Scatterv" + at, Op: "scatterv", Class: spectable.Loose, Do: func(ctx context.Context, s *site) error {
-				return collectives.Scatterv(ctx, s.c, root, []int{0}, all(), ones(), nil)
+				return collectives.Scatterv(ctx, s.c, root, []int{0}, all(), collectives.Blocks{Counts: ones()})
 			}},
 			Call{Name: "ReduceLoc" + at, Op: "reduce_loc", Class: spectable.Loose, Do: func(ctx context.Context, s *site) error {
 				v := []collectives.Loc[int]{{Value: 1, Index: s.rank}}

@@ -47,9 +47,8 @@ var notInTable = map[string]string{
 	"Self":                "has one member: TestSelf",
 	"CustomOf":            "an operator",
 	"Tag":                 "names an endpoint",
-	"With":                "makes a context",
-	"OptionsOf":           "asks a context",
-	"Reproducible":        "makes a context",
+	"Algorithm":           "is an option of a call",
+	"Reproducible":        "is an option of a call",
 	"NeighborAllgather":   "the world has no topology: the tests of collectives call it in every state",
 	"IneighborAllgather":  "the world has no topology: the tests of collectives call it in every state",
 	"NeighborAllgatherv":  "the world has no topology: the tests of collectives call it in every state",
@@ -71,12 +70,19 @@ func value(fn *ast.FuncDecl) bool {
 		if generic, ok := of.(*ast.IndexExpr); ok {
 			of = generic.X
 		}
-		if id, ok := of.(*ast.Ident); ok && (slices.Contains([]string{"Group", "Kernel"}, id.Name) || !id.IsExported()) {
+		if id, ok := of.(*ast.Ident); ok && (slices.Contains([]string{"Group", "Op"}, id.Name) || !id.IsExported()) {
 			return true
 		}
 	}
 	return slices.Contains([]string{"String", "Error", "Unwrap"}, fn.Name.Name) ||
-		fn.Recv == nil && fn.Type.Params.NumFields() == 0 // Sum, Max, ...
+		fn.Recv == nil && (fn.Type.Params.NumFields() == 0 || isOperation(fn))
+}
+
+// isOperation reports whether a function is an operation of collectives, such as Sum, which no
+// program can call.
+func isOperation(fn *ast.FuncDecl) bool {
+	id, ok := fn.Type.Params.List[0].Type.(*ast.Ident)
+	return ok && id.Name == "sealed"
 }
 
 // sources are the files of a package, without its tests.

@@ -25,11 +25,11 @@ func twins() []Call {
 	add("Iallreduce", "iallreduce", spectable.Synchronizing, func(s *site) comm.Request { return collectives.Iallreduce(s.c, []int{0}, []int{1}, sum) })
 	add("Iallgather", "iallgather", spectable.Synchronizing, func(s *site) comm.Request { return collectives.Iallgather(s.c, all(), []int{1}) })
 	add("Iallgatherv", "iallgatherv", spectable.Synchronizing, func(s *site) comm.Request {
-		return collectives.Iallgatherv(s.c, all(), ones(), nil, []int{1})
+		return collectives.Iallgatherv(s.c, all(), collectives.Blocks{Counts: ones()}, []int{1})
 	})
 	add("Ialltoall", "ialltoall", spectable.Synchronizing, func(s *site) comm.Request { return collectives.Ialltoall(s.c, all(), all()) })
 	add("Ialltoallv", "ialltoallv", spectable.Synchronizing, func(s *site) comm.Request {
-		return collectives.Ialltoallv(s.c, all(), ones(), nil, all(), ones(), nil)
+		return collectives.Ialltoallv(s.c, all(), collectives.Blocks{Counts: ones()}, all(), collectives.Blocks{Counts: ones()})
 	})
 	add("IreduceScatterBlock", "ireduce_scatter_block", spectable.Synchronizing, func(s *site) comm.Request {
 		return collectives.IreduceScatterBlock(s.c, []int{0}, all(), sum)
@@ -47,11 +47,11 @@ func twins() []Call {
 		})
 		add("Igather"+at, "igather", spectable.Loose, func(s *site) comm.Request { return collectives.Igather(s.c, root, all(), []int{1}) })
 		add("Igatherv"+at, "igatherv", spectable.Loose, func(s *site) comm.Request {
-			return collectives.Igatherv(s.c, root, all(), ones(), nil, []int{1})
+			return collectives.Igatherv(s.c, root, all(), collectives.Blocks{Counts: ones()}, []int{1})
 		})
 		add("Iscatter"+at, "iscatter", spectable.Loose, func(s *site) comm.Request { return collectives.Iscatter(s.c, root, []int{0}, all()) })
 		add("Iscatterv"+at, "iscatterv", spectable.Loose, func(s *site) comm.Request {
-			return collectives.Iscatterv(s.c, root, []int{0}, all(), ones(), nil)
+			return collectives.Iscatterv(s.c, root, []int{0}, all(), collectives.Blocks{Counts: ones()})
 		})
 	}
 	return calls

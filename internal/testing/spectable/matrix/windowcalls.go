@@ -85,7 +85,7 @@ func accesses() []WindowCall {
 			return errors.Join(err, unless(err != nil || v == initially))
 		}},
 		{"FetchAndOp, replace", "fetch_and_op", spectable.Access, 9, false, func(ctx context.Context, s *windowSite) error {
-			v, err := s.t.FetchAndOp(ctx, dataElement, 9, rma.Replace)
+			v, err := s.t.FetchAndOp(ctx, dataElement, 9, collectives.Replace)
 			return errors.Join(err, unless(err != nil || v == initially))
 		}},
 		{"CompareAndSwap", "compare_and_swap", spectable.Access, 9, false, func(ctx context.Context, s *windowSite) error {
