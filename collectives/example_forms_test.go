@@ -105,6 +105,24 @@ func ExampleOp() {
 	// Output: max true custom false
 }
 
+func ExampleOp_String() {
+	var op collectives.Op[int] = collectives.BXor
+	fmt.Println(op.String())
+	// Output: bxor
+}
+
+func ExampleOp_Func() {
+	sum := collectives.Custom(func(acc, in []int) {
+		for i := range acc {
+			acc[i] += in[i]
+		}
+	}, true)
+	acc := []int{1, 2}
+	sum.Func()(acc, []int{10, 20})
+	fmt.Println(acc)
+	// Output: [11 22]
+}
+
 // ring makes a communicator in which each rank has two neighbours, below and above.
 func ring(ctx context.Context, w *comm.Comm) *comm.Comm {
 	c, err := w.Cart(ctx, []int{w.Size()}, []bool{true}, false)

@@ -31,10 +31,11 @@ type Logical interface {
 	Integer | ~bool
 }
 
-// An Op is an operation of a reduction: Sum, Prod, Max, Min, BAnd, BOr, BXor, LAnd, LOr, LXor, or
-// the result of Custom or CustomOf. A program passes an Op, and can neither call nor make one
-// otherwise: the compiler infers the element type of a generic function such as Sum, which no
-// generic value could have, and no other package can name the function's parameter.
+// An Op is an operation of a reduction: Sum, Prod, Max, Min, BAnd, BOr, BXor, LAnd, LOr, LXor,
+// Replace, or the result of Custom or CustomOf. A program passes an Op to a call, and can neither
+// call an Op nor write one of its own: no other package can name the parameter of the function. An
+// Op is a function, because the compiler infers the element type of a generic function such as Sum,
+// and Go has no generic variables. A variable has the type Op[int], or the value Sum[int].
 type Op[T comm.Elem] func(sealed) operation[T]
 
 // sealed is the parameter of an Op. Its field prevents that other packages pass a struct{}.
