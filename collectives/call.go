@@ -103,8 +103,12 @@ func newCall(ctx context.Context, c *comm.Comm, k kind, elem uint8) *call {
 	x.Elem, x.bytes, x.dst, x.src, x.fold = elem, 0, nil, nil, nil
 	if c == nil {
 		x.e, x.me, x.n = nil, 0, 1
-		x.wrong("%w: no communicator", comm.ErrRank)
+		x.wrong("%w: no communicator", comm.ErrArgument)
 		return x
+	}
+	if ctx == nil {
+		x.ctx = context.Background() // the other members learn of the mistake
+		x.wrong("%w: nil context", comm.ErrArgument)
 	}
 	x.e = door.Engine(c)
 	x.me, x.n = x.e.Rank(), x.e.Size()

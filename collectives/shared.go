@@ -59,6 +59,9 @@ func rooted(k kind, root int) header { return header{kind: k, what: root & (1<<w
 // need: where ranks outnumber cores each call finds its caches cold. After engine.ErrRefused, at
 // all members, the result is false, and messages perform the collective.
 func inMemory(ctx context.Context, c *comm.Comm, h header, elem uint8, bytes int, start func(g *nodecoll.Group, what uint64)) (done bool, err error) {
+	if ctx == nil {
+		return false, nil
+	}
 	if err := door.Engine(c).RunShared(ctx, h.kind.String(), h.code(elem, bytes), start); err != nil {
 		return failedInMemory(ctx, c, h, elem, bytes, err)
 	}
