@@ -389,7 +389,7 @@ func (t far) lock(ctx context.Context, op string, m Mode) error {
 	err := t.ask(ctx, op, &rmaserver.Frame{Op: rmaserver.Lock, Mode: uint8(robustlock.Mode(m))}, b[:])
 	if err != nil {
 		if !errors.Is(err, comm.ErrProcFailed) {
-			_ = t.tell(context.WithoutCancel(ctx), op, &rmaserver.Frame{Op: rmaserver.Unlock}) // releases the lock, or the wait for it; the first error is returned
+			_ = t.tell(context.WithoutCancel(ctx), op, &rmaserver.Frame{Op: rmaserver.Withdraw}) // of the lock, if it was granted meanwhile, or of the wait; the first error is returned
 		}
 		return err
 	}

@@ -17,7 +17,9 @@
 //	get, load, fetch, compare-and-swap what was there
 //	flush                              an answer when it is reached: all before it took effect
 //	lock                               an answer when it is held, or broken
-//	unlock                             an answer, if one is wanted; a lock that is not held yet is withdrawn
+//	unlock                             an answer, if one is wanted
+//	withdraw                           no answer: the origin gave up before it had the answer of its lock. A
+//	                                   lock that was granted meanwhile goes back as it was, broken if it was
 //	posted, completed                  counts for Start and WaitPosted
 //
 // So whatever an origin sends takes effect after all that it has sent before (P1), and a flush

@@ -19,10 +19,11 @@ const (
 	Notify                       // counter At is one more
 	Flush                        // nothing: it is answered
 	Lock                         // the lock, in mode Mode
-	Unlock                       // the lock back, or the wait for it given up
+	Unlock                       // the lock back
 	Posted                       // the target of a Start: the sender has posted Count times for it
 	Completed                    // the sender has completed Count epochs here
 	Dead                         // the sender knows that member At is dead
+	Withdraw                     // the wait for the lock given up, and a lock that was granted meanwhile
 	last
 )
 
@@ -32,7 +33,7 @@ func (o Op) String() string {
 		return fmt.Sprintf("operation %d", uint8(o))
 	}
 	return [...]string{Put: "put", Get: "get", Load: "load", Swap: "swap", CompareAndSwap: "compare_and_swap", Accumulate: "accumulate",
-		Notify: "notify", Flush: "flush", Lock: "lock", Unlock: "unlock", Posted: "posted", Completed: "completed", Dead: "dead"}[o]
+		Notify: "notify", Flush: "flush", Lock: "lock", Unlock: "unlock", Posted: "posted", Completed: "completed", Dead: "dead", Withdraw: "withdraw"}[o]
 }
 
 // A Frame is one operation. Its first eight bytes belong to who carries it: the name under which an

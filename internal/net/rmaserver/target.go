@@ -51,6 +51,7 @@ type Locker interface {
 	Outcome() robustlock.Outcome
 	Unlock()
 	Withdraw()
+	Return()
 	Dead() uint64
 }
 
@@ -120,7 +121,7 @@ func (t *Target) Step(from int, b []byte) ([]Answer, error) {
 	}
 	answers := t.execute(from, &f)
 	t.gate.Dismiss()
-	if f.Op != Unlock {
+	if f.Op != Unlock && f.Op != Withdraw {
 		return answers, nil
 	}
 	return append(t.Look(), answers...), nil
@@ -129,7 +130,7 @@ func (t *Target) Step(from int, b []byte) ([]Answer, error) {
 // execute executes a frame. The gate has admitted its origin.
 func (t *Target) execute(from int, f *Frame) []Answer {
 	switch f.Op {
-	case Lock, Unlock:
+	case Lock, Unlock, Withdraw:
 		return t.stepLock(from, f)
 	case Posted:
 		t.memory.Posted(from, f.Count)
@@ -210,8 +211,8 @@ func (t *Target) accumulate(f *Frame) (were []byte) {
 
 func (t *Target) stepLock(from int, f *Frame) []Answer {
 	a := t.asker(from)
-	if f.Op == Unlock {
-		t.letGo(a)
+	if f.Op != Lock {
+		t.letGo(a, f.Op == Withdraw)
 		if f.Reply != 0 {
 			return []Answer{{To: from, Reply: f.Reply}}
 		}
@@ -224,12 +225,15 @@ func (t *Target) stepLock(from int, f *Frame) []Answer {
 	return t.granted(nil, a, a.lock.Lock(robustlock.Mode(f.Mode)))
 }
 
-// letGo gives back what an origin has of the lock.
-func (t *Target) letGo(a *asker) {
-	switch a.lock.Outcome() {
-	case robustlock.Held:
+// letGo gives back what an origin has of the lock, unused if it has given up before it learned that
+// it holds the lock.
+func (t *Target) letGo(a *asker, unused bool) {
+	switch o := a.lock.Outcome(); {
+	case o == robustlock.Held && unused:
+		a.lock.Return()
+	case o == robustlock.Held:
 		a.lock.Unlock()
-	case robustlock.Waiting:
+	case o == robustlock.Waiting:
 		a.lock.Withdraw()
 	}
 	a.reply = 0

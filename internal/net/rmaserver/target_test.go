@@ -81,8 +81,9 @@ func (d *door) Dismiss() { d.inside-- }
 
 // turns is a lock that one origin has at a time, in the order in which they ask.
 type turns struct {
-	queue []int
-	dead  map[int]bool
+	queue    []int
+	dead     map[int]bool
+	returned int
 }
 
 // turn is one origin's part in it.
@@ -122,6 +123,7 @@ func (l *turn) leave() {
 func (l *turn) Outcome() robustlock.Outcome { return l.out }
 func (l *turn) Unlock()                     { l.leave(); l.out = robustlock.Idle }
 func (l *turn) Withdraw()                   { l.leave(); l.out = robustlock.Idle }
+func (l *turn) Return()                     { l.all.returned++; l.leave(); l.out = robustlock.Idle }
 func (l *turn) Dead() uint64                { return l.broken }
 
 // world is a target and what it is made of.
@@ -274,4 +276,26 @@ func TestDeathOfOneWhoWaits(t *testing.T) {
 	assert.False(t, w.Waits())
 	w.Died(3) // it has asked for nothing
 	assert.Equal(t, []Answer{{1, 11, nil}}, w.do(t, 1, Frame{Op: Unlock, Reply: 11}))
+}
+
+// TestWithdrawReturnsTheLock: an origin that gives up before it learns that it holds the lock gives
+// the lock back unused. One that waits gives up the wait, and one that knows unlocks.
+func TestWithdrawReturnsTheLock(t *testing.T) {
+	w := newWorld()
+	step := func(from int, f Frame) []Answer {
+		answers, err := w.Step(from, f.Append(nil))
+		require.NoError(t, err)
+		return answers
+	}
+	lock := Frame{Op: Lock, Mode: uint8(robustlock.Mend), Reply: 1}
+	assert.Len(t, step(1, lock), 1, "granted")
+	assert.Empty(t, step(2, lock), "2 waits")
+	assert.Len(t, step(1, Frame{Op: Withdraw}), 1, "2 gets the lock")
+	assert.Equal(t, 1, w.lock.returned)
+	assert.Empty(t, step(1, lock))
+	assert.Empty(t, step(1, Frame{Op: Withdraw}))
+	assert.Equal(t, 1, w.lock.returned, "a wait is withdrawn")
+	step(2, Frame{Op: Unlock})
+	assert.Equal(t, 1, w.lock.returned, "a hold that is known is unlocked")
+	assert.Empty(t, w.lock.queue)
 }

@@ -91,7 +91,7 @@ func (s *search) moves(w *world) (out []move) {
 			out = append(out, move{names.steps[p], func(w *world) error { return w.step(p) }})
 		}
 		if w.mayGiveUp(p) {
-			out = append(out, move{names.givesUp[p], func(w *world) error { w.locks[p].startWithdraw(); return nil }})
+			out = append(out, move{names.givesUp[p], func(w *world) error { w.giveUp(p); return nil }})
 		}
 		for q := range w.n {
 			if w.dead[q] && !w.told[p][q] && len(w.buffer[q]) == 0 {
@@ -127,7 +127,7 @@ func (w *world) key() []byte {
 	for p := range w.n {
 		l := &w.locks[p]
 		b = append(b, byte(w.claims[p])|flags(w.dead[p], w.died[p])<<4, byte(len(w.program[p])), byte(l.phase), byte(l.mode)|byte(l.cursor)<<4,
-			small(l.seen), small(l.next), byte(l.back), flags(w.told[p][0], w.told[p][1], w.told[p][2], w.told[p][3]), byte(len(w.buffer[p])))
+			small(l.seen), small(l.next), small(l.broken), byte(l.back), flags(w.told[p][0], w.told[p][1], w.told[p][2], w.told[p][3]), byte(len(w.buffer[p])))
 		for _, st := range w.buffer[p] {
 			b = append(b, st.at, small(st.value))
 		}
@@ -166,6 +166,9 @@ func TestExhaustive(t *testing.T) {
 		{search: search{programs: []string{"x", "X", "S"}, deaths: 1}},
 		{search: search{programs: []string{"X", "M", "S"}, deaths: 1}},
 		{search: search{programs: []string{"x", "X", "X"}, deaths: 2}},
+		{search: search{programs: []string{"X", "m", "X"}, deaths: 1}},
+		{search: search{programs: []string{"X", "mM", "S"}, deaths: 1}},
+		{search: search{programs: []string{"X", "mX"}, deaths: 2, tso: true}},
 		{search: search{programs: []string{"X", "X", "X"}, deaths: 2}},
 		{search: search{programs: []string{"XX", "X", "S"}, deaths: 2}, long: true},
 		{search: search{programs: []string{"X", "M", "M"}, deaths: 2}, long: true},
@@ -201,6 +204,7 @@ func TestEveryStateSettles(t *testing.T) {
 		{programs: []string{"X", "x", "X"}},
 		{programs: []string{"xX", "X", "X"}},
 		{programs: []string{"X", "X", "X"}, deaths: 1},
+		{programs: []string{"X", "m", "X"}, deaths: 1},
 	} {
 		t.Run(c.String(), func(t *testing.T) {
 			c.settles = true

@@ -99,6 +99,7 @@ type Lock struct {
 	next   uint64 // W, as it will be released
 	back   phase  // of a reader: where a lock that is held leads to
 	dead   uint64 // name of the dead holder, if the last outcome was Broken
+	broken uint64 // name of the dead holder from which this one took the lock, to mend it; else 0
 }
 
 // Config says who a Lock is for.
@@ -186,6 +187,20 @@ func (l *Lock) Unlock() {
 	l.goOut()
 }
 
+// Return gives back a hold of which nobody has made use: its owner gave up before it learned of the
+// hold. A lock that was broken is broken again, since nothing was mended.
+//
+//	0           dies as the holder
+//	1           Lock(Mend) with a context that ends soon: its server takes the lock for it
+//	1           its context ends; the answer comes too late
+//	server      gives the lock back
+//	2           Lock(Exclusive): must learn of the death of 0
+func (l *Lock) Return() {
+	must.That(l.Outcome() == Held, "return of what is not held, in phase %d", l.phase)
+	l.startReturn()
+	l.goOut()
+}
+
 // Withdraw gives up what is waited for. If the lock has been got meanwhile it is given back.
 func (l *Lock) Withdraw() {
 	must.That(l.Outcome() == Waiting, "withdrawal of what is not waited for, in phase %d", l.phase)
@@ -207,10 +222,19 @@ func (l *Lock) startUnlock() {
 	}
 }
 
+// startReturn ends a hold that was of no use. Whoever waits learns of the dead holder, so nobody is
+// handed the lock.
+func (l *Lock) startReturn() {
+	l.startUnlock()
+	if l.broken != 0 {
+		l.phase, l.next = release, l.broken
+	}
+}
+
 // startWithdraw ends a wait in the phases in which one can be (see step).
 func (l *Lock) startWithdraw() {
 	if l.phase == scan {
-		l.startUnlock()
+		l.startReturn()
 		return
 	}
 	l.phase = withdrew

@@ -114,8 +114,12 @@ func (l *Lock) deferToReader() (waits bool) {
 // grab takes the lock, unless W has changed.
 func (l *Lock) grab() {
 	l.phase = look
-	if l.memory.Swap(l.seen, l.name) {
-		l.phase = unclaim
+	if !l.memory.Swap(l.seen, l.name) {
+		return
+	}
+	l.phase = unclaim
+	if l.seen != free && l.seen&(first|handed) == 0 {
+		l.broken = l.seen
 	}
 }
 
@@ -265,7 +269,9 @@ func (l *Lock) survey() {
 	}
 }
 
-func (l *Lock) end() { l.phase, l.mode, l.cursor, l.seen, l.next, l.back = idle, None, 0, 0, 0, idle }
+func (l *Lock) end() {
+	l.phase, l.mode, l.cursor, l.seen, l.next, l.back, l.broken = idle, None, 0, 0, 0, idle, 0
+}
 
 // isDead says whether who has a name is known to be dead, or is nobody any more.
 func (l *Lock) isDead(name uint64) bool {

@@ -20,7 +20,7 @@ import (
 //	start 0 exclusive     the same, but no access is made yet
 //	step 0 3              three accesses
 //	look 0                as far as it goes
-//	unlock 0; withdraw 0
+//	unlock 0; withdraw 0; return 0
 //	start-unlock 0        no access is made yet
 //	die 0                 between two accesses
 //	notice 1 0            1 hears of the death of 0
@@ -73,6 +73,8 @@ func command(t *testing.T, w *world, words []string) string {
 		return ""
 	case "withdraw":
 		l.Withdraw()
+	case "return":
+		l.Return()
 	case "die":
 		w.kill(p)
 		return ""

@@ -154,10 +154,10 @@ func (w *world) fences(p int) bool {
 }
 
 // modes are the letters of a program.
-var modes = map[byte]Mode{'X': Exclusive, 'S': Shared, 'M': Mend, 'x': Exclusive, 's': Shared}
+var modes = map[byte]Mode{'X': Exclusive, 'S': Shared, 'M': Mend, 'x': Exclusive, 's': Shared, 'm': Mend}
 
-// begin starts the next letter of p's program: X, S or M ask for the lock in that mode; with
-// x and s the process may give up as long as it waits.
+// begin starts the next letter of p's program: X, S or M ask for the lock in that mode; with x, s and
+// m the process may give up as long as it does not know that it holds the lock.
 func (w *world) begin(p int) {
 	w.locks[p].startLock(modes[w.program[p][0]])
 	w.outcome[p] = Waiting
@@ -171,6 +171,9 @@ func (w *world) step(p int) error {
 		w.begin(p)
 		return nil
 	case holding, sharing:
+		if l.mode == Mend {
+			w.broken = false
+		}
 		l.startUnlock()
 		return nil
 	}
@@ -198,9 +201,6 @@ func (w *world) checkHeld(p int) error {
 	}
 	if w.broken && w.locks[p].mode != Mend {
 		return fmt.Errorf("broken in silence: %d holds it %v", p, w.locks[p].mode)
-	}
-	if w.locks[p].mode == Mend {
-		w.broken = false
 	}
 	return nil
 }
@@ -239,16 +239,25 @@ func (w *world) lastWord(p int) uint64 {
 	return word
 }
 
-// mayGiveUp says whether p waits, and would withdraw.
+// mayGiveUp says whether p waits, or does not know yet that it need not, and would withdraw.
 func (w *world) mayGiveUp(p int) bool {
-	if w.program[p] == "" || w.program[p][0] != 'x' && w.program[p][0] != 's' {
+	if w.program[p] == "" || w.program[p][0] != 'x' && w.program[p][0] != 's' && w.program[p][0] != 'm' {
 		return false
 	}
 	switch w.locks[p].phase {
-	case look, watch, scan:
+	case look, watch, scan, holding, sharing:
 		return true
 	}
 	return false
+}
+
+// giveUp ends a wait of p, or a hold that it has not learned of.
+func (w *world) giveUp(p int) {
+	if w.locks[p].Outcome() == Held {
+		w.locks[p].startReturn()
+		return
+	}
+	w.locks[p].startWithdraw()
 }
 
 func (w *world) done(p int) bool { return w.dead[p] || w.program[p] == "" }

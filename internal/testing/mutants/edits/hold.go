@@ -2,6 +2,7 @@ package edits
 
 const (
 	holdRules = "internal/protocol/robustlock/rules.go"
+	holdLock  = "internal/protocol/robustlock/lock.go"
 	holdWorld = "internal/protocol/robustlock/world_test.go"
 )
 
@@ -26,6 +27,8 @@ func holdBugs() []Edit {
 			Change{holdRules, "m.Claim(o) != Claiming {\n\t\t\tl.phase = grab", "m.Claim(o) != Claiming && false {\n\t\t\tl.phase = grab"}),
 		edit("broken", "the lock of a dead holder is broken",
 			Change{holdRules, "case l.mode == Mend:", "case true:"}),
+		edit("return", "a broken lock that a mender gives back unused is broken again",
+			Change{holdLock, "if l.broken != 0 {", "if l.broken != 0 && false {"}),
 		edit("fence", "the claim of a reader is seen before it looks",
 			Change{holdRules, "\t\tm.SetClaimFenced(Sharing)\n", "\t\tm.SetClaim(Sharing)\n"},
 			Change{holdWorld, "const enterFences = true", "const enterFences = false"}),
