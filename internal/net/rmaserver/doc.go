@@ -18,8 +18,8 @@
 //	flush                              an answer when it is reached: all before it took effect
 //	lock                               an answer when it is held, or broken
 //	unlock                             an answer, if one is wanted
-//	withdraw                           no answer: the origin gave up before it had the answer of its lock. A
-//	                                   lock that was granted meanwhile goes back as it was, broken if it was
+//	withdraw                           no answer: the origin gave up before the answer of its lock. A
+//	                                   lock that was granted meanwhile goes back, broken if it was
 //	posted, completed                  counts for Start and WaitPosted
 //
 // So whatever an origin sends takes effect after all that it has sent before (P1), and a flush

@@ -187,8 +187,8 @@ func (l *Lock) Unlock() {
 	l.goOut()
 }
 
-// Return gives back a hold of which nobody has made use: its owner gave up before it learned of the
-// hold. A lock that was broken is broken again, since nothing was mended.
+// Return gives back an unused hold: the owner gave up before the owner learned of the hold. A lock
+// that was broken is broken again, since the owner has mended nothing.
 //
 //	0           dies as the holder
 //	1           Lock(Mend) with a context that ends soon: its server takes the lock for it
@@ -222,8 +222,8 @@ func (l *Lock) startUnlock() {
 	}
 }
 
-// startReturn ends a hold that was of no use. Whoever waits learns of the dead holder, so nobody is
-// handed the lock.
+// startReturn ends an unused hold. A broken lock is handed to no waiter: all waiters learn of the
+// dead holder.
 func (l *Lock) startReturn() {
 	l.startUnlock()
 	if l.broken != 0 {

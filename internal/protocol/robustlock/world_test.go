@@ -239,7 +239,7 @@ func (w *world) lastWord(p int) uint64 {
 	return word
 }
 
-// mayGiveUp says whether p waits, or does not know yet that it need not, and would withdraw.
+// mayGiveUp says whether p may withdraw: it waits, or has not learned that it holds the lock.
 func (w *world) mayGiveUp(p int) bool {
 	if w.program[p] == "" || w.program[p][0] != 'x' && w.program[p][0] != 's' && w.program[p][0] != 'm' {
 		return false
@@ -251,7 +251,7 @@ func (w *world) mayGiveUp(p int) bool {
 	return false
 }
 
-// giveUp ends a wait of p, or a hold that it has not learned of.
+// giveUp ends a wait of p, or a hold of which p has not learned.
 func (w *world) giveUp(p int) {
 	if w.locks[p].Outcome() == Held {
 		w.locks[p].startReturn()

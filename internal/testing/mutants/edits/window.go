@@ -73,7 +73,7 @@ func windowsAway() []Edit {
 		edit("forget", "an origin that is dead waits for nothing", "TestDeathOfOneWhoWaits", "",
 			Change{target, "\t\t\tt.asked = append(t.asked[:i], t.asked[i+1:]...)\n\t\t\treturn\n", "\t\t\treturn\n"}),
 		edit("given-up", "an Unlock of an origin that waits gives the wait up", "TestLocks", "",
-			Change{target, "\tcase robustlock.Waiting:\n\t\ta.lock.Withdraw()\n", ""}),
+			Change{target, "\tcase o == robustlock.Waiting:\n\t\ta.lock.Withdraw()\n", ""}),
 		edit("posted", "a wait for those who were posted for tells a revocation before deaths", "TestPostedWhen", "rma",
 			Change{"rma/epoch.go", "case over && len(dead) == 0:", "case over:"}),
 	}
