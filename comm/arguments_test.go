@@ -86,7 +86,7 @@ var receives = map[string]func(ctx context.Context, from comm.Source) error{
 		if err != nil {
 			return err
 		}
-		_, err = comm.MRecv(ctx, m, []int{0})
+		_, err = comm.Mrecv(ctx, m, []int{0})
 		return err
 	},
 	"Iprobe": func(_ context.Context, from comm.Source) error {

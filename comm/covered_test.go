@@ -13,7 +13,6 @@ import (
 
 // withoutExample are the exported operations that no example shows.
 var withoutExample = map[string]string{
-	"Ranks":       "the older name of Processes",
 	"Abort":       "ends the process",
 	"ErrorsAbort": "ends the process",
 	"ErrorsFatal": "ends the process",

@@ -114,12 +114,12 @@ func TestUnsendable(t *testing.T) {
 			"sendrecv out":     status(comm.SendRecv(ctx, to, buf, from, []int{0})),
 			"sendrecv in":      status(comm.SendRecv(ctx, to, []int{0}, from, buf)),
 			"sendrecv_replace": status(comm.SendRecvReplace(ctx, to, from, buf)),
-			"mrecv":            status(comm.MRecv(ctx, m, buf)),
+			"mrecv":            status(comm.Mrecv(ctx, m, buf)),
 		} {
 			assert.ErrorIs(t, err, comm.ErrType, call)
 			assert.ErrorContains(t, err, "named.Name is a string", call)
 		}
-		_, err = comm.MRecv(ctx, m, []int{0})
+		_, err = comm.Mrecv(ctx, m, []int{0})
 		assert.NoError(t, err, "the message is still there")
 		assert.ErrorIs(t, comm.Send(ctx, to, []struct{}{{}}), comm.ErrType)
 		assert.ErrorIs(t, comm.Send(ctx, to, []any{1}), comm.ErrType)

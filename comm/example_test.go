@@ -722,7 +722,7 @@ func ExampleSendInit() {
 	// <nil> <nil> <nil>
 }
 
-// A message that Mprobe has matched is received by its MRecv, even if other goroutines receive
+// A message that Mprobe has matched is received by its Mrecv, even if other goroutines receive
 // messages at the same time.
 func ExampleMprobe() {
 	ranks(2, func(ctx context.Context, w *comm.Comm) {
@@ -736,7 +736,7 @@ func ExampleMprobe() {
 			return
 		}
 		in := make([]int32, st.Count/4)
-		st, err = comm.MRecv(ctx, m, in)
+		st, err = comm.Mrecv(ctx, m, in)
 		fmt.Println(in, "from", st.Source, err)
 	})
 	// Unordered output:

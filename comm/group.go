@@ -39,12 +39,6 @@ func (g Group) seats() []int {
 // Processes returns the members' numbers in the job, in the group's order.
 func (g Group) Processes() []int { return slices.Clone(g.procs) }
 
-// Ranks is Processes.
-//
-// Deprecated: the numbers are not ranks of the communicator that the group comes from: use
-// Processes, or Comm.RanksOf.
-func (g Group) Ranks() []int { return g.Processes() }
-
 // Union returns the members of g, then those of h that are not in g.
 func (g Group) Union(h Group) Group {
 	if g.Size() == 0 { // the zero value does not know its own process

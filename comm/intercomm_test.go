@@ -116,7 +116,7 @@ func receiveSomehow(ctx context.Context, way int, from comm.Source, in []int) (c
 		if err != nil {
 			return st, err
 		}
-		got, err := comm.MRecv(ctx, m, in)
+		got, err := comm.Mrecv(ctx, m, in)
 		if got.Source != st.Source {
 			return got, fmt.Errorf("probed from %d, received from %d", st.Source, got.Source)
 		}

@@ -7,7 +7,7 @@ import (
 	"github.com/goulfm/goulfm/internal/engine"
 )
 
-// A Message is a message that Mprobe has matched, for MRecv.
+// A Message is a message that Mprobe has matched, for Mrecv.
 type Message struct {
 	c     *Comm
 	claim *engine.Claim // nil: a message of None
@@ -15,8 +15,8 @@ type Message struct {
 }
 
 // Mprobe is Probe that also matches the message, so that no other receive of any goroutine gets it:
-// MRecv receives the message, once. The send counts as matched; an Ssend or a long Send to this
-// process waits for MRecv. The length of the message is Bytes. Mprobe reports failures as Probe
+// Mrecv receives the message, once. The send counts as matched; an Ssend or a long Send to this
+// process waits for Mrecv. The length of the message is Bytes. Mprobe reports failures as Probe
 // does (R48). MPI 3.8.
 func Mprobe(ctx context.Context, from Source) (*Message, Status, error) {
 	if ctx == nil {
@@ -36,11 +36,11 @@ func Mprobe(ctx context.Context, from Source) (*Message, Status, error) {
 	return &Message{c: from.c, claim: claim, src: st.Source}, st, nil
 }
 
-// MRecv receives the message that Mprobe matched into buf, as Recv does. A short message arrives
+// Mrecv receives the message that Mprobe matched into buf, as Recv does. A short message arrives
 // even if its sender has died; the rest of a long message may be lost with the sender. Errors:
 // those of Recv; ErrInactive when m was received before, or is nil. If ctx is over at the call m
 // stays as it is, and a later receive completes. MPI 3.8.
-func MRecv[T Elem](ctx context.Context, m *Message, buf []T) (Status, error) {
+func Mrecv[T Elem](ctx context.Context, m *Message, buf []T) (Status, error) {
 	elem := code[T]()
 	if elem == 0 {
 		return none(), unsendable[T]("mrecv", m.communicator())

@@ -35,13 +35,13 @@ func TestMprobeTakesTheMessage(t *testing.T) {
 			}
 			_, err = comm.Recv(ctx, w.From(1), []int{0})
 			ok(t, "sign", err)
-			_, err = comm.MRecv(ended(ctx), m, in)
+			_, err = comm.Mrecv(ended(ctx), m, in)
 			want(t, "mrecv, context over", err, context.Canceled)
-			st, err = comm.MRecv(ctx, m, in)
+			st, err = comm.Mrecv(ctx, m, in)
 			if err != nil || in[n-1] != 1 || st != (comm.Status{Source: 1, Tag: 5, Count: n, Bytes: 8 * n}) {
 				t.Errorf("mrecv: %d, %+v, %v", in[n-1], st, err)
 			}
-			_, err = comm.MRecv(ctx, m, in)
+			_, err = comm.Mrecv(ctx, m, in)
 			want(t, "mrecv again", err, comm.ErrInactive)
 			wantOp(t, err, "mrecv")
 			if waits := door.Engine(w).Proc().Waits(); len(waits) != 0 {
@@ -56,14 +56,14 @@ func TestMprobeArguments(t *testing.T) {
 	commtest.Run(t, 1, func(ctx context.Context, w *comm.Comm) {
 		m, st, err := comm.Mprobe(ctx, w.From(comm.None))
 		ok(t, "mprobe of none", err)
-		got, err := comm.MRecv(ctx, m, []int{1})
+		got, err := comm.Mrecv(ctx, m, []int{1})
 		ok(t, "mrecv of none", err)
 		if none := (comm.Status{Source: comm.None, Tag: comm.Any}); st != none || got != none {
 			t.Errorf("%+v, %+v", st, got)
 		}
 		_, _, err = comm.Mprobe(ctx, w.From(4))
 		want(t, "mprobe", err, comm.ErrRank)
-		_, err = comm.MRecv(ctx, nil, []int{1})
+		_, err = comm.Mrecv(ctx, nil, []int{1})
 		want(t, "mrecv of nothing", err, comm.ErrInactive)
 		_, _, err = comm.Mprobe(ended(ctx), w.From(0))
 		want(t, "mprobe, context over", err, context.Canceled)
@@ -71,7 +71,7 @@ func TestMprobeArguments(t *testing.T) {
 		m, _, err = comm.Mprobe(ctx, w.From(0))
 		ok(t, "mprobe", err)
 		in := []int{0}
-		st, err = comm.MRecv(ctx, m, in)
+		st, err = comm.Mrecv(ctx, m, in)
 		want(t, "mrecv of what does not fit", err, comm.ErrTruncated)
 		if in[0] != 1 || st.Count != 1 {
 			t.Errorf("%d, %+v", in[0], st)
@@ -79,7 +79,7 @@ func TestMprobeArguments(t *testing.T) {
 		ok(t, "send", comm.Send(ctx, w.To(0), []int{1}))
 		m, _, err = comm.Mprobe(ctx, w.From(0))
 		ok(t, "mprobe", err)
-		_, err = comm.MRecv(ctx, m, []float64{0})
+		_, err = comm.Mrecv(ctx, m, []float64{0})
 		want(t, "mrecv of another type", err, comm.ErrType)
 	})
 }
@@ -104,7 +104,7 @@ func TestMprobeOfManyGoroutines(t *testing.T) {
 					m, st, err := comm.Mprobe(ctx, w.From(1))
 					ok(t, "mprobe", err)
 					in := make([]int, st.Count/8)
-					_, err = comm.MRecv(ctx, m, in)
+					_, err = comm.Mrecv(ctx, m, in)
 					ok(t, "mrecv", err)
 					if len(in) != in[0]%7*700+1 || in[len(in)-1] != in[0] {
 						t.Errorf("message %d has %d elements, the last %d", in[0], len(in), in[len(in)-1])
@@ -152,10 +152,10 @@ func TestSpecR48R8R13MatchedProbe(t *testing.T) {
 		close(taken)
 		ok(t, "deaths", commtest.AwaitFailure(ctx, w, 1))
 		in := make([]int, bulk)
-		_, err = comm.MRecv(ctx, long, in)
+		_, err = comm.Mrecv(ctx, long, in)
 		want(t, "long", err, ulfm.ErrProcFailed)
 		wantRanks(t, err, 1)
-		_, err = comm.MRecv(ctx, short, in)
+		_, err = comm.Mrecv(ctx, short, in)
 		if err != nil || in[0] != 4 {
 			t.Errorf("short: %d, %v", in[0], err)
 		}
@@ -172,7 +172,7 @@ func TestSpecR48R8R13MatchedProbe(t *testing.T) {
 		m, _, err := comm.Mprobe(ctx, s.From(1))
 		ok(t, "mprobe", err)
 		ok(t, "revoke", s.Revoke())
-		_, err = comm.MRecv(ctx, m, in)
+		_, err = comm.Mrecv(ctx, m, in)
 		want(t, "mrecv", err, ulfm.ErrRevoked)
 		wantOp(t, err, "mrecv")
 		_, _, err = comm.Mprobe(ctx, s.From(1))
@@ -192,10 +192,10 @@ func TestSpecContextMatchedReceive(t *testing.T) {
 			m, _, err := comm.Mprobe(ctx, w.From(1))
 			ok(t, "mprobe", err)
 			in := make([]int, bulk)
-			_, err = comm.MRecv(ended(ctx), m, in)
+			_, err = comm.Mrecv(ended(ctx), m, in)
 			want(t, "over before", err, context.Canceled)
 			err = whileOrOver(ctx, w, func(ctx context.Context) error {
-				_, err := comm.MRecv(ctx, m, in)
+				_, err := comm.Mrecv(ctx, m, in)
 				return err
 			})
 			if err != nil || in[bulk-1] != 8 {

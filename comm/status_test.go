@@ -22,11 +22,11 @@ func TestStatusBytes(t *testing.T) {
 			_, st, err := comm.WaitAny(ctx, comm.Irecv(from, buf))
 			return st, err
 		},
-		"MRecv": func(ctx context.Context, from comm.Source, buf []record) (comm.Status, error) {
+		"Mrecv": func(ctx context.Context, from comm.Source, buf []record) (comm.Status, error) {
 			m, st, err := comm.Mprobe(ctx, from)
 			assert.Equal(t, 36, st.Bytes, "Mprobe: %v", err)
 			assert.Equal(t, 36, st.Count, "Mprobe knows no elements")
-			return comm.MRecv(ctx, m, buf)
+			return comm.Mrecv(ctx, m, buf)
 		},
 		"Probe": func(ctx context.Context, from comm.Source, buf []record) (comm.Status, error) {
 			st, err := comm.Probe(ctx, from)

@@ -106,7 +106,7 @@ func (r *runner) gather(a repair.Gather) []repair.Report {
 			return nil
 		}
 	}
-	r.alone = r.cfg.NodeMemory == WithoutCopies && onOneNode(all)
+	r.alone = r.cfg.NodeMemory == NodeMemoryWithoutCopies && onOneNode(all)
 	reports := make([]repair.Report, len(all))
 	r.w.nodes, r.w.homes = nil, nil
 	for i, t := range all {

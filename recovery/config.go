@@ -35,9 +35,9 @@ type Config struct {
 	// the program computes again are compared with those of its first computation. A difference is
 	// ErrReplay. Every defaults to 1 with Verify.
 	Verify bool
-	// Short is the policy for a repair that has too few processes to replace the dead.
-	Short Short
-	// Wait bounds the time that the policy [Wait] waits for processes.
+	// Shortage is the policy for a repair that has too few processes to replace the dead.
+	Shortage Shortage
+	// Wait bounds the time that the policy [ShortageWait] waits for processes.
 	Wait time.Duration
 	// Tries ends a program that loses one rank Tries times without a new commit in between: the
 	// rank would be lost again. Default 5.
@@ -63,22 +63,22 @@ type NodeMemory int
 
 // The uses of node memory.
 const (
-	// WithoutCopies uses node memory instead of copies and parity as long as all ranks are on one
+	// NodeMemoryWithoutCopies uses node memory instead of copies and parity as long as all ranks are on one
 	// node that has node memory: such memory survives the loss of any processes. Otherwise node
 	// memory is used in addition to copies, which survive the loss of a node.
-	WithoutCopies NodeMemory = iota
-	WithCopies               // always in addition to copies
-	Unused
+	NodeMemoryWithoutCopies NodeMemory = iota
+	NodeMemoryWithCopies               // always in addition to copies
+	NodeMemoryOff                      // node memory is not used
 )
 
-// Short is the policy for a repair that has too few processes.
-type Short int
+// Shortage is the policy for a repair that has too few processes to replace the dead.
+type Shortage int
 
 // The policies.
 const (
-	Stop   Short = iota // Run returns ErrTooFew
-	Shrink              // the attempt goes on with fewer ranks
-	Wait                // rank 0 asks again for up to Config.Wait, then as Stop
+	ShortageStop   Shortage = iota // Run returns ErrTooFew
+	ShortageShrink                 // the program continues with fewer ranks
+	ShortageWait                   // rank 0 requests processes again for up to Config.Wait, then as ShortageStop
 )
 
 // The errors of a world, equal at all ranks except for ErrMember. Run wraps them in text.

@@ -190,7 +190,7 @@ func ExampleSame() {
 func ExampleStatic() {
 	job(2, 1, 3, recovery.Config{}, func(ctx context.Context, w *recovery.World) error {
 		matrix, x := []int(nil), w.Rank()
-		if w.Role() != recovery.Recovered { // a new process does not assemble
+		if w.Role() != recovery.RoleRecovered { // a new process does not assemble
 			matrix = []int{2, 3}
 		}
 		if _, err := w.Protect(ctx, recovery.Slice("matrix", &matrix, recovery.Static()), recovery.Value("x", &x)); err != nil {
@@ -243,7 +243,7 @@ func ExampleForward() {
 
 // No process can replace the dead rank: its rows are distributed among the remaining ranks.
 func ExampleRows() {
-	cfg := recovery.Config{Every: 1, Log: io.Discard, Short: recovery.Shrink}
+	cfg := recovery.Config{Every: 1, Log: io.Discard, Shortage: recovery.ShortageShrink}
 	body := func(ctx context.Context, w *recovery.World) error {
 		const rows, width = 6, 2
 		lo, hi := w.Block(rows)

@@ -254,7 +254,7 @@ func ExampleWorld_Save() {
 
 // Without replacements the world may continue with fewer ranks.
 func ExampleWorld_Size() {
-	cfg := recovery.Config{Every: 1, Log: io.Discard, Short: recovery.Shrink}
+	cfg := recovery.Config{Every: 1, Log: io.Discard, Shortage: recovery.ShortageShrink}
 	body := func(ctx context.Context, w *recovery.World) error {
 		x := 0
 		if _, err := w.Protect(ctx, recovery.Value("x", &x, recovery.Same())); err != nil {

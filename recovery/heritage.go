@@ -19,7 +19,7 @@ import (
 // node.
 func (r *runner) takeOver() {
 	memory := door.NodeMemory(r.w.base)
-	if memory == nil || r.cfg.NodeMemory == Unused {
+	if memory == nil || r.cfg.NodeMemory == NodeMemoryOff {
 		return
 	}
 	if r.home == nil {

@@ -22,7 +22,7 @@ import (
 func TestPairKept(t *testing.T) {
 	want, _ := run(t, commtest.Job{N: 4}, recovery.Config{})
 	kept := commtest.Job{N: 4, NodeMemory: true}
-	for _, use := range []recovery.NodeMemory{recovery.WithCopies, recovery.WithoutCopies} {
+	for _, use := range []recovery.NodeMemory{recovery.NodeMemoryWithCopies, recovery.NodeMemoryWithoutCopies} {
 		cfg := recovery.Config{Every: 3, NodeMemory: use}
 		assert.Equal(t, want, together(t, kept, cfg, 0, 2))
 		assert.Equal(t, want, together(t, kept, cfg, 0, 1, 3))
@@ -30,8 +30,8 @@ func TestPairKept(t *testing.T) {
 		alone, _ := run(t, commtest.Job{N: 1}, cfg)
 		assert.Equal(t, alone, got)
 	}
-	wantLost(t, kept, recovery.Config{Every: 3, NodeMemory: recovery.Unused}, 0, 2)
-	assert.Equal(t, want, together(t, commtest.Job{N: 4}, recovery.Config{Every: 3, Copies: 2, NodeMemory: recovery.WithoutCopies}, 0, 2),
+	wantLost(t, kept, recovery.Config{Every: 3, NodeMemory: recovery.NodeMemoryOff}, 0, 2)
+	assert.Equal(t, want, together(t, commtest.Job{N: 4}, recovery.Config{Every: 3, Copies: 2, NodeMemory: recovery.NodeMemoryWithoutCopies}, 0, 2),
 		"where there is no such memory copies are sent")
 }
 
@@ -68,7 +68,7 @@ func TestEachPointKept(t *testing.T) {
 	for _, c := range []struct {
 		n   int
 		use recovery.NodeMemory
-	}{{3, recovery.WithCopies}, {3, recovery.WithoutCopies}, {2, recovery.WithoutCopies}} {
+	}{{3, recovery.NodeMemoryWithCopies}, {3, recovery.NodeMemoryWithoutCopies}, {2, recovery.NodeMemoryWithoutCopies}} {
 		t.Run(fmt.Sprint(c.n, " ranks, use ", c.use), func(t *testing.T) {
 			try, jobs := tryField(t, recovery.Config{Every: 2, NodeMemory: c.use, Log: io.Discard}), 0
 			j := commtest.Job{N: c.n, NodeMemory: true, Restarts: 1}
@@ -93,7 +93,7 @@ func TestEachPointKept(t *testing.T) {
 func TestAnotherNode(t *testing.T) {
 	want, _ := run(t, commtest.Job{N: 4}, recovery.Config{})
 	j := commtest.Job{N: 4, Nodes: commtest.Nodes{0, 0, 1, 1}, NodeMemory: true}
-	for _, use := range []recovery.NodeMemory{recovery.WithCopies, recovery.WithoutCopies} {
+	for _, use := range []recovery.NodeMemory{recovery.NodeMemoryWithCopies, recovery.NodeMemoryWithoutCopies} {
 		cfg := recovery.Config{Every: 3, NodeMemory: use}
 		assert.Equal(t, want, together(t, j, cfg, 0, 2), "their successors are both on node 0")
 		assert.Equal(t, want, together(t, j, cfg, 1, 3))
@@ -163,7 +163,7 @@ func TestShrinkKept(t *testing.T) {
 	s := &sums{seen: map[int]int{}, meet: meetingOf(1, 3)}
 	kills := append(s.meet.kills(), commtest.Killed{Rank: 2, Mark: "step", At: 12})
 	commtest.Job{N: 4, Room: 4, NodeMemory: true, Kills: kills}.Run(t, func(ctx context.Context, w *comm.Comm) error {
-		cfg := recovery.Config{Log: io.Discard, Every: 2, Short: recovery.Shrink, NodeMemory: recovery.WithoutCopies}
+		cfg := recovery.Config{Log: io.Discard, Every: 2, Shortage: recovery.ShortageShrink, NodeMemory: recovery.NodeMemoryWithoutCopies}
 		return recovery.Run(ctx, w, cfg, func(ctx context.Context, w *recovery.World) error {
 			lo, hi := w.Block(rows)
 			u := make([]int, hi-lo)
@@ -201,7 +201,7 @@ func TestShrinkKept(t *testing.T) {
 func TestBagKept(t *testing.T) {
 	longtest.Skip(t, "some hundred jobs")
 	j := commtest.Job{N: 3, NodeMemory: true, Restarts: 1}
-	for _, use := range []recovery.NodeMemory{recovery.WithCopies, recovery.WithoutCopies} {
+	for _, use := range []recovery.NodeMemory{recovery.NodeMemoryWithCopies, recovery.NodeMemoryWithoutCopies} {
 		commtest.EachKill(t, j, func(j commtest.Job) string {
 			b := &bag{cfg: recovery.Config{NodeMemory: use}}
 			b.run(t, j)
@@ -258,6 +258,6 @@ func TestMemoryMax(t *testing.T) {
 // TestVerifyKept: the home has the version before, too.
 func TestVerifyKept(t *testing.T) {
 	want, _ := run(t, commtest.Job{N: 4}, recovery.Config{})
-	cfg := recovery.Config{Verify: true, NodeMemory: recovery.WithoutCopies}
+	cfg := recovery.Config{Verify: true, NodeMemory: recovery.NodeMemoryWithoutCopies}
 	assert.Equal(t, want, together(t, commtest.Job{N: 4, NodeMemory: true}, cfg, 0, 2))
 }

@@ -15,7 +15,7 @@ import "github.com/goulfm/goulfm/internal/base/rankset"
 // staysInHome reports whether n bytes of a member are in the home alone. Values, and members that
 // are compared, shared by versions, written to files or verified, are also in this process.
 func (r *runner) staysInHome(m Member, n int) bool {
-	return r.home != nil && r.cfg.NodeMemory == WithoutCopies && r.files == nil && !r.cfg.Verify &&
+	return r.home != nil && r.cfg.NodeMemory == NodeMemoryWithoutCopies && r.files == nil && !r.cfg.Verify &&
 		m.bytes != nil && n > 0 && !m.option.Same && !m.option.Static && !m.option.Own
 }
 

@@ -160,7 +160,7 @@ func checkMembers(ms []Member) error {
 func checkShrinkable(ms []Member) error {
 	for _, m := range ms {
 		if !m.option.Same && !m.isRows() {
-			return fmt.Errorf("%w: %q: with Config.Short Shrink a member is Same, or a Slice of Rows", ErrMember, m.name)
+			return fmt.Errorf("%w: %q: with ShortageShrink a member is Same, or a Slice of Rows", ErrMember, m.name)
 		}
 	}
 	return nil

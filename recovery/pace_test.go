@@ -26,7 +26,7 @@ func TestWhoCountsWhichFailures(t *testing.T) {
 			if _, err := w.Protect(ctx, Value("x", &x)); err != nil {
 				return err
 			}
-			assert.Equal(t, w.Role() == Recovered, w.wish() == 0, "rank %d in attempt %d", w.Rank(), w.Attempt())
+			assert.Equal(t, w.Role() == RoleRecovered, w.wish() == 0, "rank %d in attempt %d", w.Rank(), w.Attempt())
 			for range w.Steps(ctx, 6) {
 				x++
 			}

@@ -73,7 +73,7 @@ func solver(s *sums, cfg recovery.Config) func(ctx context.Context, w *comm.Comm
 		return recovery.Run(ctx, w, cfg, func(ctx context.Context, w *recovery.World) error {
 			u := []int{w.Rank()}
 			fixed := []int{w.Rank() * w.Rank()}
-			if w.Role() == recovery.Recovered {
+			if w.Role() == recovery.RoleRecovered {
 				fixed[0] = -1
 			}
 			v, err := w.Protect(ctx, recovery.Slice("u", &u), recovery.Slice("fixed", &fixed, recovery.Static()))
@@ -179,7 +179,7 @@ func TestRollback(t *testing.T) {
 				assert.Equal(t, uint64(2), v.Number, "4 of 5 steps")
 				assert.Equal(t, []float64{16}, u)
 				assert.Empty(t, w.Lost())
-				assert.Equal(t, recovery.Survivor, w.Role())
+				assert.Equal(t, recovery.RoleSurvivor, w.Role())
 			}
 			for step := range w.Steps(ctx, 8) {
 				if step == 5 && w.Attempt() == 1 && w.Rank() == 0 {
@@ -324,7 +324,7 @@ func TestShrink(t *testing.T) {
 		{{Rank: 3, Mark: "step", At: 5}, {Rank: 2, Mark: "restore.move", At: 1}},
 	} {
 		commtest.Job{N: 4, Room: 4, Kills: kills}.Run(t, func(ctx context.Context, w *comm.Comm) error {
-			cfg := recovery.Config{Log: io.Discard, Every: 2, Short: recovery.Shrink}
+			cfg := recovery.Config{Log: io.Discard, Every: 2, Shortage: recovery.ShortageShrink}
 			return recovery.Run(ctx, w, cfg, func(ctx context.Context, w *recovery.World) error {
 				lo, hi := w.Block(rows)
 				u, seen := make([]int, (hi-lo)*width), 0
@@ -357,7 +357,7 @@ func TestShrink(t *testing.T) {
 // died.
 func TestShrinkRefusesMembers(t *testing.T) {
 	commtest.Job{N: 2}.Run(t, func(ctx context.Context, w *comm.Comm) error {
-		err := recovery.Run(ctx, w, recovery.Config{Log: io.Discard, Short: recovery.Shrink}, func(ctx context.Context, w *recovery.World) error {
+		err := recovery.Run(ctx, w, recovery.Config{Log: io.Discard, Shortage: recovery.ShortageShrink}, func(ctx context.Context, w *recovery.World) error {
 			u := []int{1}
 			_, err := w.Protect(ctx, recovery.Slice("u", &u))
 			return err

@@ -23,7 +23,7 @@ import (
 var door = commhooks.Through[comm.Comm, comm.Intercomm, comm.Request, comm.Config]()
 
 // Main is the main function of a program that outlives its processes: comm.Main with Run as its
-// body. Use it under goulfm run; elsewhere the dead cannot be replaced (Config.Short).
+// body. Use it under goulfm run; elsewhere the dead cannot be replaced (Config.Shortage).
 func Main(cfg Config, body Body) {
 	comm.MainWith(cfg.Comm, func(ctx context.Context, w *comm.Comm) error { return Run(ctx, w, cfg, body) })
 }
@@ -117,8 +117,8 @@ func (r *runner) layout(nodes []int) redundancy.Layout {
 // settings are those of the rules.
 func (r *runner) settings() repair.Config {
 	return repair.Config{
-		Layout: r.layout,
-		Short:  repair.Short(r.cfg.Short), Wait: mono.Duration(r.cfg.Wait), Tries: r.cfg.Tries, Every: r.cfg.Every, Files: r.files != nil, Must: r.cfg.Files.Must, Verify: r.cfg.Verify,
+		Layout:   r.layout,
+		Shortage: repair.Shortage(r.cfg.Shortage), Wait: mono.Duration(r.cfg.Wait), Tries: r.cfg.Tries, Every: r.cfg.Every, Files: r.files != nil, Must: r.cfg.Files.Must, Verify: r.cfg.Verify,
 	}
 }
 

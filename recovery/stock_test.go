@@ -59,10 +59,10 @@ type process struct {
 }
 
 func (p *process) body(ctx context.Context, w *recovery.World) error {
-	if p.settled != (w.Role() == recovery.Survivor) {
+	if p.settled != (w.Role() == recovery.RoleSurvivor) {
 		p.note("rank %d has role %d in attempt %d, a Protect has returned: %v", w.Rank(), w.Role(), w.Attempt(), p.settled)
 	}
-	isNew, err := collectives.AllgatherValue(ctx, w.Comm(), w.Role() == recovery.Recovered)
+	isNew, err := collectives.AllgatherValue(ctx, w.Comm(), w.Role() == recovery.RoleRecovered)
 	if err != nil {
 		return err
 	}
@@ -119,7 +119,7 @@ func TestMembersOverTwoDeaths(t *testing.T) {
 	}
 	for name, cfg := range map[string]recovery.Config{
 		"copies": {Every: 2, Copies: 2, Log: io.Discard},
-		"memory": {Every: 2, NodeMemory: recovery.WithoutCopies, Log: io.Discard},
+		"memory": {Every: 2, NodeMemory: recovery.NodeMemoryWithoutCopies, Log: io.Discard},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, jobs := &stocked{cfg: cfg}, 0

@@ -66,9 +66,9 @@ type Role int
 
 // The roles, in the order of those of package repair.
 const (
-	Initial   Role = iota // started with the job; no Protect of this process was agreed yet
-	Survivor              // a Protect of this process was agreed in an earlier attempt
-	Recovered             // has replaced another process; no Protect of this process was agreed yet
+	RoleInitial   Role = iota // started with the job; no Protect of this process was agreed yet
+	RoleSurvivor              // a Protect of this process was agreed in an earlier attempt
+	RoleRecovered             // has replaced another process; no Protect of this process was agreed yet
 )
 
 // Comm returns the communicator of the attempt. The communicator, and all objects made from it, end
@@ -95,7 +95,7 @@ func (w *World) Attempt() int { return w.run.Attempt }
 func (w *World) Role() Role { return Role(w.run.Role) }
 
 // Lost returns the ranks that have a new process since a Protect was last agreed: the ranks whose
-// Role is Recovered. The list is the same at all ranks. A death during a repair removes no rank
+// Role is RoleRecovered. The list is the same at all ranks. A death during a repair removes no rank
 // from the list.
 func (w *World) Lost() []int { return slices.Clone(w.run.Lost) }
 
@@ -108,7 +108,7 @@ func (w *World) Protect(ctx context.Context, ms ...Member) (Version, error) {
 		return Version{}, fmt.Errorf("%w: Protect was called before in this attempt", ErrMember)
 	}
 	err := errors.Join(ctx.Err(), checkMembers(ms))
-	if w.r.cfg.Short == Shrink {
+	if w.r.cfg.Shortage == ShortageShrink {
 		err = errors.Join(err, checkShrinkable(ms))
 	}
 	if err != nil {

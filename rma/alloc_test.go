@@ -31,8 +31,8 @@ func operations(ctx context.Context, w *rma.Win[int64]) map[string]func() error 
 		"accumulate 8 B":      func() error { return t.Accumulate(ctx, 0, one, collectives.Sum) },
 		"accumulate 64 KiB":   func() error { return t.Accumulate(ctx, 0, many, collectives.Sum) },
 		"notified put 8 B":    func() error { return t.PutNotify(ctx, 0, one, 0) },
-		"lock and unlock":     func() error { _ = t.Lock(ctx, rma.Exclusive); return t.Unlock(ctx) },
-		"share and give back": func() error { _ = t.Lock(ctx, rma.Shared); return t.Unlock(ctx) },
+		"lock and unlock":     func() error { _ = t.Lock(ctx, rma.LockExclusive); return t.Unlock(ctx) },
+		"share and give back": func() error { _ = t.Lock(ctx, rma.LockShared); return t.Unlock(ctx) },
 	}
 }
 

@@ -29,7 +29,7 @@ func TestFlushIsThere(t *testing.T) {
 					assert.NoError(t, to.Put(ctx, 0, []int{i}))
 					assert.NoError(t, to.Flush(ctx))
 				} else {
-					assert.NoError(t, to.Lock(ctx, rma.Exclusive))
+					assert.NoError(t, to.Lock(ctx, rma.LockExclusive))
 					assert.NoError(t, to.Put(ctx, 0, []int{i}))
 					assert.NoError(t, to.Unlock(ctx))
 				}

@@ -326,18 +326,18 @@ func ExampleTarget_Lock() {
 		w := window[int](ctx, c, 2)
 		t := w.At(0)
 		if c.Rank() == 2 {
-			told(t.Lock(ctx, rma.Exclusive), t.Put(ctx, 0, []int{5}))
+			told(t.Lock(ctx, rma.LockExclusive), t.Put(ctx, 0, []int{5}))
 		}
 		told(w.Fence(ctx))
 		if c.Rank() == 2 {
 			commtest.Kill(c)
 		}
 		if c.Rank() == 1 {
-			fmt.Println(t.Lock(ctx, rma.Exclusive))
-			told(t.Lock(ctx, rma.Mend))
+			fmt.Println(t.Lock(ctx, rma.LockExclusive))
+			told(t.Lock(ctx, rma.LockMend))
 			pair := make([]int, 2)
 			told(t.Get(ctx, 0, pair), t.Put(ctx, 1, pair[:1]), t.Unlock(ctx))
-			told(t.Lock(ctx, rma.Shared), t.Get(ctx, 0, pair), t.Unlock(ctx))
+			told(t.Lock(ctx, rma.LockShared), t.Get(ctx, 0, pair), t.Unlock(ctx))
 			fmt.Println(pair)
 		}
 		_, _ = c.Agree(ctx, 1)
@@ -355,7 +355,7 @@ func ExampleTarget_Unlock() { ExampleTarget_Lock() }
 func ExampleWin_LockAll() {
 	ranks(3, func(ctx context.Context, c *comm.Comm) {
 		w := window[int](ctx, c, 1)
-		told(w.At(c.Rank()).Lock(ctx, rma.Exclusive), w.At(c.Rank()).Put(ctx, 0, []int{1}), w.At(c.Rank()).Unlock(ctx), w.Fence(ctx))
+		told(w.At(c.Rank()).Lock(ctx, rma.LockExclusive), w.At(c.Rank()).Put(ctx, 0, []int{1}), w.At(c.Rank()).Unlock(ctx), w.Fence(ctx))
 		told(w.LockAll(ctx))
 		sum := 0
 		for rank := range 3 {

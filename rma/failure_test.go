@@ -109,7 +109,7 @@ func TestSpecR60W2W3W5W8W9W14W15DeadTarget(t *testing.T) {
 		wants(t, dead.Accumulate(ctx, 3, []int{1}, collectives.Sum), comm.ErrProcFailed, "accumulate", 2)
 		wants(t, dead.PutNotify(ctx, 3, []int{1}, 0), comm.ErrProcFailed, "put_notify", 2)
 		wants(t, dead.Flush(ctx), comm.ErrProcFailed, "flush", 2)
-		wants(t, dead.Lock(ctx, rma.Shared), comm.ErrProcFailed, "lock", 2)
+		wants(t, dead.Lock(ctx, rma.LockShared), comm.ErrProcFailed, "lock", 2)
 		_, err := dead.Load(ctx, 0)
 		wants(t, err, comm.ErrProcFailed, "load", 2)
 		_, err = dead.FetchAndOp(ctx, 3, 1, collectives.Sum)
@@ -279,7 +279,7 @@ func TestSpecW19W23Revoke(t *testing.T) {
 			}
 			wants(t, err, comm.ErrRevoked, "fence")
 			wants(t, w.At(1).Put(ctx, 0, []int{1}), comm.ErrRevoked, "put")
-			wants(t, w.At(1).Lock(ctx, rma.Shared), comm.ErrRevoked, "lock")
+			wants(t, w.At(1).Lock(ctx, rma.LockShared), comm.ErrRevoked, "lock")
 			assert.Equal(t, parent, c.IsRevoked())
 			salvages(t, w, 0, c.Rank(), 4) // completed operations stay in effect
 			assert.NoError(t, other.Fence(ctx), "W23")

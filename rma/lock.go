@@ -15,26 +15,26 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/window"
 )
 
-// Mode is the mode of a lock.
-type Mode uint8
+// LockMode is the mode of a lock.
+type LockMode uint8
 
 // The modes of Lock.
 const (
-	Shared    Mode = iota + 1 // with others that share it
-	Exclusive                 // alone
-	Mend                      // alone, also if a dead holder has left the lock broken
+	LockShared    LockMode = iota + 1 // with others that share it
+	LockExclusive                     // alone
+	LockMend                          // alone, also if a dead holder has left the lock broken
 )
 
 // String returns "shared", "exclusive" or "mend".
-func (m Mode) String() string {
-	if m < Shared || m > Mend {
+func (m LockMode) String() string {
+	if m < LockShared || m > LockMend {
 		return fmt.Sprintf("mode %d", uint8(m))
 	}
 	return robustlock.Mode(m).String()
 }
 
 // The modes are those of robustlock; otherwise this does not compile.
-var _ [robustlock.Shared - robustlock.Mode(Shared)]struct{} = [robustlock.Mend - robustlock.Mode(Mend)]struct{}{}
+var _ [robustlock.Shared - robustlock.Mode(LockShared)]struct{} = [robustlock.Mend - robustlock.Mode(LockMend)]struct{}{}
 
 // guard is this process's part in the lock of one target. Goroutines of a process take turns.
 type guard struct {
@@ -93,14 +93,14 @@ func (k *core) newGuards() {
 //
 // A member that dies with a share leaves no trace (W10). One that dies with an exclusive lock
 // leaves the target broken. Each Lock there, waiting or later, then returns comm.ErrProcFailed with
-// the dead holder, until a member locks in mode Mend, repairs the protected data, and unlocks
+// the dead holder, until a member locks in mode LockMend, repairs the protected data, and unlocks
 // (W11). If the target itself is dead the error is comm.ErrProcFailed with its rank (W13). The
 // death of a waiting member breaks nothing (W12); only a member that has its turn, and waits for
 // sharers to leave, counts as the holder.
 //
 // Other errors: comm.ErrArgument for an invalid mode, comm.ErrRank, comm.ErrRevoked, comm.ErrFreed;
 // if ctx ends the wait is withdrawn.
-func (t Target[T]) Lock(ctx context.Context, m Mode) error {
+func (t Target[T]) Lock(ctx context.Context, m LockMode) error {
 	return t.k.raise(t.k.lockTarget(ctx, "lock", t.rank, m))
 }
 
@@ -122,11 +122,11 @@ func (w *Win[T]) LockAll(ctx context.Context) error { return w.k.raise(w.k.lockA
 // without a LockAll; comm.ErrProcFailed names the targets that have died since.
 func (w *Win[T]) UnlockAll(ctx context.Context) error { return w.k.raise(w.k.unlockAll(ctx)) }
 
-func (k *core) lockTarget(ctx context.Context, op string, rank int, m Mode) error {
+func (k *core) lockTarget(ctx context.Context, op string, rank int, m LockMode) error {
 	if err := k.toward(ctx, op, rank); err != nil {
 		return err
 	}
-	if m < Shared || m > Mend {
+	if m < LockShared || m > LockMend {
 		return k.fail(op, nil, fmt.Errorf("%w: %v of a lock", comm.ErrArgument, m))
 	}
 	g := &k.guards[rank]
@@ -292,7 +292,7 @@ func (k *core) lockAll(ctx context.Context) error {
 	}
 	var got, lost []int
 	for rank := range k.n {
-		err := k.lockTarget(ctx, op, rank, Shared)
+		err := k.lockTarget(ctx, op, rank, LockShared)
 		if err == nil {
 			got = append(got, rank)
 			continue

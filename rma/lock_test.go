@@ -21,11 +21,11 @@ func TestLockExcludes(t *testing.T) {
 			for i := range each {
 				v := []int{0, 0}
 				if i%4 == 3 {
-					assert.NoError(t, w.At(1).Lock(ctx, rma.Shared))
+					assert.NoError(t, w.At(1).Lock(ctx, rma.LockShared))
 					assert.NoError(t, w.At(1).Get(ctx, 0, v))
 					assert.Equal(t, v[0], v[1])
 				} else {
-					assert.NoError(t, w.At(1).Lock(ctx, rma.Exclusive))
+					assert.NoError(t, w.At(1).Lock(ctx, rma.LockExclusive))
 					assert.NoError(t, w.At(1).Get(ctx, 0, v))
 					assert.NoError(t, w.At(1).Put(ctx, 0, []int{v[0] + 1}))
 					assert.NoError(t, w.At(1).Put(ctx, 1, []int{v[1] + 1}))
@@ -57,14 +57,14 @@ func TestSpecW11W23BrokenLock(t *testing.T) {
 	run(t, 4, func(ctx context.Context, c *comm.Comm) {
 		w := allocate[int](ctx, t, c, 2)
 		if c.Rank() == 3 {
-			assert.NoError(t, w.At(0).Lock(ctx, rma.Exclusive))
+			assert.NoError(t, w.At(0).Lock(ctx, rma.LockExclusive))
 			assert.NoError(t, w.At(0).Put(ctx, 0, []int{1})) // element 1 should follow
 		}
 		fence(ctx, t, w)
 		if c.Rank() == 3 {
 			commtest.Kill(c)
 		}
-		for _, m := range []rma.Mode{rma.Exclusive, rma.Shared} {
+		for _, m := range []rma.LockMode{rma.LockExclusive, rma.LockShared} {
 			err := w.At(0).Lock(ctx, m)
 			wants(t, err, comm.ErrProcFailed, "lock", 3)
 			if err == nil {
@@ -73,18 +73,18 @@ func TestSpecW11W23BrokenLock(t *testing.T) {
 		}
 		wants(t, w.LockAll(ctx), comm.ErrProcFailed, "lock_all", 3, 3) // the dead holder, and the dead target
 		assert.NoError(t, w.UnlockAll(ctx))
-		assert.NoError(t, w.At(1).Lock(ctx, rma.Exclusive), "W23")
+		assert.NoError(t, w.At(1).Lock(ctx, rma.LockExclusive), "W23")
 		assert.NoError(t, w.At(1).Unlock(ctx))
 		_, err := w.Comm().Agree(ctx, 1)
 		assert.ErrorIs(t, err, comm.ErrProcFailed)
-		assert.NoError(t, w.At(0).Lock(ctx, rma.Mend))
+		assert.NoError(t, w.At(0).Lock(ctx, rma.LockMend))
 		v := []int{0, 0}
 		assert.NoError(t, w.At(0).Get(ctx, 0, v))
 		if v[0] != v[1] {
 			assert.NoError(t, w.At(0).Put(ctx, 1, v[:1]))
 		}
 		assert.NoError(t, w.At(0).Unlock(ctx))
-		assert.NoError(t, w.At(0).Lock(ctx, rma.Exclusive), "it is whole")
+		assert.NoError(t, w.At(0).Lock(ctx, rma.LockExclusive), "it is whole")
 		assert.NoError(t, w.At(0).Get(ctx, 0, v))
 		assert.Equal(t, []int{1, 1}, v)
 		assert.NoError(t, w.At(0).Unlock(ctx))
@@ -99,9 +99,9 @@ func TestSpecW10W12DeadSharersAndWaiters(t *testing.T) {
 		w := allocate[int](ctx, t, c, 1)
 		switch c.Rank() {
 		case 2:
-			assert.NoError(t, w.At(1).Lock(ctx, rma.Shared))
+			assert.NoError(t, w.At(1).Lock(ctx, rma.LockShared))
 		case 0:
-			assert.NoError(t, w.At(0).Lock(ctx, rma.Exclusive))
+			assert.NoError(t, w.At(0).Lock(ctx, rma.LockExclusive))
 		}
 		fence(ctx, t, w)
 		switch c.Rank() {
@@ -116,7 +116,7 @@ func TestSpecW10W12DeadSharersAndWaiters(t *testing.T) {
 				}
 				commtest.Kill(c)
 			}()
-			assert.ErrorIs(t, w.At(0).Lock(ctx, rma.Exclusive), comm.ErrFenced)
+			assert.ErrorIs(t, w.At(0).Lock(ctx, rma.LockExclusive), comm.ErrFenced)
 			<-killed
 			return
 		}
@@ -125,7 +125,7 @@ func TestSpecW10W12DeadSharersAndWaiters(t *testing.T) {
 			assert.NoError(t, w.At(0).Unlock(ctx))
 		}
 		for target := range 2 {
-			assert.NoError(t, w.At(target).Lock(ctx, rma.Exclusive))
+			assert.NoError(t, w.At(target).Lock(ctx, rma.LockExclusive))
 			assert.NoError(t, w.At(target).Unlock(ctx))
 		}
 		_, _ = w.Comm().Agree(ctx, 1)
@@ -138,14 +138,14 @@ func TestSpecW13LockOfADeadTarget(t *testing.T) {
 	run(t, 3, func(ctx context.Context, c *comm.Comm) {
 		w := allocate[int](ctx, t, c, 1)
 		if c.Rank() == 0 {
-			assert.NoError(t, w.At(2).Lock(ctx, rma.Exclusive))
+			assert.NoError(t, w.At(2).Lock(ctx, rma.LockExclusive))
 		}
 		fence(ctx, t, w)
 		switch c.Rank() {
 		case 2:
 			commtest.Kill(c)
 		case 1:
-			wants(t, w.At(2).Lock(ctx, rma.Exclusive), comm.ErrProcFailed, "lock", 2) // the caller waits, or not
+			wants(t, w.At(2).Lock(ctx, rma.LockExclusive), comm.ErrProcFailed, "lock", 2) // the caller waits, or not
 			assert.NoError(t, w.At(0).Store(ctx, 0, 1))
 		case 0:
 			_, err := w.Wait(ctx, 0, func(v int) bool { return v == 1 }, 1)
@@ -163,11 +163,11 @@ func TestLockIsWithdrawn(t *testing.T) {
 	run(t, 2, func(ctx context.Context, c *comm.Comm) {
 		w := allocate[int](ctx, t, c, 1)
 		if c.Rank() == 0 {
-			assert.NoError(t, w.At(0).Lock(ctx, rma.Exclusive))
+			assert.NoError(t, w.At(0).Lock(ctx, rma.LockExclusive))
 		}
 		fence(ctx, t, w)
 		if c.Rank() == 1 {
-			for _, m := range []rma.Mode{rma.Shared, rma.Exclusive, rma.Mend} {
+			for _, m := range []rma.LockMode{rma.LockShared, rma.LockExclusive, rma.LockMend} {
 				over, cancel := context.WithCancel(ctx)
 				cancel()
 				assert.ErrorIs(t, w.At(0).Lock(over, m), context.Canceled)

@@ -38,7 +38,7 @@ func TestPoolList(t *testing.T) {
 		for i := range each {
 			ref, err := rma.Grow[node](ctx, p, 1)
 			assert.NoError(t, err)
-			assert.NoError(t, at.Lock(ctx, rma.Exclusive))
+			assert.NoError(t, at.Lock(ctx, rma.LockExclusive))
 			first := make([]rma.Ref[node], 1)
 			assert.NoError(t, at.Get(ctx, 0, first))
 			own, err := rma.Own(ctx, p, ref)

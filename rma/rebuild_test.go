@@ -17,7 +17,7 @@ func TestSpecW20Rebuild(t *testing.T) {
 	run(t, 4, func(ctx context.Context, c *comm.Comm) {
 		w := allocate[int](ctx, t, c, 3+c.Rank())
 		if c.Rank() == 2 {
-			assert.NoError(t, w.At(0).Lock(ctx, rma.Exclusive))
+			assert.NoError(t, w.At(0).Lock(ctx, rma.LockExclusive))
 			assert.NoError(t, w.At(0).Put(ctx, 2, []int{99}))
 		}
 		w.Local()[0] = 10 * c.Rank()
@@ -42,7 +42,7 @@ func TestSpecW20Rebuild(t *testing.T) {
 		}
 		assert.NoError(t, w.Free())
 
-		assert.NoError(t, v.At(0).Lock(ctx, rma.Exclusive))
+		assert.NoError(t, v.At(0).Lock(ctx, rma.LockExclusive))
 		assert.NoError(t, v.At(0).Unlock(ctx))
 		for rank, old := range []int{0, 1, 3} {
 			assert.Equal(t, 3+old, v.Len(rank))

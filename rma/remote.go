@@ -384,7 +384,7 @@ func (k *core) flushAway(ctx context.Context, op string, ranks ...int) error {
 }
 
 // lock acquires the lock of a target that is away. The caller has its process's turn.
-func (t far) lock(ctx context.Context, op string, m Mode) error {
+func (t far) lock(ctx context.Context, op string, m LockMode) error {
 	var b [rmaserver.GrantedBytes]byte
 	err := t.ask(ctx, op, &rmaserver.Frame{Op: rmaserver.Lock, Mode: uint8(robustlock.Mode(m))}, b[:])
 	if err != nil {

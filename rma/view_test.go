@@ -36,10 +36,10 @@ func TestView(t *testing.T) {
 		wants(t, words.At(peer).Put(ctx, 3, []uint64{1}), rma.ErrBounds, "put", peer)
 
 		if c.Rank() == 0 {
-			assert.NoError(t, small.At(1).Lock(ctx, rma.Exclusive))
+			assert.NoError(t, small.At(1).Lock(ctx, rma.LockExclusive))
 			over, cancel := context.WithCancel(ctx)
 			cancel()
-			assert.ErrorIs(t, w.At(1).Lock(over, rma.Exclusive), context.Canceled, "it is the same lock")
+			assert.ErrorIs(t, w.At(1).Lock(over, rma.LockExclusive), context.Canceled, "it is the same lock")
 			assert.NoError(t, w.At(1).Unlock(ctx))
 		}
 		assert.NoError(t, w.Fence(ctx))

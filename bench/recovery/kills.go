@@ -62,7 +62,7 @@ func (k *killing) run(ctx context.Context, w *recovery.World) error {
 		return err
 	}
 	var ballast []byte
-	if w.Role() != recovery.Recovered { // who is new gets it
+	if w.Role() != recovery.RoleRecovered { // who is new gets it
 		ballast = make([]byte, k.bytes)
 		for i := range ballast {
 			ballast[i] = byte(i)
@@ -83,7 +83,7 @@ func (k *killing) run(ctx context.Context, w *recovery.World) error {
 	if err := w.CommitNow(ctx); err != nil { // that is progress: else recovery.ErrNoProgress would end the job
 		return err
 	}
-	if w.Role() == recovery.Recovered {
+	if w.Role() == recovery.RoleRecovered {
 		if err := k.tell(w, ballast, took); err != nil {
 			return err
 		}

@@ -21,7 +21,7 @@ const never = math.MaxInt32
 func (o rankOption) config() recovery.Config {
 	cfg := recovery.Config{Every: 1}
 	if o.copies {
-		cfg.NodeMemory = recovery.Unused
+		cfg.NodeMemory = recovery.NodeMemoryOff
 	}
 	return cfg
 }

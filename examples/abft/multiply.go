@@ -37,7 +37,7 @@ func (p *process) run(ctx context.Context, w *recovery.World) error {
 	if p.columns == nil {
 		p.columns = columns(p.n, c.Rank(), c.Size())
 		p.b = p.makeB()
-		if w.Role() != recovery.Recovered { // who replaces nobody has lost nothing, also if it is late
+		if w.Role() != recovery.RoleRecovered { // who replaces nobody has lost nothing, also if it is late
 			p.c = newBlock(p.n, len(p.columns)-1)
 		}
 	}

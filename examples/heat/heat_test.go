@@ -32,14 +32,14 @@ func (o *output) Write(p []byte) (int, error) {
 // compute returns the result line of a run, which may have been printed more than once.
 func compute(t *testing.T, n int, kills ...commtest.Killed) string {
 	t.Helper()
-	return computeIn(t, commtest.Job{N: n, Kills: kills}, recovery.Stop)
+	return computeIn(t, commtest.Job{N: n, Kills: kills}, recovery.ShortageStop)
 }
 
-func computeIn(t *testing.T, j commtest.Job, short recovery.Short) string {
+func computeIn(t *testing.T, j commtest.Job, shortage recovery.Shortage) string {
 	t.Helper()
 	o := &output{}
 	j.Run(t, func(ctx context.Context, w *comm.Comm) error {
-		return recovery.Run(ctx, w, recovery.Config{Every: 3, Short: short, Log: io.Discard}, func(ctx context.Context, w *recovery.World) error {
+		return recovery.Run(ctx, w, recovery.Config{Every: 3, Shortage: shortage, Log: io.Discard}, func(ctx context.Context, w *recovery.World) error {
 			s := &solver{options: options{Options: plate.Options{NX: 7, NY: 9, Steps: 20, Tol: 1.6e-2}}, out: o}
 			return s.solve(ctx, w)
 		})
@@ -65,7 +65,7 @@ func TestSameResult(t *testing.T) {
 		}
 	}
 	fewer := commtest.Job{N: 4, Room: 4, Kills: []commtest.Killed{{Rank: 2, Mark: "step", At: 5}, {Rank: 0, Mark: "step", At: 10}}}
-	assert.Equal(t, want, computeIn(t, fewer, recovery.Shrink))
+	assert.Equal(t, want, computeIn(t, fewer, recovery.ShortageShrink))
 	var steps int
 	_, err := fmt.Sscanf(want, "result: steps=%d", &steps)
 	assert.NoError(t, err)

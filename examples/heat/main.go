@@ -32,15 +32,15 @@ import (
 // Options say what to compute.
 type options struct {
 	plate.Options
-	every int           // steps between two commits; 0: as it pays
-	mtbf  time.Duration // for that
-	dir   string        // of files that outlive the job; empty: none
-	short recovery.Short
+	every    int           // steps between two commits; 0: as it pays
+	mtbf     time.Duration // for that
+	dir      string        // of files that outlive the job; empty: none
+	shortage recovery.Shortage
 }
 
 func main() {
 	o := parse()
-	recovery.Main(recovery.Config{Every: o.every, MTBF: o.mtbf, Short: o.short, Files: recovery.Files{Dir: o.dir, Arguments: o.problem()}}, func(ctx context.Context, w *recovery.World) error {
+	recovery.Main(recovery.Config{Every: o.every, MTBF: o.mtbf, Shortage: o.shortage, Files: recovery.Files{Dir: o.dir, Arguments: o.problem()}}, func(ctx context.Context, w *recovery.World) error {
 		if o.PIDs {
 			fmt.Printf("rank %d: kill -9 %d\n", w.Rank(), os.Getpid())
 		}
@@ -62,7 +62,7 @@ func parse() options {
 	flag.DurationVar(&o.mtbf, "mtbf", 0, "mean time between failures for which -every 0 finds how often it pays; 0: one hour")
 	flag.StringVar(&o.dir, "dir", "", "folder for checkpoints, from which another job goes on, with any number of ranks")
 	flag.BoolFunc("shrink", "go on with fewer ranks where the dead cannot be replaced", func(string) error {
-		o.short = recovery.Shrink
+		o.shortage = recovery.ShortageShrink
 		return nil
 	})
 	flag.Usage = func() {

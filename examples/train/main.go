@@ -43,5 +43,5 @@ func main() {
 		fmt.Fprintln(os.Stderr, "train: want positive numbers and no other argument (-h for help)")
 		os.Exit(2)
 	}
-	recovery.Main(recovery.Config{Every: 10, Short: recovery.Shrink}, p.run)
+	recovery.Main(recovery.Config{Every: 10, Shortage: recovery.ShortageShrink}, p.run)
 }

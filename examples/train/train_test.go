@@ -36,7 +36,7 @@ func (o *output) Write(p []byte) (int, error) {
 func run(t *testing.T, j commtest.Job, cfg recovery.Config, steps int) (result, all string) {
 	t.Helper()
 	out := &output{}
-	cfg.Log, cfg.Short = io.Discard, recovery.Shrink
+	cfg.Log, cfg.Shortage = io.Discard, recovery.ShortageShrink
 	j.Run(t, func(ctx context.Context, w *comm.Comm) error {
 		p := &process{points: 50, hidden: 3, steps: steps, print: 1, rate: 0.5, out: out}
 		return recovery.Run(ctx, w, cfg, p.run)

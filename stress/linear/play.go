@@ -172,13 +172,13 @@ func (p *player) make(ctx context.Context, c *call) (a answer, err error) {
 // locked reads a pair, or writes it, under the lock of its rank. A lock that a dead process has
 // held is mended first: then a read is a write, too.
 func (p *player) locked(ctx context.Context, to rma.Target[uint64], at int, c *call) (a answer, err error) {
-	mode := rma.Exclusive
+	mode := rma.LockExclusive
 	if c.Kind == read {
-		mode = rma.Shared
+		mode = rma.LockShared
 	}
 	if err = to.Lock(ctx, mode); errors.Is(err, comm.ErrProcFailed) {
 		c.Kind = mend
-		err = to.Lock(ctx, rma.Mend)
+		err = to.Lock(ctx, rma.LockMend)
 	}
 	if err != nil {
 		return a, err

@@ -32,7 +32,7 @@ func mprobe(s *step, peer int, first bool) error {
 	var firstErr error
 	for k := range count { // all of them: the sender may wait for each
 		in := make([]uint64, size)
-		st, err := comm.MRecv(s.ctx, taken[k], in)
+		st, err := comm.Mrecv(s.ctx, taken[k], in)
 		switch {
 		case err != nil && firstErr == nil:
 			firstErr = err

@@ -156,7 +156,7 @@ func (s *pane) staysLost(target int) {
 	const old = 77
 	dst, to, at := []uint64{old}, s.w.At(target), s.partAt(s.c.Rank())
 	_, load := to.Load(s.ctx, at)
-	for _, err := range []error{to.Put(s.ctx, at, dst), to.Get(s.ctx, at, dst), to.Flush(s.ctx), to.Lock(s.ctx, rma.Shared), load} {
+	for _, err := range []error{to.Put(s.ctx, at, dst), to.Get(s.ctx, at, dst), to.Flush(s.ctx), to.Lock(s.ctx, rma.LockShared), load} {
 		if s.ok(err, target) || dst[0] != old {
 			_ = s.broken("rank %d was told to be dead, and a call there succeeds, or fills in %d", target, dst[0])
 		}

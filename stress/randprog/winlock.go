@@ -41,10 +41,10 @@ func (s *pane) putCount(target, count int) bool {
 
 // once makes one change, or looks; false: the target or the window is of no use any more.
 func (c *crew) once() bool {
-	mode := pick(c.own, rma.Exclusive, rma.Exclusive, rma.Exclusive, rma.Shared, rma.Mend)
+	mode := pick(c.own, rma.LockExclusive, rma.LockExclusive, rma.LockExclusive, rma.LockShared, rma.LockMend)
 	err := c.lock(mode)
 	if broken := c.holderDied(err); broken {
-		mode = rma.Mend
+		mode = rma.LockMend
 		err = c.lock(mode)
 	}
 	if !c.ok(err, c.target) {
@@ -59,7 +59,7 @@ func (c *crew) once() bool {
 }
 
 // lock waits, and now and then only for a moment at first.
-func (c *crew) lock(mode rma.Mode) error {
+func (c *crew) lock(mode rma.LockMode) error {
 	if one(c.own, 4) {
 		ctx, cancel := context.WithTimeout(c.ctx, c.shortly(c.own))
 		defer cancel()
@@ -86,12 +86,12 @@ func (s *pane) others() []int {
 }
 
 // inside is what is done with the lock; false: a call failed.
-func (c *crew) inside(mode rma.Mode) bool {
+func (c *crew) inside(mode rma.LockMode) bool {
 	to, v := c.w.At(c.target), make([]uint64, 2)
 	if !c.ok(to.Get(c.ctx, c.first, v), c.target) {
 		return false
 	}
-	if mode == rma.Mend && v[0] == v[1]+1 {
+	if mode == rma.LockMend && v[0] == v[1]+1 {
 		if !c.ok(to.Store(c.ctx, c.second, v[0]), c.target) {
 			return false
 		}
@@ -100,7 +100,7 @@ func (c *crew) inside(mode rma.Mode) bool {
 	if v[0] != v[1] {
 		_ = c.broken("under the lock (%v) of rank %d there are %d and %d", mode, c.target, v[0], v[1])
 	}
-	if mode == rma.Shared {
+	if mode == rma.LockShared {
 		return true
 	}
 	if !c.ok(to.Put(c.ctx, c.first, []uint64{v[0] + 1}), c.target) {

@@ -12,7 +12,7 @@ import (
 // whom inherits what a dead one had.
 func (s *pane) rebuilds() {
 	if one(s.own, 2) { // in the window that is made anew nobody has it
-		s.ok(s.w.At(s.c.Rank()).Lock(s.ctx, rma.Exclusive))
+		s.ok(s.w.At(s.c.Rank()).Lock(s.ctx, rma.LockExclusive))
 	}
 	done := s.putToAll(0)
 	if done {
@@ -95,7 +95,7 @@ func (r *repair) rebuilt(who []bool) bool {
 // locked gets and gives back a lock of the new window.
 func (r *repair) locked(target int) {
 	l := r.left
-	if l.ok(l.w.At(target).Lock(l.ctx, rma.Exclusive), l.everybody()...) { // else the target is dead, or who had it
+	if l.ok(l.w.At(target).Lock(l.ctx, rma.LockExclusive), l.everybody()...) { // else the target is dead, or who had it
 		l.ok(l.w.At(target).Unlock(l.ctx), target)
 	}
 }

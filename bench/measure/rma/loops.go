@@ -168,7 +168,7 @@ func (b *bench) put64(ctx context.Context, iters int) error {
 // locked takes the lock of rank 1 and gives it back.
 func (b *bench) locked(ctx context.Context) error {
 	t := b.words.At(1)
-	if err := t.Lock(ctx, rma.Exclusive); err != nil {
+	if err := t.Lock(ctx, rma.LockExclusive); err != nil {
 		return err
 	}
 	return t.Unlock(ctx)

@@ -163,7 +163,7 @@ func (m *model) checkEnding(e Ending) {
 	possible := e == Done && s.fatal < 0 ||
 		e == Peer && (s.fatal >= 0 || m.excused) ||
 		e == Stopped && s.stop >= 0 ||
-		e == TooFew && s.cfg.Short != ShortShrink && s.spare < len(s.kills)+s.n ||
+		e == TooFew && s.cfg.Shortage != ShortageShrink && s.spare < len(s.kills)+s.n ||
 		e == NoProgress && s.cfg.Tries == 1
 	if e == Done && s.fatal >= 0 {
 		possible = !m.procs[s.fatal].alive // it died before it could fail

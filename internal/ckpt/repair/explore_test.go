@@ -140,7 +140,7 @@ func smallSetups() []setup {
 			code.cfg.Layout = func(nodes []int) redundancy.Layout { return redundancy.Erasure(nodes, 2, 1) }
 			all = append(all, code)
 		}
-		s.cfg.Short, s.spare = ShortShrink, 0
+		s.cfg.Shortage, s.spare = ShortageShrink, 0
 		all = append(all, s)
 	}
 	return all
@@ -243,7 +243,7 @@ func randomSetup(seed uint64) setup {
 		s.stop = rng.IntN(s.n)
 	case 3:
 		s.spare = rng.IntN(3)
-		s.cfg.Short = Short(rng.IntN(3))
+		s.cfg.Shortage = Shortage(rng.IntN(3))
 		s.refill = 100 * rng.IntN(4)
 	}
 	step := 0

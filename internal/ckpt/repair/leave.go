@@ -148,7 +148,7 @@ func (w *World) fill(ranks []int) {
 	w.next = next
 	w.state = Filling
 	wait := w.cfg.Wait
-	if w.cfg.Short != ShortWait {
+	if w.cfg.Shortage != ShortageWait {
 		wait = 0
 	}
 	w.asked = ranks
@@ -184,7 +184,7 @@ func (w *World) unfilled() {
 
 // scarce goes on where fewer processes could be had than are missing.
 func (w *World) scarce(granted int) {
-	if w.cfg.Short == ShortShrink && granted > 0 {
+	if w.cfg.Shortage == ShortageShrink && granted > 0 {
 		w.fill(w.asked[:min(granted, len(w.asked)-1)])
 		return
 	}
@@ -193,7 +193,7 @@ func (w *World) scarce(granted int) {
 
 // short applies the policy for too few processes.
 func (w *World) short() {
-	if w.cfg.Short == ShortShrink {
+	if w.cfg.Shortage == ShortageShrink {
 		w.goOn()
 		return
 	}

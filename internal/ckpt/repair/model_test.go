@@ -249,7 +249,7 @@ func (m *model) kill(p *proc) {
 	delete(m.promisers, p)
 	m.leaveWriter(p)
 	deserted := !slices.ContainsFunc(m.living(), func(q *proc) bool { return q.node == p.node })
-	if deserted && m.setup.cfg.Short == ShortShrink { // perhaps nobody will read its memory
+	if deserted && m.setup.cfg.Shortage == ShortageShrink { // perhaps nobody will read its memory
 		m.losesNode()
 	}
 }

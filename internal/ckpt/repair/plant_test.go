@@ -24,7 +24,7 @@ func TestPlants(t *testing.T) {
 		{"the program's agreements do not end by a revocation", plant{plainAgree: true}, nil},
 		{"a replacement is no uniform call", plant{creation: true}, nil},
 		{"a successor writes while threads of the dead still do", plant{writesAtOnce: true}, func(s *setup) { s.n, s.perNode = 2, 2 }},
-		{"memory is filed by rank, and a shrink renumbers", plant{byRank: true}, func(s *setup) { s.cfg.Short, s.spare = ShortShrink, 0 }},
+		{"memory is filed by rank, and a shrink renumbers", plant{byRank: true}, func(s *setup) { s.cfg.Shortage, s.spare = ShortageShrink, 0 }},
 		{"old copies go before Protect is agreed", plant{dropsAtRestore: true}, nil},
 		{"a new share of parity overwrites the old one", plant{overwrites: true}, nil},
 		{"newcomers stay whom only the dead had wanted", plant{keepsNewcomers: true}, nil},
@@ -67,7 +67,7 @@ func TestFocused(t *testing.T) {
 	for seed := range uint64(3000) {
 		s := focused(seed)
 		if seed%2 == 0 {
-			s.cfg.Short, s.spare = ShortShrink, int(seed%3)
+			s.cfg.Shortage, s.spare = ShortageShrink, int(seed%3)
 		}
 		play(t, s, fmt.Sprint("focused ", seed), fromSeed(seed))
 	}

@@ -62,9 +62,9 @@ func (s *scriptStage) start(t *testing.T, opts map[string]string) {
 	s.cfg = Config{Verify: opts["verify"] != "", Must: opts["must"] != "", Files: opts["files"] != "", Tries: atoi(t, opts["tries"])}
 	switch opts["short"] {
 	case "shrink":
-		s.cfg.Short = ShortShrink
+		s.cfg.Shortage = ShortageShrink
 	case "wait":
-		s.cfg.Short, s.cfg.Wait = ShortWait, 1000
+		s.cfg.Shortage, s.cfg.Wait = ShortageWait, 1000
 	}
 	if k := atoi(t, opts["copies"]); k > 0 {
 		s.cfg.Layout = func(nodes []int) redundancy.Layout { return redundancy.Partners(nodes, k) }

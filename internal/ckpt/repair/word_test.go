@@ -97,7 +97,7 @@ func TestDigestIsSalted(t *testing.T) {
 func TestRegrow(t *testing.T) {
 	offered := Decided{Word: Ballot{Call: CallCommit, Offer: true}.Word()}
 	begin := []Event{Begin{}, Protect{}, Gathered{Reports: []Report{{}, {Home: 1}}}, Restored{OK: true}, Decided{Word: Ballot{Call: CallSeal}.Word()}, Commit{}, Copied{Complete: true}}
-	small, whole := New(Config{Short: ShortShrink}, 2, 0), New(Config{Short: ShortShrink}, 2, 0)
+	small, whole := New(Config{Shortage: ShortageShrink}, 2, 0), New(Config{Shortage: ShortageShrink}, 2, 0)
 	small.hist.target = 3
 	for _, ev := range begin {
 		small.Step(ev)

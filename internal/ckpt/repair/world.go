@@ -14,14 +14,14 @@ import (
 // handover.
 var ErrHandover = errors.New("repair: malformed handover")
 
-// Short says what happens when there are too few processes.
-type Short int
+// Shortage is the policy for a repair that has too few processes to replace the dead.
+type Shortage int
 
 // The policies.
 const (
-	ShortStop   Short = iota // the world ends: TooFew
-	ShortShrink              // it goes on with those that there are
-	ShortWait                // it waits for processes, and then ends
+	ShortageStop   Shortage = iota // the world ends: TooFew
+	ShortageShrink                 // it goes on with those that there are
+	ShortageWait                   // it waits for processes, and then ends
 )
 
 // Defaults and bounds.
@@ -33,14 +33,14 @@ const (
 
 // Config is the same at all processes of a world.
 type Config struct {
-	Layout func(nodes []int) redundancy.Layout // where copies go; nil: nowhere
-	Short  Short
-	Wait   mono.Duration // ShortWait: for how long
-	Tries  int           // so many losses of one rank at one point are no progress; 0: Tries
-	Every  int           // commit at each Every-th point; 0: as the members' wishes say
-	Files  bool          // versions go to files, too; the lowest rank publishes them
-	Must   bool          // files that cannot be written end the world
-	Verify bool          // restore the version before the last one, to compare the replay
+	Layout   func(nodes []int) redundancy.Layout // where copies go; nil: nowhere
+	Shortage Shortage
+	Wait     mono.Duration // ShortageWait: for how long
+	Tries    int           // so many losses of one rank at one point are no progress; 0: Tries
+	Every    int           // commit at each Every-th point; 0: as the members' wishes say
+	Files    bool          // versions go to files, too; the lowest rank publishes them
+	Must     bool          // files that cannot be written end the world
+	Verify   bool          // restore the version before the last one, to compare the replay
 }
 
 func (c *Config) layout(nodes []int) redundancy.Layout {

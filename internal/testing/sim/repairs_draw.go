@@ -17,7 +17,7 @@ type repairSetup struct {
 	copies     int
 	data       int // erasure: parts of data; 0: whole copies
 	every      int // Config.Every
-	short      repair.Short
+	shortage   repair.Shortage
 	want       int  // interval that members want; 0: each another one
 	programs   int  // percent: the program agrees on its communicator in a step
 	saves      int  // percent: it saves in a step
@@ -103,17 +103,17 @@ func (s *repairSetup) drawOdd(t *tape) {
 		s.stop = t.below(s.n)
 	case 3:
 		s.universe = s.n + t.between(0, 2)
-		s.short = repair.Short(t.below(3))
+		s.shortage = repair.Shortage(t.below(3))
 		s.refills = t.percent(50)
 	case 4:
 		s.universe = s.n + t.between(0, 3)
-		s.short = repair.ShortShrink
+		s.shortage = repair.ShortageShrink
 	}
 }
 
 func (s repairSetup) String() string {
 	return fmt.Sprintf("n=%d steps=%d universe=%d nodes=%d copies=%d data=%d every=%d want=%d short=%d programs=%d saves=%d slow=%d fatal=%d rollback=%d stop=%d deaths=%d within=%d near=%d nodedies=%d midstep=%d loses=%d starts=%d refills=%v news=%v tails=%v stalls=%d apart=%d keeps=%d files=%+v silent=%+v",
-		s.n, s.steps, s.universe, s.nodes, s.copies, s.data, s.every, s.want, s.short, s.programs, s.saves, s.slow, s.fatal, s.rollback, s.stop, s.deaths, s.within, s.near, s.nodeDies, s.midStep, s.loses, s.starts, s.refills, s.news, s.tails, s.stalls, s.stepsApart, s.keeps, s.files, s.silent)
+		s.n, s.steps, s.universe, s.nodes, s.copies, s.data, s.every, s.want, s.shortage, s.programs, s.saves, s.slow, s.fatal, s.rollback, s.stop, s.deaths, s.within, s.near, s.nodeDies, s.midStep, s.loses, s.starts, s.refills, s.news, s.tails, s.stalls, s.stepsApart, s.keeps, s.files, s.silent)
 }
 
 // repairTries are so many that no run loses a rank so often at one point.
@@ -125,7 +125,7 @@ func (w *driver) config() repair.Config {
 	if s.silent.verify && every == 0 {
 		every = 1
 	}
-	return repair.Config{Layout: w.layout, Short: s.short, Wait: 2 * seatsMax, Tries: repairTries, Every: every, Files: s.files.used, Must: s.files.must, Verify: s.silent.verify}
+	return repair.Config{Layout: w.layout, Shortage: s.shortage, Wait: 2 * seatsMax, Tries: repairTries, Every: every, Files: s.files.used, Must: s.files.must, Verify: s.silent.verify}
 }
 
 func (s *repairSetup) layout(nodes []int) redundancy.Layout {

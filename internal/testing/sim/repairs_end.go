@@ -106,7 +106,7 @@ func (k *repairChecker) ending(e repair.Ending) {
 	case repair.NoProgress:
 		possible = r.report.Silent.Unseen > 0 // in what was committed since values differ for ever
 	case repair.TooFew:
-		possible = r.report.Refused > 0 && s.short != repair.ShortShrink || s.starts > 0 || s.deaths > repair.FillsMax
+		possible = r.report.Refused > 0 && s.shortage != repair.ShortageShrink || s.starts > 0 || s.deaths > repair.FillsMax
 	}
 	if !possible {
 		r.fail("V4", "all end with %v", e)

@@ -13,7 +13,7 @@ func Contexts() []Context {
 	return []Context{
 		{"Send, Ssend, SendValue", "nothing is sent", "withdrawn; once a receive has matched it completes and succeeds", []string{"comm.TestSpecContextSend", "comm.TestSpecContextMatchedSend"}},
 		{"Recv, RecvValue, Probe, Mprobe", "nothing is received", "withdrawn: the message stays for the next receive", []string{"comm.TestSpecContextReceive"}},
-		{"MRecv", "nothing is received, the message stays claimed", "does not look at it: the message has matched", []string{"comm.TestSpecContextMatchedReceive"}},
+		{"Mrecv", "nothing is received, the message stays claimed", "does not look at it: the message has matched", []string{"comm.TestSpecContextMatchedReceive"}},
 		{"SendRecv, SendRecvReplace", "nothing is sent or received", "each half as above; the message of a send that could be buffered at once stays sent", []string{"comm.TestSpecContextSendRecv", "comm.TestSpecContextSendRecvHalfOver"}},
 		{"Wait, WaitAll, WaitAny, WaitSome", "requests that are over are reported, the others stay active", "the requests stay active", []string{"comm.TestSpecContextWait", "comm.TestSpecContextPending", "collectives.TestSpecContextWaitForACollective"}},
 		{"Agree, AgreeFailed, Shrink, and what makes a communicator", "returns at once with ErrNotBegun: nothing is contributed and no sequence number used, so the others wait for this member's call", "gives up only the wait: the contribution stands, the result is dropped", []string{"comm.TestSpecContextAgreementBefore", "comm.TestSpecContextAgreementDuring", "comm.TestSpecC4OverlappingRecoveries"}},

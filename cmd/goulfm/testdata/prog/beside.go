@@ -45,7 +45,7 @@ func lockBeside(ctx context.Context, w *comm.Comm) error {
 }
 
 func countUnderLock(ctx context.Context, t rma.Target[int]) error {
-	if err := t.Lock(ctx, rma.Exclusive); err != nil {
+	if err := t.Lock(ctx, rma.LockExclusive); err != nil {
 		return err
 	}
 	n := make([]int, 1)

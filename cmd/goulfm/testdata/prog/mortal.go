@@ -19,7 +19,7 @@ func mortal(ctx context.Context, w *comm.Comm) error {
 	if err != nil {
 		return err
 	}
-	return recovery.Run(ctx, w, recovery.Config{Every: 1, Short: recovery.Stop}, func(ctx context.Context, w *recovery.World) error {
+	return recovery.Run(ctx, w, recovery.Config{Every: 1, Shortage: recovery.ShortageStop}, func(ctx context.Context, w *recovery.World) error {
 		total := w.Rank()
 		if _, err := w.Protect(ctx, recovery.Value("total", &total)); err != nil {
 			return err

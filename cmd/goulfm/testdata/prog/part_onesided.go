@@ -42,10 +42,10 @@ func windows(x *trial) error {
 func windowLocks(x *trial) error {
 	t := x.w.At(0)
 	for range 4 {
-		err := t.Lock(x.ctx, rma.Exclusive)
+		err := t.Lock(x.ctx, rma.LockExclusive)
 		mends := errors.Is(err, comm.ErrProcFailed)
 		if mends {
-			err = t.Lock(x.ctx, rma.Mend) // it fails, too, if rank 0 is dead
+			err = t.Lock(x.ctx, rma.LockMend) // it fails, too, if rank 0 is dead
 		}
 		if err != nil {
 			return err

@@ -87,7 +87,7 @@ func calls(ctx context.Context, c *comm.Comm) error {
 	}
 	for range 1000 {
 		_, e := w.At(0).FetchAndOp(ctx, 0, 1, collectives.Sum)
-		err = check(err, e, w.At(0).Lock(ctx, rma.Exclusive), w.At(0).Get(ctx, 1, got[:1]),
+		err = check(err, e, w.At(0).Lock(ctx, rma.LockExclusive), w.At(0).Get(ctx, 1, got[:1]),
 			w.At(0).Put(ctx, 1, []int32{got[0] + 1}), w.At(0).Unlock(ctx))
 	}
 	err = check(err, next.PutNotify(ctx, 20, []int32{77}, 0), w.WaitNotify(ctx, 0, 1, (me+n-1)%n))
@@ -242,11 +242,11 @@ func lock(ctx context.Context, c *comm.Comm) error {
 
 // add adds 1 to elements 0 and 1, and mends what somebody has left before.
 func add(ctx context.Context, t rma.Target[uint64], between func()) error {
-	err := t.Lock(ctx, rma.Exclusive)
+	err := t.Lock(ctx, rma.LockExclusive)
 	broken := false
 	for errors.Is(err, comm.ErrProcFailed) {
 		broken = true
-		err = t.Lock(ctx, rma.Mend)
+		err = t.Lock(ctx, rma.LockMend)
 	}
 	if err != nil {
 		return err
@@ -541,7 +541,7 @@ func waiter(ctx context.Context, c *comm.Comm) error {
 			return err
 		}
 		doom(8 * time.Millisecond)
-		_ = t.Lock(ctx, rma.Exclusive)
+		_ = t.Lock(ctx, rma.LockExclusive)
 		select {}
 	case c.Rank() == 1:
 		for v := 2; v < c.Size(); v++ {
@@ -570,7 +570,7 @@ func waiter(ctx context.Context, c *comm.Comm) error {
 // lockBesideTheDead has a rank wait for the lock that this one holds, and die. Then it unlocks and
 // locks again.
 func lockBesideTheDead(ctx context.Context, c *comm.Comm, t rma.Target[uint64], victim int) error {
-	err := check(t.Lock(ctx, rma.Exclusive), comm.Send(ctx, c.To(victim), []int32{1}))
+	err := check(t.Lock(ctx, rma.LockExclusive), comm.Send(ctx, c.To(victim), []int32{1}))
 	if err != nil {
 		return err
 	}
@@ -589,7 +589,7 @@ func lockBesideTheDead(ctx context.Context, c *comm.Comm, t rma.Target[uint64], 
 			return err
 		}
 	}
-	if err := t.Lock(ctx, rma.Exclusive); err != nil {
+	if err := t.Lock(ctx, rma.LockExclusive); err != nil {
 		return fmt.Errorf("rank %d died while it waited: %w", victim, err)
 	}
 	return t.Unlock(ctx)

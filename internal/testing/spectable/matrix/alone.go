@@ -56,14 +56,14 @@ func alone() []Call {
 			_, err := comm.Recv(ctx, s.c.From(s.rank), in)
 			return errors.Join(err, unless(err != nil || in[0] == 1))
 		}},
-		{Name: "Mprobe and MRecv, self", Op: "mprobe", Class: spectable.Self, Do: func(ctx context.Context, s *site) error {
+		{Name: "Mprobe and Mrecv, self", Op: "mprobe", Class: spectable.Self, Do: func(ctx context.Context, s *site) error {
 			_ = comm.Send(ctx, s.c.To(s.rank), []int{1}) // its error is that of the probe
 			m, _, err := comm.Mprobe(ctx, s.c.From(s.rank))
 			if err != nil {
 				return err
 			}
 			in := []int{0}
-			if _, err = comm.MRecv(ctx, m, in); errors.Is(err, ulfm.ErrRevoked) {
+			if _, err = comm.Mrecv(ctx, m, in); errors.Is(err, ulfm.ErrRevoked) {
 				return nil // it came between the two
 			}
 			return errors.Join(err, unless(err != nil || in[0] == 1))

@@ -135,13 +135,13 @@ func requests() []WindowCall {
 }
 
 func locks() []WindowCall {
-	lock := func(name string, c spectable.WindowClass, m rma.Mode) WindowCall {
+	lock := func(name string, c spectable.WindowClass, m rma.LockMode) WindowCall {
 		return WindowCall{name, "lock", c, 0, false, func(ctx context.Context, s *windowSite) error { return s.t.Lock(ctx, m) }}
 	}
 	return []WindowCall{
-		lock("Lock, shared", spectable.Locking, rma.Shared),
-		lock("Lock, exclusive", spectable.Locking, rma.Exclusive),
-		lock("Lock, mend", spectable.Mending, rma.Mend),
+		lock("Lock, shared", spectable.Locking, rma.LockShared),
+		lock("Lock, exclusive", spectable.Locking, rma.LockExclusive),
+		lock("Lock, mend", spectable.Mending, rma.LockMend),
 		{"Unlock", "unlock", spectable.Unlocking, 0, false, func(ctx context.Context, s *windowSite) error { return s.t.Unlock(ctx) }},
 		{"LockAll", "lock_all", spectable.LockingAll, 0, false, func(ctx context.Context, s *windowSite) error { return s.w.LockAll(ctx) }},
 		{"UnlockAll", "unlock_all", spectable.UnlockingAll, 0, false, func(ctx context.Context, s *windowSite) error { return s.w.UnlockAll(ctx) }},

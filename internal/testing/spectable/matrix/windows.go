@@ -155,9 +155,9 @@ func (r *windowRun) victim() bool { return slices.Contains(r.State.Dead, r.me) }
 func (r *windowRun) prepare(ctx context.Context) error {
 	switch {
 	case r.me == spectable.Third && r.State.Lock == spectable.SharedByThird:
-		return r.w.At(spectable.Peer).Lock(ctx, rma.Shared)
+		return r.w.At(spectable.Peer).Lock(ctx, rma.LockShared)
 	case r.me == spectable.Third && r.State.Lock == spectable.HeldByThird:
-		return r.w.At(spectable.Peer).Lock(ctx, rma.Exclusive)
+		return r.w.At(spectable.Peer).Lock(ctx, rma.LockExclusive)
 	case r.me == spectable.Peer && r.Call.Class == spectable.Completing:
 		return r.w.Post(ctx, only(r.c, spectable.Caller))
 	case r.me == spectable.Peer && r.State.Did:
@@ -172,7 +172,7 @@ func (r *windowRun) prepare(ctx context.Context) error {
 func (r *windowRun) begin(ctx context.Context) error {
 	switch r.Call.Class {
 	case spectable.Unlocking:
-		return r.w.At(spectable.Peer).Lock(ctx, rma.Exclusive)
+		return r.w.At(spectable.Peer).Lock(ctx, rma.LockExclusive)
 	case spectable.UnlockingAll:
 		return r.w.LockAll(ctx)
 	case spectable.Completing:
@@ -361,7 +361,7 @@ func (r *windowRun) goesOn(ctx context.Context) error {
 	if len(mine) > goesElement {
 		before = mine[nameElement]
 	}
-	err = errors.Join(next.Lock(ctx, rma.Exclusive), next.Put(ctx, goesElement, []int64{flagged}), next.Unlock(ctx), v.Fence(ctx))
+	err = errors.Join(next.Lock(ctx, rma.LockExclusive), next.Put(ctx, goesElement, []int64{flagged}), next.Unlock(ctx), v.Fence(ctx))
 	if err == nil && (len(mine) != elements || mine[goesElement] != flagged || mine[nameElement] != before) {
 		err = fmt.Errorf("%w: the window that was made again has %v", errWrong, mine)
 	}
