@@ -33,7 +33,7 @@ func newWorld(p *engine.Proc) *Comm { return &Comm{e: p.World(), w: &world{proc:
 // newWorldOf is newWorld in a job.
 func newWorldOf(p *engine.Proc, j commhooks.Job) *Comm {
 	c := newWorld(p)
-	c.w.starter, c.w.reached, c.w.memory = j.Starter, j.Mark, j.Memory
+	c.w.starter, c.w.reached, c.w.memory, c.w.log = j.Starter, j.Mark, j.Memory, j.Log
 	if j.Place != nil {
 		c.w.takeParent(j.Place)
 	}

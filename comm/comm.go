@@ -2,7 +2,7 @@ package comm
 
 import (
 	"context"
-	"fmt"
+	"log/slog"
 	"os"
 	"strconv"
 	"sync/atomic"
@@ -49,6 +49,7 @@ type world struct {
 	handover []byte                   // data that the other members of joined pass to this process
 	warned   atomic.Bool              // the warning of too many communicators was printed
 	memory   *rankstore.Memory        // of the node, which outlives this process; nil: there is none
+	log      *slog.Logger             // Config.Log
 }
 
 // Rank returns this process's rank, 0 to Size()-1.
@@ -103,10 +104,10 @@ func (c *Comm) Mark(name string, n int) {
 // Abort ends the members of c, this process among them, on a best-effort basis. On the world Abort
 // ends the whole job with that exit code; on another communicator its members alone, which the
 // other processes see as failures (R63). Codes are 1 to 255, as a shell sees them. Abort replaces
-// another code by 1 and reports so in a line on stderr.
+// another code by 1 and reports so in Config.Log.
 func (c *Comm) Abort(code int) {
 	if code < 1 || code > 255 {
-		fmt.Fprintf(os.Stderr, "goulfm: rank %d: Abort(%d): exit codes are 1 to 255: 1 it is\n", c.Rank(), code)
+		c.w.warn("exit code out of range", c.Rank(), slog.Int("code", code), "Abort(%d): exit code %d is not in 1 to 255, using 1", code, code)
 		code = boot.ExitError
 	}
 	if p := c.w.process; p != nil {

@@ -1,10 +1,5 @@
 package comm
 
-import (
-	"fmt"
-	"os"
-)
-
 // An ErrorHandler receives every error of an operation on its communicator before the operation
 // returns. The operation returns the result of the handler. The handler may itself revoke,
 // acknowledge or shrink the communicator (R5). The handler runs in the goroutine of the call, with
@@ -14,18 +9,18 @@ type ErrorHandler func(c *Comm, err error) error
 // ErrorsReturn returns the error: the default.
 func ErrorsReturn(_ *Comm, err error) error { return err }
 
-// ErrorsAbort prints the error and aborts the members of the communicator.
+// ErrorsAbort reports the error in Config.Log and aborts the members of the communicator.
 func ErrorsAbort(c *Comm, err error) error {
 	return die(c, err)
 }
 
-// ErrorsFatal prints the error and aborts the whole job.
+// ErrorsFatal reports the error in Config.Log and aborts the whole job.
 func ErrorsFatal(c *Comm, err error) error {
 	return die(&Comm{e: c.w.proc.World(), w: c.w}, err)
 }
 
 func die(c *Comm, err error) error {
-	fmt.Fprintf(os.Stderr, "goulfm: rank %d: %v\n", c.w.proc.Number(), err)
+	reportFailure(c.w.log, c.w.proc.Number(), err)
 	c.Abort(1)
 	return err
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"github.com/goulfm/goulfm/fd"
+	"github.com/goulfm/goulfm/internal/base/logline"
 	"github.com/goulfm/goulfm/internal/base/mono"
 	"github.com/goulfm/goulfm/internal/engine"
 	"github.com/goulfm/goulfm/internal/joblaunch/boot"
@@ -52,6 +54,11 @@ type Config struct {
 	// before the wait. Warm reads input and builds tables, so that the replacement of a rank is
 	// ready sooner. There is no communicator yet. An error ends the process.
 	Warm func(context.Context) error
+	// Log receives a record for each event of this process that a person should know of, such as an
+	// error that ends the process, or messages that were never received. The message is the name of
+	// the event, and the attributes are its values. nil: lines on stderr. A panic, and the progress of
+	// a start under a job engine, are printed on stderr in any case.
+	Log *slog.Logger
 }
 
 // Environment variables that set fields of a Config.
@@ -139,8 +146,10 @@ func begin(ctx context.Context, cfg Config) (*Comm, error) {
 	}
 	if !launched {
 		alone := cfg.engine()
-		alone.OnUnreceived = complain(0)
-		return newWorld(engine.New(boot.Alone(), alone)), nil
+		w := &world{log: cfg.Log}
+		alone.OnUnreceived = w.unreceived(0)
+		w.proc = engine.New(boot.Alone(), alone)
+		return &Comm{e: w.proc.World(), w: w}, nil
 	}
 	if info.Spare && cfg.Warm != nil {
 		if err := cfg.Warm(ctx); err != nil {
@@ -151,7 +160,7 @@ func begin(ctx context.Context, cfg Config) (*Comm, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &world{process: p, marks: info.Marks}
+	w := &world{process: p, marks: info.Marks, log: cfg.Log}
 	if !info.Ring {
 		w.starter = p
 	}
@@ -221,7 +230,7 @@ func (w *world) engineConfig(cfg Config) engine.Config {
 	info := w.process.Info
 	out := cfg.engine()
 	out.OnFenced, out.OnTick, out.Observe = w.fenced, w.tick, w.report
-	out.OnUnreceived = complain(info.Rank)
+	out.OnUnreceived = w.unreceived(info.Rank)
 	if info.Watched {
 		out.Alive = w.process.Beat
 	}
@@ -281,14 +290,27 @@ func (w *world) sharesCore() bool {
 // fenced ends this process: the others have declared this process dead and continue without it. A
 // fenced process never rejoins (F7).
 func (w *world) fenced(why string) {
-	fmt.Fprintf(os.Stderr, "goulfm: rank %d: stops itself: %s\n", w.process.Info.Rank, why)
+	logline.Write(w.log, logline.Event{Level: slog.LevelError, Name: "fenced", Values: []slog.Attr{slog.Int("rank", w.process.Info.Rank), slog.String("reason", why)}},
+		"rank %d: stops itself: %s", w.process.Info.Rank, why)
 	w.process.Say(rankproto.Fenced{})
 	os.Exit(boot.ExitFenced)
 }
 
-// complain reports on stderr an omission of the program of a rank.
-func complain(rank int) func(text string) {
-	return func(text string) { fmt.Fprintf(os.Stderr, "goulfm: rank %d: %s\n", rank, text) }
+// unreceived returns the function that reports messages which the program of a rank has never
+// received.
+func (w *world) unreceived(rank int) func(text string) {
+	return func(text string) { w.warn("messages not received", rank, slog.String("text", text), "%s", text) }
+}
+
+// warn reports an omission of the program of a rank, with one value. The line is made of format.
+func (w *world) warn(event string, rank int, value slog.Attr, format string, args ...any) {
+	logline.Write(w.log, logline.Event{Level: slog.LevelWarn, Name: event, Values: []slog.Attr{slog.Int("rank", rank), value}},
+		"rank %d: %s", rank, fmt.Sprintf(format, args...))
+}
+
+// reportFailure reports an error that ends the process of a rank.
+func reportFailure(log *slog.Logger, rank int, err error) {
+	logline.Write(log, logline.Event{Level: slog.LevelError, Name: "failed", Values: []slog.Attr{slog.Int("rank", rank), logline.Error(err)}}, "rank %d: %v", rank, err)
 }
 
 func (w *world) report(ev engine.Event) {
@@ -345,7 +367,7 @@ func (c *Comm) Finalize(ctx context.Context) error {
 }
 
 // Main is the main function of a program: Init, body, Finalize. An error of body, or a panic, is
-// printed and ends the process with code 1 or 2, which the job sees as its failure. ctx ends with
+// reported and ends the process with code 1 or 2, which the job sees as its failure. ctx ends with
 // the first SIGINT or SIGTERM; a signal that comes more than a second later ends the process. Job
 // engines send one request to end as several signals.
 func Main(body func(ctx context.Context, w *Comm) error) { MainWith(Config{}, body) }
@@ -362,18 +384,18 @@ func MainWith(cfg Config, body func(ctx context.Context, w *Comm) error) {
 	w, err := InitWith(ctx, cfg)
 	if err != nil {
 		if f, ok := errors.AsType[*enginejob.Failure](err); !ok || !f.Elsewhere && !f.IsTold {
-			fmt.Fprintf(os.Stderr, "goulfm: %v\n", err)
+			logline.Write(cfg.Log, logline.Event{Level: slog.LevelError, Name: "not started", Values: []slog.Attr{logline.Error(err)}}, "%v", err)
 		}
 		os.Exit(boot.ExitInit)
 	}
 	rank := w.Rank()
 	if err := guard(ctx, rank, w, body); err != nil {
-		fmt.Fprintf(os.Stderr, "goulfm: rank %d: %v\n", rank, err)
+		reportFailure(cfg.Log, rank, err)
 		os.Exit(boot.ExitError)
 	}
 	// Not ctx: a job that ends in order after a request to end has not failed.
 	if err := w.Finalize(context.WithoutCancel(ctx)); err != nil {
-		fmt.Fprintf(os.Stderr, "goulfm: rank %d: %v\n", rank, err)
+		reportFailure(cfg.Log, rank, err)
 		os.Exit(boot.ExitError)
 	}
 }

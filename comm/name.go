@@ -2,8 +2,10 @@ package comm
 
 import (
 	"fmt"
-	"os"
+	"log/slog"
 	"strings"
+
+	"github.com/goulfm/goulfm/internal/base/logline"
 )
 
 // nameMax bounds the bytes of a name.
@@ -30,7 +32,8 @@ func (c *Comm) String() string {
 // warnOfMany warns once, at rank 0 of c, that c was made when a member had no block of memory left.
 func (c *Comm) warnOfMany() {
 	if c.Rank() == 0 && c.e.Blockless() && !c.w.warned.Swap(true) {
-		fmt.Fprintf(os.Stderr, "goulfm: rank 0 of %s: a member has 64 communicators or more, and only 63 have shared memory: this one and later "+
-			"ones use messages, which are several times slower; Free the communicators that are not used\n", c.Name())
+		logline.Write(c.w.log, logline.Event{Level: slog.LevelWarn, Name: "too many communicators", Values: []slog.Attr{slog.String("comm", c.Name())}},
+			"rank 0 of %s: a member has 64 communicators or more, and only 63 have shared memory: this one and later "+
+				"ones use messages, which are several times slower; Free the communicators that are not used", c.Name())
 	}
 }

@@ -1,8 +1,10 @@
 package comm_test
 
 import (
+	"bytes"
 	"context"
 	"io"
+	"log/slog"
 	"os"
 	"strings"
 	"testing"
@@ -75,4 +77,18 @@ func TestManyCommunicators(t *testing.T) {
 	assert.Equal(t, 1, strings.Count(text, "\n"), text)
 	assert.Contains(t, text, "goulfm: rank 0 of dup#6")
 	assert.Contains(t, text, "only 63 have shared memory")
+}
+
+// TestLogReceivesEvents: with Config.Log an event is a record, and stderr stays empty.
+func TestLogReceivesEvents(t *testing.T) {
+	var out bytes.Buffer
+	log := slog.New(slog.NewTextHandler(&out, nil))
+	commtest.Config{Comm: comm.Config{Log: log}}.Run(t, 2, func(ctx context.Context, w *comm.Comm) {
+		for range 70 {
+			_, err := w.Dup(ctx)
+			assert.NoError(t, err)
+		}
+	})
+	assert.Equal(t, 1, strings.Count(out.String(), "\n"), out.String())
+	assert.Contains(t, out.String(), `level=WARN msg="too many communicators" comm="dup#6`)
 }

@@ -116,6 +116,7 @@ func (r *runner) gather(a repair.Gather) []repair.Report {
 	if r.files != nil {
 		r.files.archive.Learn(reports)
 	}
+	r.w.reports = reports
 	return reports
 }
 

@@ -3,7 +3,7 @@ package recovery
 import (
 	"context"
 	"errors"
-	"io"
+	"log/slog"
 	"time"
 
 	"github.com/goulfm/goulfm/comm"
@@ -49,8 +49,11 @@ type Config struct {
 	// Before is called at the surviving ranks when an attempt other than the last has ended, with
 	// the error of the body. Before makes no calls to other ranks.
 	Before func(w *World, err error)
-	// Log receives one line for each repair. nil: stderr.
-	Log io.Writer
+	// Log receives a record for each repair ("repaired"), for a start from files ("restored"), and for
+	// each version in files or in node memory that could not be written or restored. The message is
+	// the name of the event, and the attributes are its values. nil: lines on stderr. A panic of the
+	// body is printed on stderr in any case.
+	Log *slog.Logger
 }
 
 // Erasure divides the ranks into groups of Data + Parity, on different nodes if there are enough

@@ -2,7 +2,7 @@ package recovery_test
 
 import (
 	"fmt"
-	"io"
+	"log/slog"
 	"os"
 	"testing"
 
@@ -34,8 +34,8 @@ func TestAllPairsOfPoints(t *testing.T) {
 		every = 1
 	}
 	for name, cfg := range map[string]recovery.Config{
-		"copies": {Every: 2, Copies: 2, Log: io.Discard},
-		"parity": {Every: 2, Erasure: recovery.Erasure{Data: 1, Parity: 2}, Log: io.Discard},
+		"copies": {Every: 2, Copies: 2, Log: slog.New(slog.DiscardHandler)},
+		"parity": {Every: 2, Erasure: recovery.Erasure{Data: 1, Parity: 2}, Log: slog.New(slog.DiscardHandler)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			try, jobs := tryField(t, cfg), 0

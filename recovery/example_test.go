@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"log/slog"
 	"testing"
 
 	"github.com/goulfm/goulfm/collectives"
@@ -22,7 +22,7 @@ func (shown) Errorf(format string, args ...any) { fmt.Printf(format+"\n", args..
 // job runs body as n ranks. One rank dies at the point "step" of step at, and is replaced; at 0: no
 // rank dies. A program calls recovery.Main instead.
 func job(n, victim, at int, cfg recovery.Config, body recovery.Body) {
-	cfg.Every, cfg.Log = 1, io.Discard
+	cfg.Every, cfg.Log = 1, slog.New(slog.DiscardHandler)
 	var kills []commtest.Killed
 	if at > 0 {
 		kills = append(kills, commtest.Killed{Rank: victim, Mark: "step", At: at})
@@ -77,7 +77,7 @@ func ExampleRun() {
 		}
 		return printOnce(ctx, w, "sum of all", all)
 	}
-	cfg := recovery.Config{Every: 1, Log: io.Discard} // commits each step, and reports no repairs
+	cfg := recovery.Config{Every: 1, Log: slog.New(slog.DiscardHandler)} // commits each step, and reports no repairs
 	commtest.Job{N: 3, Kills: []commtest.Killed{{Rank: 1, Mark: "step", At: 3}}}.Run(shown{}, func(ctx context.Context, w *comm.Comm) error {
 		return recovery.Run(ctx, w, cfg, body)
 	})
@@ -216,7 +216,7 @@ func ExampleStatic() {
 func ExampleForward() {
 	program := func(ctx context.Context, w *comm.Comm) error {
 		begun := 0 // steps, by this process
-		return recovery.Run(ctx, w, recovery.Config{Every: 1, Log: io.Discard}, func(ctx context.Context, w *recovery.World) error {
+		return recovery.Run(ctx, w, recovery.Config{Every: 1, Log: slog.New(slog.DiscardHandler)}, func(ctx context.Context, w *recovery.World) error {
 			if _, err := w.Protect(ctx, recovery.Value("begun", &begun, recovery.Forward())); err != nil {
 				return err
 			}
@@ -243,7 +243,7 @@ func ExampleForward() {
 
 // No process can replace the dead rank: its rows are distributed among the remaining ranks.
 func ExampleRows() {
-	cfg := recovery.Config{Every: 1, Log: io.Discard, Shortage: recovery.ShortageShrink}
+	cfg := recovery.Config{Every: 1, Log: slog.New(slog.DiscardHandler), Shortage: recovery.ShortageShrink}
 	body := func(ctx context.Context, w *recovery.World) error {
 		const rows, width = 6, 2
 		lo, hi := w.Block(rows)
@@ -296,7 +296,7 @@ func ExampleOwn() {
 		return printOnce(ctx, w, all)
 	}
 	commtest.Job{N: 2, Kills: []commtest.Killed{{Rank: 1, Mark: "task", At: 3}}}.Run(shown{}, func(ctx context.Context, w *comm.Comm) error {
-		return recovery.Run(ctx, w, recovery.Config{Log: io.Discard}, body)
+		return recovery.Run(ctx, w, recovery.Config{Log: slog.New(slog.DiscardHandler)}, body)
 	})
 	// Output: [[0 1 2] [10 11 12]]
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"log/slog"
 	"sync/atomic"
 
 	"github.com/goulfm/goulfm/collectives"
@@ -96,7 +96,7 @@ func ExampleWorld_Commit() {
 		return printOnce(ctx, w, step, "steps, sum", sum)
 	}
 	commtest.Job{N: 2, Kills: []commtest.Killed{{Rank: 0, Mark: "sum", At: 10}}}.Run(shown{}, func(ctx context.Context, w *comm.Comm) error {
-		return recovery.Run(ctx, w, recovery.Config{Every: 2, Log: io.Discard}, body)
+		return recovery.Run(ctx, w, recovery.Config{Every: 2, Log: slog.New(slog.DiscardHandler)}, body)
 	})
 	// Output: 7 steps, sum 21
 }
@@ -125,7 +125,7 @@ func ExampleWorld_CommitNow() {
 		return printOnce(ctx, w, "x", x, "at attempt", w.Attempt(), "- the costly part was done by", costly.Load(), "ranks")
 	}
 	commtest.Job{N: 2, Kills: []commtest.Killed{{Rank: 1, Mark: "step", At: 3}}}.Run(shown{}, func(ctx context.Context, w *comm.Comm) error {
-		return recovery.Run(ctx, w, recovery.Config{Every: 1000, Log: io.Discard}, body)
+		return recovery.Run(ctx, w, recovery.Config{Every: 1000, Log: slog.New(slog.DiscardHandler)}, body)
 	})
 	// Output: x 21 at attempt 2 - the costly part was done by 2 ranks
 }
@@ -247,14 +247,14 @@ func ExampleWorld_Save() {
 		return printOnce(ctx, w, "found", all, "in attempt", w.Attempt())
 	}
 	commtest.Job{N: 2, Kills: []commtest.Killed{{Rank: 1, Mark: "saved", At: 1}}}.Run(shown{}, func(ctx context.Context, w *comm.Comm) error {
-		return recovery.Run(ctx, w, recovery.Config{Log: io.Discard}, body)
+		return recovery.Run(ctx, w, recovery.Config{Log: slog.New(slog.DiscardHandler)}, body)
 	})
 	// Output: found [0 42] in attempt 2
 }
 
 // Without replacements the world may continue with fewer ranks.
 func ExampleWorld_Size() {
-	cfg := recovery.Config{Every: 1, Log: io.Discard, Shortage: recovery.ShortageShrink}
+	cfg := recovery.Config{Every: 1, Log: slog.New(slog.DiscardHandler), Shortage: recovery.ShortageShrink}
 	body := func(ctx context.Context, w *recovery.World) error {
 		x := 0
 		if _, err := w.Protect(ctx, recovery.Value("x", &x, recovery.Same())); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/goulfm/goulfm/internal/base/logline"
 	"github.com/goulfm/goulfm/internal/base/mono"
 	"github.com/goulfm/goulfm/internal/ckpt/ckptfile"
 	"github.com/goulfm/goulfm/internal/ckpt/commitinterval"
@@ -44,7 +46,7 @@ type Files struct {
 	// Keep is the number of versions that stay. Default 2.
 	Keep int
 	// Must ends the program with ErrFiles if files cannot be written. Without Must the failure is
-	// only reported on stderr, and the next version is tried.
+	// only reported in Config.Log, and the next version is tried.
 	Must bool
 }
 
@@ -56,6 +58,7 @@ type files struct {
 	where string // for messages
 
 	archive repair.Archive // the known versions, and the rules about them
+	offered int            // versions that the start of the job found and was to restore, damaged ones included
 	claim   claim          // the lock of the name
 
 	open  *writing  // the version that is being written
@@ -224,7 +227,7 @@ func (r *runner) abandon() {
 		select {
 		case <-o.done:
 			if o.err != nil {
-				r.tellOnce(fmt.Sprintf("rank %d cannot write %s in %s: %v", r.w.Rank(), f.name(o.label), f.where, o.err))
+				r.warnUnwritten(o)
 			}
 		default: // another rank could not
 		}
@@ -232,11 +235,15 @@ func (r *runner) abandon() {
 	r.closeOpen()
 }
 
-// tellOnce reports a repeated error only once in a row.
-func (r *runner) tellOnce(text string) {
-	if text != r.files.told {
-		r.files.told = text
-		r.told("recovery: %s", text)
+// warnUnwritten reports a file that this rank cannot write. A repeated text is reported only once
+// in a row.
+func (r *runner) warnUnwritten(o *writing) {
+	f := r.files
+	name := f.name(o.label)
+	text := fmt.Sprintf("rank %d cannot write %s in %s: %v", r.w.Rank(), name, f.where, o.err)
+	if text != f.told {
+		f.told = text
+		r.warn("version not written", attrs(slog.Int("rank", r.w.Rank()), slog.String("version", name), slog.String("files", f.where), logline.Error(o.err)), "%s", text)
 	}
 }
 
@@ -267,14 +274,15 @@ func (r *runner) publish(last bool) {
 		}
 		ctx := context.WithoutCancel(r.ctx)
 		if err := publishManifest(ctx, f.store, m); err != nil {
-			r.told("recovery: %s in %s cannot be published: %v", m.Folder(), f.where, err)
+			r.warn("version not published", attrs(slog.String("version", m.Folder()), slog.String("files", f.where), logline.Error(err)),
+				"%s in %s cannot be published: %v", m.Folder(), f.where, err)
 			f.mu.Lock()
 			defer f.mu.Unlock()
 			f.lost = err
 			return
 		}
 		if err := f.sweep(ctx, o.label); err != nil {
-			r.told("recovery: older versions in %s cannot be deleted: %v", f.where, err)
+			r.warn("versions not deleted", attrs(slog.String("files", f.where), logline.Error(err)), "older versions in %s cannot be deleted: %v", f.where, err)
 		}
 	})
 	if last {

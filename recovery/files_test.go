@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -36,6 +37,16 @@ func (l *lines) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.text.Write(p)
+}
+
+// logger writes records into l, as text without the time.
+func (l *lines) logger() *slog.Logger {
+	return slog.New(slog.NewTextHandler(l, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+		if a.Key == slog.TimeKey {
+			return slog.Attr{}
+		}
+		return a
+	}}))
 }
 
 func (l *lines) String() string {
@@ -73,7 +84,7 @@ func (f *field) run(t testing.TB, j commtest.Job) (errs []error) {
 	t.Helper()
 	f.sums = map[int]int{}
 	if f.cfg.Log == nil {
-		f.cfg.Log = &f.log
+		f.cfg.Log = f.log.logger()
 	}
 	f.cfg.Files.Job = "field"
 	j.Run(t, func(ctx context.Context, w *comm.Comm) error {
@@ -190,7 +201,7 @@ func TestRestart(t *testing.T) {
 			assert.NoError(t, err)
 		}
 		assert.Equal(t, want, f.sums, "%d ranks", n)
-		assert.Contains(t, f.log.String(), fmt.Sprintf("%d ranks go on from %s in the store (step 11), which 4 ranks have written", n, last.Name()))
+		assert.Contains(t, f.log.String(), fmt.Sprintf(`level=INFO msg=restored ranks=%d from=files version=%s step=11 files="the store" writers=4`, n, last.Name()))
 		now := versions(t, copied)
 		assert.LessOrEqual(t, len(now), 3, "the newest two, and one that was not finished")
 		assert.Greater(t, now[0].Epoch, last.Epoch)
@@ -213,7 +224,7 @@ func TestRestartAsTold(t *testing.T) {
 			assert.NoError(t, err)
 		}
 		assert.Equal(t, want, f.sums)
-		assert.Equal(t, line != "", strings.Contains(f.log.String(), "go on from "+line), "%s: %s", value, f.log.String())
+		assert.Equal(t, line != "", strings.Contains(f.log.String(), "msg=restored ranks=2 from=files version="+line), "%s: %s", value, f.log.String())
 		assert.Greater(t, versions(t, copied)[0].Epoch, all[0].Epoch, "also a new beginning has greater epochs")
 	}
 	t.Setenv(recovery.RestartVariable, "9.9")
@@ -266,17 +277,47 @@ func TestDamagedFiles(t *testing.T) {
 			}
 			assert.Equal(t, want, f.sums)
 			told := f.log.String()
-			assert.Contains(t, told, newest+" in the store is not restored")
+			assert.Contains(t, told, `msg="version not restored" `)
+			assert.Contains(t, told, "version="+newest+` files="the store" error=`)
 			assert.Contains(t, told, damage.file)
-			assert.Contains(t, told, older+" in the store (step")
+			assert.Contains(t, told, "from=files version="+older+" step=")
 		})
+	}
+}
+
+// TestAllVersionsDamaged: a job that can restore none of the versions in its folder starts anew and
+// reports so, whether the start finds the damage or only the restore does.
+func TestAllVersionsDamaged(t *testing.T) {
+	want, dir := undisturbed(t), stopped(t)
+	for file, line := range map[string]string{
+		"manifest.json": `level=WARN msg="started anew" ranks=3 from=beginning files="the store" unfit=2`,
+		"rank-1.gck":    `from=beginning files="the store" unfit=2`,
+	} {
+		copied := filepath.Join(t.TempDir(), "copy")
+		require.NoError(t, os.CopyFS(copied, os.DirFS(dir)))
+		require.NoError(t, os.Chmod(copied, 0o700))
+		all := versions(t, copied)
+		require.Len(t, all, 2)
+		for _, v := range all {
+			at := filepath.Join(copied, v.Name(), file)
+			b, err := os.ReadFile(at)
+			require.NoError(t, err)
+			b[len(b)/2] ^= 4
+			require.NoError(t, os.WriteFile(at, b, 0o600))
+		}
+		f := awaited(copied)
+		for _, err := range f.run(t, commtest.Job{N: 3}) {
+			assert.NoError(t, err)
+		}
+		assert.Equal(t, want, f.sums, file)
+		assert.Contains(t, f.log.String(), line, file)
 	}
 }
 
 // TestRestartOfAnotherProgram: a program that protects other members does not get a version.
 func TestRestartOfAnotherProgram(t *testing.T) {
 	cfg := everyCommit(stopped(t))
-	cfg.Files.Job, cfg.Log = "field", io.Discard
+	cfg.Files.Job, cfg.Log = "field", slog.New(slog.DiscardHandler)
 	commtest.Job{N: 2}.Run(t, func(ctx context.Context, w *comm.Comm) error {
 		err := recovery.Run(ctx, w, cfg, func(ctx context.Context, w *recovery.World) error {
 			u, other := make([]int, 1), 0.5
@@ -295,7 +336,7 @@ func TestEachPointWithFiles(t *testing.T) {
 	want := undisturbed(t)
 	f := &field{cfg: everyCommit(filepath.Join(t.TempDir(), "all"))}
 	var marks []commtest.Killed
-	f.cfg.Log, f.sums = io.Discard, map[int]int{}
+	f.cfg.Log, f.sums = slog.New(slog.DiscardHandler), map[int]int{}
 	f.cfg.Files.Job = "field"
 	marks = commtest.Job{N: 3}.Run(t, func(ctx context.Context, w *comm.Comm) error {
 		return recovery.Run(ctx, w, f.cfg, func(ctx context.Context, w *recovery.World) error { return f.body(ctx, w, func() {}) })
@@ -327,7 +368,7 @@ func TestPairLostWithFiles(t *testing.T) {
 		assert.True(t, err == nil || errors.Is(err, comm.ErrFenced), "%v", err)
 	}
 	assert.Equal(t, want, f.sums)
-	assert.Contains(t, f.log.String(), "4 ranks back to field-1-5 in the store (step 10), which 4 ranks have written")
+	assert.Contains(t, f.log.String(), `from=files version=field-1-5 step=10 files="the store" writers=4`)
 }
 
 // full is a store on a disk without room for the given file.
@@ -386,7 +427,7 @@ func TestDamagedFileAndSavings(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "checkpoints")
 	cfg := everyCommit(dir)
 	cfg.Files.Job = "saver"
-	run := func(stopAt int, log io.Writer) (errs []error, last [3]int) {
+	run := func(stopAt int, log *slog.Logger) (errs []error, last [3]int) {
 		cfg.Log = log
 		var mu sync.Mutex
 		commtest.Job{N: 3}.Run(t, func(ctx context.Context, w *comm.Comm) error {
@@ -419,7 +460,7 @@ func TestDamagedFileAndSavings(t *testing.T) {
 		})
 		return errs, last
 	}
-	errs, _ := run(5, io.Discard)
+	errs, _ := run(5, slog.New(slog.DiscardHandler))
 	for _, err := range errs {
 		require.ErrorIs(t, err, recovery.ErrStopped)
 	}
@@ -430,7 +471,7 @@ func TestDamagedFileAndSavings(t *testing.T) {
 	b[len(b)/2] ^= 4
 	require.NoError(t, os.WriteFile(file, b, 0o600))
 	var log lines
-	errs, last := run(-1, &log)
+	errs, last := run(-1, log.logger())
 	for _, err := range errs {
 		assert.NoError(t, err)
 	}
@@ -454,7 +495,8 @@ func TestLastManifestIsLost(t *testing.T) {
 				assert.ErrorIs(t, err, recovery.ErrStopped)
 			}
 		}
-		assert.Contains(t, f.log.String(), "cannot be published: "+syscall.ENOSPC.Error())
+		assert.Contains(t, f.log.String(), `msg="version not published"`)
+		assert.Contains(t, f.log.String(), syscall.ENOSPC.Error())
 	}
 }
 
@@ -470,7 +512,7 @@ func TestAllWhoKnewOfFilesAreLost(t *testing.T) {
 			assert.True(t, err == nil || errors.Is(err, comm.ErrFenced), "%v", err)
 		}
 		assert.Equal(t, want, f.sums)
-		assert.Contains(t, f.log.String(), "2 ranks back to field-1-5 in the store (step 10), which 2 ranks have written")
+		assert.Contains(t, f.log.String(), `from=files version=field-1-5 step=10 files="the store" writers=2`)
 	}
 }
 

@@ -2,8 +2,10 @@ package recovery
 
 import (
 	"fmt"
+	"log/slog"
 	"slices"
 
+	"github.com/goulfm/goulfm/internal/base/logline"
 	"github.com/goulfm/goulfm/internal/base/rankset"
 	"github.com/goulfm/goulfm/internal/base/wire"
 	"github.com/goulfm/goulfm/internal/shm/rankstore"
@@ -60,15 +62,20 @@ func (w *World) placement() []int {
 func (r *runner) inherit(h *rankstore.Home) bool {
 	labels, err := h.Labels()
 	if err != nil {
-		r.told("recovery: rank %d: %v", r.w.run.Rank, err)
+		r.warnOfHome(err)
 		return false
 	}
 	for _, l := range labels {
 		if err := r.inheritVersion(h, l, h == r.home.Home && partsIn(labels, l) == 1); err != nil {
-			r.told("recovery: rank %d: %v", r.w.run.Rank, err)
+			r.warnOfHome(err)
 		}
 	}
 	return len(labels) > 0
+}
+
+// warnOfHome reports a version in node memory that cannot be read.
+func (r *runner) warnOfHome(err error) {
+	r.warn("node memory not read", attrs(slog.Int("rank", r.w.run.Rank), logline.Error(err)), "rank %d: %v", r.w.run.Rank, err)
 }
 
 // partsIn counts the parts of a version in a home. A process can leave one of them there: see

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"log/slog"
 	"os"
 	"testing"
 
@@ -70,7 +70,7 @@ func TestEachPointKept(t *testing.T) {
 		use recovery.NodeMemory
 	}{{3, recovery.NodeMemoryWithCopies}, {3, recovery.NodeMemoryWithoutCopies}, {2, recovery.NodeMemoryWithoutCopies}} {
 		t.Run(fmt.Sprint(c.n, " ranks, use ", c.use), func(t *testing.T) {
-			try, jobs := tryField(t, recovery.Config{Every: 2, NodeMemory: c.use, Log: io.Discard}), 0
+			try, jobs := tryField(t, recovery.Config{Every: 2, NodeMemory: c.use, Log: slog.New(slog.DiscardHandler)}), 0
 			j := commtest.Job{N: c.n, NodeMemory: true, Restarts: 1}
 			for i, k := range commtest.EachKill(t, j, try) {
 				if i%every > 0 {
@@ -163,7 +163,7 @@ func TestShrinkKept(t *testing.T) {
 	s := &sums{seen: map[int]int{}, meet: meetingOf(1, 3)}
 	kills := append(s.meet.kills(), commtest.Killed{Rank: 2, Mark: "step", At: 12})
 	commtest.Job{N: 4, Room: 4, NodeMemory: true, Kills: kills}.Run(t, func(ctx context.Context, w *comm.Comm) error {
-		cfg := recovery.Config{Log: io.Discard, Every: 2, Shortage: recovery.ShortageShrink, NodeMemory: recovery.NodeMemoryWithoutCopies}
+		cfg := recovery.Config{Log: slog.New(slog.DiscardHandler), Every: 2, Shortage: recovery.ShortageShrink, NodeMemory: recovery.NodeMemoryWithoutCopies}
 		return recovery.Run(ctx, w, cfg, func(ctx context.Context, w *recovery.World) error {
 			lo, hi := w.Block(rows)
 			u := make([]int, hi-lo)
@@ -236,7 +236,7 @@ func TestManyAttempts(t *testing.T) {
 // TestMemoryMax: data that do not fit are an error with sizes at all ranks.
 func TestMemoryMax(t *testing.T) {
 	commtest.Job{N: 2, NodeMemory: true}.Run(t, func(ctx context.Context, w *comm.Comm) error {
-		cfg := recovery.Config{Log: io.Discard, Every: 1, MemoryMax: 1 << 20}
+		cfg := recovery.Config{Log: slog.New(slog.DiscardHandler), Every: 1, MemoryMax: 1 << 20}
 		err := recovery.Run(ctx, w, cfg, func(ctx context.Context, w *recovery.World) error {
 			u := make([]byte, 1<<19)
 			if _, err := w.Protect(ctx, recovery.Slice("u", &u)); err != nil {

@@ -2,7 +2,7 @@ package recovery_test
 
 import (
 	"context"
-	"io"
+	"log/slog"
 	"slices"
 	"testing"
 
@@ -25,7 +25,7 @@ func TestSlicesInHomeAlone(t *testing.T) {
 	job := commtest.Job{N: 3, NodeMemory: true, Kills: []commtest.Killed{{Rank: 1, Mark: "step", At: 6}, {Rank: 0, Mark: "restored", At: 2}}}
 	restored := 0
 	job.Run(t, func(ctx context.Context, w *comm.Comm) error {
-		return recovery.Run(ctx, w, recovery.Config{Log: io.Discard, Every: every}, func(ctx context.Context, w *recovery.World) error {
+		return recovery.Run(ctx, w, recovery.Config{Log: slog.New(slog.DiscardHandler), Every: every}, func(ctx context.Context, w *recovery.World) error {
 			u, kept := value(w.Rank(), 0), []byte{byte(w.Rank())}
 			v, err := w.Protect(ctx, recovery.Slice("u", &u), recovery.Slice("kept", &kept, recovery.Forward()))
 			if err != nil {

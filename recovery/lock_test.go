@@ -53,7 +53,7 @@ func TestOneJobAtATime(t *testing.T) {
 			assert.NoError(t, err)
 		}
 		assert.Equal(t, want, third.sums)
-		assert.Contains(t, third.log.String(), "2 ranks go on from field-")
+		assert.Contains(t, third.log.String(), "msg=restored ranks=2 from=files version=field-")
 	}
 }
 
@@ -96,7 +96,7 @@ func TestOtherArguments(t *testing.T) {
 	f, err = job("", "-other")
 	assert.NoError(t, err)
 	assert.Equal(t, want, f.sums)
-	assert.Contains(t, f.log.String(), "3 ranks go on from "+name)
+	assert.Contains(t, f.log.String(), "msg=restored ranks=3 from=files version="+name)
 }
 
 // TestArgumentsAreApart: the boundaries between arguments count.

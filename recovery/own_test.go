@@ -3,7 +3,7 @@ package recovery_test
 import (
 	"context"
 	"errors"
-	"io"
+	"log/slog"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -34,7 +34,7 @@ func (b *bag) run(t testing.TB, j commtest.Job) (reached []commtest.Killed) {
 	t.Helper()
 	b.done = map[int]int{}
 	if b.cfg.Log == nil {
-		b.cfg.Log = io.Discard
+		b.cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	return j.Run(t, func(ctx context.Context, w *comm.Comm) error {
 		return recovery.Run(ctx, w, b.cfg, b.body)
@@ -119,7 +119,7 @@ func TestSaveAtEachPoint(t *testing.T) {
 // TestOwnNeverGoesBack: a rollback restores committed data, and leaves saved data unchanged.
 func TestOwnNeverGoesBack(t *testing.T) {
 	commtest.Job{N: 2}.Run(t, func(ctx context.Context, w *comm.Comm) error {
-		return recovery.Run(ctx, w, recovery.Config{Log: io.Discard, Every: 2}, func(ctx context.Context, w *recovery.World) error {
+		return recovery.Run(ctx, w, recovery.Config{Log: slog.New(slog.DiscardHandler), Every: 2}, func(ctx context.Context, w *recovery.World) error {
 			committed, saved, other := 0, 0, 7
 			if _, err := w.Protect(ctx, recovery.Value("committed", &committed), recovery.Value("saved", &saved, recovery.Own()), recovery.Value("other", &other, recovery.Own())); err != nil {
 				return err
@@ -151,7 +151,7 @@ func TestOwnNeverGoesBack(t *testing.T) {
 // TestOwnInFiles: another job finds the saved data, if the number of ranks is the same.
 func TestOwnInFiles(t *testing.T) {
 	cfg := everyCommit(filepath.Join(t.TempDir(), "dir"))
-	cfg.Files.Job, cfg.Log = "own", io.Discard
+	cfg.Files.Job, cfg.Log = "own", slog.New(slog.DiscardHandler)
 	job := func(n, want int, last error) {
 		commtest.Job{N: n}.Run(t, func(ctx context.Context, w *comm.Comm) error {
 			ctx, stop := context.WithCancel(ctx)

@@ -3,7 +3,7 @@ package recovery
 import (
 	"context"
 	"errors"
-	"io"
+	"log/slog"
 	"testing"
 	"time"
 
@@ -21,7 +21,7 @@ func TestWhoCountsWhichFailures(t *testing.T) {
 	job := commtest.Job{N: 3, Kills: []commtest.Killed{{Rank: 1, Mark: "step", At: 3}, {Rank: 2, Mark: "step", At: 5}}}
 	deaths := [3]float64{2, 1, 0} // seen by the process of each rank in the end
 	job.Run(t, func(ctx context.Context, w *comm.Comm) error {
-		err := Run(ctx, w, Config{MTBF: year, Every: 1, Log: io.Discard}, func(ctx context.Context, w *World) error {
+		err := Run(ctx, w, Config{MTBF: year, Every: 1, Log: slog.New(slog.DiscardHandler)}, func(ctx context.Context, w *World) error {
 			x := 0
 			if _, err := w.Protect(ctx, Value("x", &x)); err != nil {
 				return err

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"log/slog"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -68,7 +68,7 @@ func (s *sums) put(rank, sum int) {
 
 // solver is a program whose result depends on each step of each rank, in order.
 func solver(s *sums, cfg recovery.Config) func(ctx context.Context, w *comm.Comm) error {
-	cfg.Log = io.Discard
+	cfg.Log = slog.New(slog.DiscardHandler)
 	return func(ctx context.Context, w *comm.Comm) error {
 		return recovery.Run(ctx, w, cfg, func(ctx context.Context, w *recovery.World) error {
 			u := []int{w.Rank()}
@@ -143,7 +143,7 @@ func TestFatalError(t *testing.T) {
 	for _, panics := range []bool{false, true} {
 		commtest.Job{N: 3}.Run(t, func(ctx context.Context, w *comm.Comm) error {
 			calls := 0
-			err := recovery.Run(ctx, w, recovery.Config{Log: io.Discard}, func(ctx context.Context, w *recovery.World) error {
+			err := recovery.Run(ctx, w, recovery.Config{Log: slog.New(slog.DiscardHandler)}, func(ctx context.Context, w *recovery.World) error {
 				calls++
 				if _, err := w.Protect(ctx); err != nil {
 					return err
@@ -169,7 +169,7 @@ func TestFatalError(t *testing.T) {
 // TestRollback: all ranks return to the last version, and no rank is replaced.
 func TestRollback(t *testing.T) {
 	commtest.Job{N: 3}.Run(t, func(ctx context.Context, w *comm.Comm) error {
-		return recovery.Run(ctx, w, recovery.Config{Log: io.Discard, Every: 2}, func(ctx context.Context, w *recovery.World) error {
+		return recovery.Run(ctx, w, recovery.Config{Log: slog.New(slog.DiscardHandler), Every: 2}, func(ctx context.Context, w *recovery.World) error {
 			u := []float64{1}
 			v, err := w.Protect(ctx, recovery.Slice("u", &u))
 			if err != nil {
@@ -199,7 +199,7 @@ func TestRollback(t *testing.T) {
 func TestReplicas(t *testing.T) {
 	commtest.Job{N: 3}.Run(t, func(ctx context.Context, w *comm.Comm) error {
 		found := 0
-		err := recovery.Run(ctx, w, recovery.Config{Log: io.Discard, Every: 1}, func(ctx context.Context, w *recovery.World) error {
+		err := recovery.Run(ctx, w, recovery.Config{Log: slog.New(slog.DiscardHandler), Every: 1}, func(ctx context.Context, w *recovery.World) error {
 			weight := 1
 			if _, err := w.Protect(ctx, recovery.Value("weight", &weight, recovery.Same())); err != nil {
 				return err
@@ -246,6 +246,8 @@ func wantLost(t *testing.T, j commtest.Job, cfg recovery.Config, ranks ...int) {
 	j.Run(t, func(ctx context.Context, w *comm.Comm) error {
 		if err := solver(s, cfg)(ctx, w); !errors.Is(err, comm.ErrFenced) {
 			assert.ErrorIs(t, err, recovery.ErrLost)
+			assert.ErrorContains(t, err, fmt.Sprintf("no process has the data of ranks %v (of %d) in version 1.", ranks, j.N))
+			assert.ErrorContains(t, err, "Config.Files keeps versions")
 		}
 		return nil
 	})
@@ -270,7 +272,7 @@ func TestCrashLoop(t *testing.T) {
 		kills = append(kills, commtest.Killed{Rank: number, Mark: fmt.Sprint("here", number == 1 || number > 3), At: 1})
 	}
 	commtest.Job{N: 4, Kills: kills}.Run(t, func(ctx context.Context, w *comm.Comm) error {
-		err := recovery.Run(ctx, w, recovery.Config{Log: io.Discard}, func(ctx context.Context, w *recovery.World) error {
+		err := recovery.Run(ctx, w, recovery.Config{Log: slog.New(slog.DiscardHandler)}, func(ctx context.Context, w *recovery.World) error {
 			if _, err := w.Protect(ctx); err != nil {
 				return err
 			}
@@ -289,7 +291,7 @@ func TestStop(t *testing.T) {
 	commtest.Job{N: 3}.Run(t, func(ctx context.Context, w *comm.Comm) error {
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
-		err := recovery.Run(ctx, w, recovery.Config{Log: io.Discard, Every: 2}, func(ctx context.Context, w *recovery.World) error {
+		err := recovery.Run(ctx, w, recovery.Config{Log: slog.New(slog.DiscardHandler), Every: 2}, func(ctx context.Context, w *recovery.World) error {
 			if _, err := w.Protect(ctx); err != nil {
 				return err
 			}
@@ -324,7 +326,7 @@ func TestShrink(t *testing.T) {
 		{{Rank: 3, Mark: "step", At: 5}, {Rank: 2, Mark: "restore.move", At: 1}},
 	} {
 		commtest.Job{N: 4, Room: 4, Kills: kills}.Run(t, func(ctx context.Context, w *comm.Comm) error {
-			cfg := recovery.Config{Log: io.Discard, Every: 2, Shortage: recovery.ShortageShrink}
+			cfg := recovery.Config{Log: slog.New(slog.DiscardHandler), Every: 2, Shortage: recovery.ShortageShrink}
 			return recovery.Run(ctx, w, cfg, func(ctx context.Context, w *recovery.World) error {
 				lo, hi := w.Block(rows)
 				u, seen := make([]int, (hi-lo)*width), 0
@@ -357,7 +359,7 @@ func TestShrink(t *testing.T) {
 // died.
 func TestShrinkRefusesMembers(t *testing.T) {
 	commtest.Job{N: 2}.Run(t, func(ctx context.Context, w *comm.Comm) error {
-		err := recovery.Run(ctx, w, recovery.Config{Log: io.Discard, Shortage: recovery.ShortageShrink}, func(ctx context.Context, w *recovery.World) error {
+		err := recovery.Run(ctx, w, recovery.Config{Log: slog.New(slog.DiscardHandler), Shortage: recovery.ShortageShrink}, func(ctx context.Context, w *recovery.World) error {
 			u := []int{1}
 			_, err := w.Protect(ctx, recovery.Slice("u", &u))
 			return err
@@ -384,7 +386,7 @@ func (f *fragile) UnmarshalBinary([]byte) error { return nil }
 // including ranks that wait for the copy.
 func TestMemberThatCannotBeCopied(t *testing.T) {
 	commtest.Job{N: 4}.Run(t, func(ctx context.Context, w *comm.Comm) error {
-		err := recovery.Run(ctx, w, recovery.Config{Log: io.Discard, Every: 1}, func(ctx context.Context, w *recovery.World) error {
+		err := recovery.Run(ctx, w, recovery.Config{Log: slog.New(slog.DiscardHandler), Every: 1}, func(ctx context.Context, w *recovery.World) error {
 			var f fragile
 			if _, err := w.Protect(ctx, recovery.Value("fragile", &f)); err != nil {
 				return err

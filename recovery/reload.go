@@ -3,11 +3,13 @@ package recovery
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"slices"
 	"strings"
 
 	"github.com/goulfm/goulfm/collectives"
+	"github.com/goulfm/goulfm/internal/base/logline"
 	"github.com/goulfm/goulfm/internal/ckpt/ckptfile"
 	"github.com/goulfm/goulfm/internal/ckpt/relayout"
 	"github.com/goulfm/goulfm/internal/ckpt/repair"
@@ -26,7 +28,8 @@ func (r *runner) look(g repair.Gather) error {
 	all, err := checkpoint.List(r.ctx, f.store)
 	switch {
 	case err != nil && g.Known: // a version in files may not be needed
-		r.told("recovery: rank %d cannot look at %s: %v", r.w.Rank(), f.where, err)
+		r.warn("versions not listed", attrs(slog.Int("rank", r.w.Rank()), slog.String("files", f.where), logline.Error(err)),
+			"rank %d cannot list the versions in %s: %v", r.w.Rank(), f.where, err)
 		return nil
 	case err != nil:
 		return fmt.Errorf("%w: %w", ErrFiles, err)
@@ -39,6 +42,7 @@ func (r *runner) look(g repair.Gather) error {
 		}
 		return nil
 	}
+	f.offered = 0
 	found, newest := false, true
 	for _, v := range all {
 		what := stored(v)
@@ -63,7 +67,11 @@ func (r *runner) look(g repair.Gather) error {
 		case named:
 			return fmt.Errorf("%w: %s in %s: %w", ErrLost, v.Name(), f.where, v.Err)
 		case what.State != repair.Unpublished:
-			r.told("recovery: %s in %s is not restored: %v", v.Name(), f.where, v.Err)
+			r.warn("version not restored", attrs(slog.String("version", v.Name()), slog.String("files", f.where), logline.Error(v.Err)),
+				"%s in %s is not restored: %v", v.Name(), f.where, v.Err)
+		}
+		if what.State != repair.Unpublished {
+			f.offered++
 		}
 		f.archive.Found(what, true)
 	}
@@ -241,6 +249,8 @@ func (r *runner) spoiled(l repair.Label, err error) {
 	if r.w.ctx.Err() != nil {
 		return // the end of the attempt is the reason
 	}
-	r.told("recovery: rank %d: %s in %s is not restored: %v", r.w.Rank(), r.files.name(l), r.files.where, strings.TrimPrefix(err.Error(), r.files.name(l)+"/"))
+	name, where := r.files.name(l), r.files.where
+	r.warn("version not restored", attrs(slog.Int("rank", r.w.Rank()), slog.String("version", name), slog.String("files", where), logline.Error(err)),
+		"rank %d: %s in %s is not restored: %v", r.w.Rank(), name, where, strings.TrimPrefix(err.Error(), name+"/"))
 	r.files.archive.Spoiled(l)
 }

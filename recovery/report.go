@@ -42,6 +42,27 @@ func (t report) append(b []byte) []byte {
 	return wire.AppendBytes(b, []byte(t.Job))
 }
 
+// lostError returns ErrLost with the ranks whose data are lost, and the options that would have kept
+// the data. All ranks have the same reports, and return the same text.
+func (w *World) lostError() error {
+	label, size, ranks := repair.Missing(w.reports)
+	lost := fmt.Sprintf("no process has any data of version %s", label)
+	if len(ranks) > 0 {
+		lost = fmt.Sprintf("no process has the data of ranks %v (of %d) in version %s", ranks, size, label)
+	}
+	cfg := w.r.cfg
+	remedy := fmt.Sprintf("Config.Copies %d instead of %d survives more deaths at once", cfg.Copies+1, cfg.Copies)
+	if cfg.Erasure.Parity > 0 {
+		remedy = fmt.Sprintf("Config.Erasure with a Parity above %d survives more deaths at once", cfg.Erasure.Parity)
+	}
+	if w.r.files == nil {
+		remedy += ", and Config.Files keeps versions outside of the job"
+	} else {
+		remedy += fmt.Sprintf(", and no version in %s can be restored", w.r.files.where)
+	}
+	return fmt.Errorf("%w: %s; %s", ErrLost, lost, remedy)
+}
+
 func appendLabels(b []byte, ls ...repair.Label) []byte {
 	for _, l := range ls {
 		b = wire.AppendUint(wire.AppendUint(b, l.Epoch), l.Number)

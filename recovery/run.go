@@ -4,12 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"log/slog"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/base/logline"
 	"github.com/goulfm/goulfm/internal/base/mono"
 	"github.com/goulfm/goulfm/internal/base/pausepoint"
 	"github.com/goulfm/goulfm/internal/ckpt/commitinterval"
@@ -82,9 +83,6 @@ func newRunner(ctx context.Context, w *comm.Comm, cfg Config, body Body) (*runne
 	}
 	if cfg.Verify && cfg.Every == 0 {
 		cfg.Every = 1 // the same points are committed again
-	}
-	if cfg.Log == nil {
-		cfg.Log = os.Stderr
 	}
 	r := &runner{ctx: ctx, cfg: cfg, body: body, world: w, c: w, begun: time.Now(), pacer: commitinterval.New(mono.Duration(cfg.MTBF), 0), files: newFiles(cfg.Files)}
 	if joined := w.Joined(); joined != nil {
@@ -325,7 +323,15 @@ func (r *runner) freeOld() {
 	r.old = nil
 }
 
-// told writes a line to the log.
-func (r *runner) told(format string, args ...any) {
-	_, _ = fmt.Fprintf(r.cfg.Log, "goulfm: "+format+"\n", args...) // a log that cannot be written stops no repair
+// told reports that the program continues in another state: repaired, or restored from files.
+func (r *runner) told(event string, values []slog.Attr, format string, args ...any) {
+	logline.Write(r.cfg.Log, logline.Event{Name: event, Values: values}, "recovery: "+format, args...)
 }
+
+// warn reports data that could not be written, read or deleted.
+func (r *runner) warn(event string, values []slog.Attr, format string, args ...any) {
+	logline.Write(r.cfg.Log, logline.Event{Level: slog.LevelWarn, Name: event, Values: values}, "recovery: "+format, args...)
+}
+
+// attrs is a list of values of an event.
+func attrs(values ...slog.Attr) []slog.Attr { return values }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"log/slog"
 	"os"
 	"sync"
 	"testing"
@@ -118,8 +118,8 @@ func TestMembersOverTwoDeaths(t *testing.T) {
 		t.Skip("some hundred jobs")
 	}
 	for name, cfg := range map[string]recovery.Config{
-		"copies": {Every: 2, Copies: 2, Log: io.Discard},
-		"memory": {Every: 2, NodeMemory: recovery.NodeMemoryWithoutCopies, Log: io.Discard},
+		"copies": {Every: 2, Copies: 2, Log: slog.New(slog.DiscardHandler)},
+		"memory": {Every: 2, NodeMemory: recovery.NodeMemoryWithoutCopies, Log: slog.New(slog.DiscardHandler)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, jobs := &stocked{cfg: cfg}, 0
@@ -148,9 +148,9 @@ func TestMembersOverTwoDeaths(t *testing.T) {
 func TestMembersFromFilesOverADeath(t *testing.T) {
 	for _, mark := range []string{"restore.plan", "restore.move", "restore.done", "repair.agree"} {
 		var log lines
-		s := &stocked{cfg: recovery.Config{Every: 1, Log: &log, Files: recovery.Files{Dir: t.TempDir(), Job: "stocked", Every: 1}}}
+		s := &stocked{cfg: recovery.Config{Every: 1, Log: log.logger(), Files: recovery.Files{Dir: t.TempDir(), Job: "stocked", Every: 1}}}
 		assert.Equal(t, "6 604", s.run(t, commtest.Job{N: 4}))
 		assert.Equal(t, "6 604", s.run(t, commtest.Job{N: 4, Kills: []commtest.Killed{{Rank: 3, Mark: mark, At: 1}}}), mark)
-		assert.Contains(t, log.String(), "rank 3 is served by process 4; 4 ranks back to stocked-1-", mark)
+		assert.Contains(t, log.String(), "ranks=4 replaced=[3] processes=[4] from=files version=stocked-1-", mark)
 	}
 }

@@ -3,7 +3,7 @@ package recovery_test
 import (
 	"context"
 	"errors"
-	"io"
+	"log/slog"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -22,7 +22,7 @@ func TestVerify(t *testing.T) {
 			job := commtest.Job{N: 4, Kills: []commtest.Killed{{Rank: 1, Mark: "step", At: at}}}
 			var hidden [4]int // outside the body, read by the program of each rank
 			job.Run(t, func(ctx context.Context, w *comm.Comm) error {
-				err := recovery.Run(ctx, w, recovery.Config{Verify: true, Log: io.Discard}, func(ctx context.Context, w *recovery.World) error {
+				err := recovery.Run(ctx, w, recovery.Config{Verify: true, Log: slog.New(slog.DiscardHandler)}, func(ctx context.Context, w *recovery.World) error {
 					u := make([]int, 5000)
 					if _, err := w.Protect(ctx, recovery.Slice("u", &u)); err != nil {
 						return err

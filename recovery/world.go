@@ -41,6 +41,7 @@ type World struct {
 	service    context.Context   // of the receipt of savings; outlives ctx
 	endService context.CancelFunc
 	serving    sync.WaitGroup
+	reports    []repair.Report // of all ranks, in Protect
 	plan       repair.Plan
 	loaded     part // from files, until the members have the data
 	writers    int  // ranks that wrote those files
@@ -61,7 +62,10 @@ type Version struct{ Epoch, Number uint64 }
 // IsZero reports whether v is the zero Version: no data were committed yet.
 func (v Version) IsZero() bool { return v == Version{} }
 
-// Role is the role of a process in an attempt.
+// Role is the role of a process in an attempt. A Role says nothing about data: a process with
+// RoleSurvivor or RoleRecovered may find that nothing was committed, and a process with RoleInitial
+// may get a version from files. Use Version.IsZero of the result of Protect to find out whether
+// there are data.
 type Role int
 
 // The roles, in the order of those of package repair.
@@ -119,7 +123,9 @@ func (w *World) Protect(ctx context.Context, ms ...Member) (Version, error) {
 	if w.bad != nil {
 		return Version{}, w.bad
 	}
-	if err := w.answered(); err != nil {
+	err = w.answered()
+	w.reports = nil
+	if err != nil {
 		return Version{}, err
 	}
 	w.since = time.Now()
@@ -285,7 +291,7 @@ func (w *World) answered() error {
 	case repair.BadMembers:
 		return fmt.Errorf("%w: ranks protect different members", ErrMember)
 	case repair.BadLost:
-		return ErrLost
+		return w.lostError()
 	case repair.BadPlace:
 		return ErrPlace
 	case repair.BadFiles:

@@ -30,7 +30,7 @@ func TestWhoSaysThatItFailed(t *testing.T) {
 		{"--survive none", "ring", 0, ""},
 		{"--survive some", "ring", 2, "--survive some: want killed, any or none"},
 		{"", "exit-after", 2, "3 of 3 ranks finished, rank 1 failed: exit code 2 after Finalize, 0 ranks lost; exit code 2\n"},
-		{"", "abort-256", 1, "Abort(256): exit codes are 1 to 255: 1 it is\n"},
+		{"", "abort-256", 1, "Abort(256): exit code 256 is not in 1 to 255, using 1\n"},
 		{"", "abort", 9, "the job was stopped (code 9): Abort(9) of rank 2"},
 	} {
 		got := goulfmCommand(t, "", append(append([]string{"run", "-n", "3"}, strings.Fields(c.args)...), prog, c.mode)...)

@@ -2,6 +2,7 @@ package commtest
 
 import (
 	"context"
+	"log/slog"
 	"testing"
 	"time"
 
@@ -50,7 +51,7 @@ func (cfg Config) world(t testing.TB, n int) world {
 	if cfg.Nodes != nil && len(cfg.Nodes) != n {
 		t.Fatalf("commtest: %d nodes for %d ranks: want one for each rank", len(cfg.Nodes), n)
 	}
-	w := world{ranks: n, nodes: cfg.Nodes, settings: door.Settings(cfg.Comm)}
+	w := world{ranks: n, nodes: cfg.Nodes, settings: door.Settings(cfg.Comm), log: cfg.Comm.Log}
 	w.settings.Messages = cfg.Messages
 	return w
 }
@@ -61,6 +62,7 @@ type world struct {
 	ranks    int
 	nodes    Nodes
 	settings engine.Config
+	log      *slog.Logger // Config.Log of comm
 }
 
 // engine returns what the engine of a rank is told. Where frames are looked at from

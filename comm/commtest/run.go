@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/commhooks"
 	"github.com/goulfm/goulfm/internal/engine"
 	"github.com/goulfm/goulfm/internal/net/transport"
 	"github.com/goulfm/goulfm/internal/net/transport/inproc"
@@ -101,7 +102,7 @@ func (r *run) join(wrap wrapper, w world) {
 		if wrap != nil {
 			end = wrap(k, end)
 		}
-		k.w = door.World(engine.New(end, w.engine(wrap != nil)))
+		k.w = door.WorldOf(engine.New(end, w.engine(wrap != nil)), commhooks.Job{Log: w.log})
 		living.Store(k.proc(), k)
 	}
 }

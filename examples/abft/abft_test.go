@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
+	"log/slog"
 	"regexp"
 	"slices"
 	"strings"
@@ -47,7 +47,7 @@ func (r *trial) run(t *testing.T, j commtest.Job) string {
 	r.times = map[[2]int]int{}
 	j.Run(t, func(ctx context.Context, w *comm.Comm) error {
 		p := &process{n: 7, steps: 4, out: r, spoil: r.did}
-		return recovery.Run(ctx, w, recovery.Config{Log: io.Discard}, p.run)
+		return recovery.Run(ctx, w, recovery.Config{Log: slog.New(slog.DiscardHandler)}, p.run)
 	})
 	lines := regexp.MustCompile("(?m)^result: .*$").FindAllString(r.text.String(), -1)
 	lines = slices.Compact(lines)

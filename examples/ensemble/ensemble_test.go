@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
+	"log/slog"
 	"strings"
 	"sync"
 	"testing"
@@ -28,7 +28,7 @@ func run(t *testing.T, j commtest.Job) (line string, begun int) {
 			defer mu.Unlock()
 			begun++
 		}
-		return recovery.Run(ctx, w, recovery.Config{Log: io.Discard}, e.run)
+		return recovery.Run(ctx, w, recovery.Config{Log: slog.New(slog.DiscardHandler)}, e.run)
 	})
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 	for _, l := range lines {

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
+	"log/slog"
 	"strings"
 	"sync"
 	"testing"
@@ -39,7 +39,7 @@ func computeIn(t *testing.T, j commtest.Job, shortage recovery.Shortage) string 
 	t.Helper()
 	o := &output{}
 	j.Run(t, func(ctx context.Context, w *comm.Comm) error {
-		return recovery.Run(ctx, w, recovery.Config{Every: 3, Shortage: shortage, Log: io.Discard}, func(ctx context.Context, w *recovery.World) error {
+		return recovery.Run(ctx, w, recovery.Config{Every: 3, Shortage: shortage, Log: slog.New(slog.DiscardHandler)}, func(ctx context.Context, w *recovery.World) error {
 			s := &solver{options: options{Options: plate.Options{NX: 7, NY: 9, Steps: 20, Tol: 1.6e-2}}, out: o}
 			return s.solve(ctx, w)
 		})

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
+	"log/slog"
 	"math"
 	"strings"
 	"testing"
@@ -22,7 +22,7 @@ import (
 func run(t *testing.T, j commtest.Job, cfg recovery.Config) string {
 	t.Helper()
 	var out bytes.Buffer
-	cfg.Log = io.Discard
+	cfg.Log = slog.New(slog.DiscardHandler)
 	j.Run(t, func(ctx context.Context, w *comm.Comm) error {
 		p := &process{box: box{3, 2, 5}, steps: 2, out: &out}
 		return recovery.Run(ctx, w, cfg, p.run)
@@ -54,7 +54,7 @@ func TestOneRankTwice(t *testing.T) {
 // TestAgreeInEachIteration: it changes nothing, and there are as many agreements as iterations at
 // least.
 func TestAgreeInEachIteration(t *testing.T) {
-	cfg := recovery.Config{Every: 1, Log: io.Discard}
+	cfg := recovery.Config{Every: 1, Log: slog.New(slog.DiscardHandler)}
 	want := run(t, commtest.Job{N: 3}, cfg)
 	for _, kills := range [][]commtest.Killed{nil, {{Rank: 1, Mark: "cg", At: 4}, {Rank: 2, Mark: "commit.copy", At: 1}}} {
 		var out bytes.Buffer

@@ -3,7 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
-	"io"
+	"log/slog"
 	"math"
 	"strings"
 	"sync"
@@ -32,7 +32,7 @@ func (o *output) Write(p []byte) (int, error) {
 func run(t *testing.T, j commtest.Job, cfg recovery.Config, o options) string {
 	t.Helper()
 	out := &output{}
-	cfg.Log = io.Discard
+	cfg.Log = slog.New(slog.DiscardHandler)
 	j.Run(t, func(ctx context.Context, w *comm.Comm) error {
 		return recovery.Run(ctx, w, cfg, func(ctx context.Context, w *recovery.World) error {
 			return (&solver{o: o, out: out}).solve(ctx, w)

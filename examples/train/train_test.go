@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
+	"log/slog"
 	"math"
 	"regexp"
 	"slices"
@@ -36,7 +36,7 @@ func (o *output) Write(p []byte) (int, error) {
 func run(t *testing.T, j commtest.Job, cfg recovery.Config, steps int) (result, all string) {
 	t.Helper()
 	out := &output{}
-	cfg.Log, cfg.Shortage = io.Discard, recovery.ShortageShrink
+	cfg.Log, cfg.Shortage = slog.New(slog.DiscardHandler), recovery.ShortageShrink
 	j.Run(t, func(ctx context.Context, w *comm.Comm) error {
 		p := &process{points: 50, hidden: 3, steps: steps, print: 1, rate: 0.5, out: out}
 		return recovery.Run(ctx, w, cfg, p.run)

@@ -21,6 +21,8 @@
 package commhooks
 
 import (
+	"log/slog"
+
 	"github.com/goulfm/goulfm/internal/engine"
 	"github.com/goulfm/goulfm/internal/joblaunch/rankproto"
 	"github.com/goulfm/goulfm/internal/shm/rankstore"
@@ -86,6 +88,7 @@ type Job struct {
 	Place   *rankproto.Place         // of a process that was started to have a rank among others; else nil
 	Mark    func(name string, n int) // is called when the program reaches a point; nil: nothing is
 	Memory  *rankstore.Memory        // of its node, which outlives it; nil: there is none
+	Log     *slog.Logger             // Config.Log of comm
 }
 
 // opened is the Door that comm has opened. It is written while comm is initialized, and

@@ -157,6 +157,28 @@ func committed(reports []Report) Label {
 	return newest
 }
 
+// Missing describes the loss if the reports lead to a plan with Source NoneWhole: the committed
+// version, the number of its ranks, and the ranks whose data no process has. Without any data of
+// that version size is 0.
+func Missing(reports []Report) (label Label, size int, ranks []int) {
+	label = committed(reports)
+	var have rankset.Set
+	for _, r := range reports {
+		for _, h := range r.Held {
+			if h.Label == label {
+				size = max(size, len(h.Nodes))
+				have.Union(h.Data)
+			}
+		}
+	}
+	for rank := range size {
+		if !have.Has(rank) {
+			ranks = append(ranks, rank)
+		}
+	}
+	return label, size, ranks
+}
+
 // labelsOf returns the labels that anybody has anything of, the oldest first.
 func labelsOf(reports []Report) []Label {
 	var all []Label

@@ -93,6 +93,21 @@ func TestWhatIsCommitted(t *testing.T) {
 	assert.Equal(t, NoneWhole, source(Report{}, Report{Held: []Held{part}}))
 }
 
+// TestMissing: the ranks whose data no process has, and without any data the committed version.
+func TestMissing(t *testing.T) {
+	part := func(number uint64, ranks ...int) Held {
+		return Held{Label: Label{1, number}, Nodes: []int{0, 0, 0, 0}, Data: rankset.Of(ranks...)}
+	}
+	missing := func(reports ...Report) []any {
+		label, size, ranks := Missing(reports)
+		return []any{label, size, ranks}
+	}
+	known := Report{Known: true, Committed: Label{1, 2}, Held: []Held{part(1, 0, 1, 2, 3), part(2, 1, 3), part(3, 1)}}
+	assert.Equal(t, []any{Label{1, 2}, 4, []int{0, 2}}, missing(known, Report{}))
+	assert.Equal(t, []any{Label{1, 2}, 4, []int{0}}, missing(known, Report{Held: []Held{part(2, 2)}}))
+	assert.Equal(t, []any{Label{1, 2}, 0, []int(nil)}, missing(Report{Known: true, Committed: Label{1, 2}}))
+}
+
 // TestOwnMoves: the newest own part goes to its home's process, unless that has it; that of
 // a home that nobody goes on with is taken over by the lowest rank that has it.
 func TestOwnMoves(t *testing.T) {
