@@ -33,10 +33,10 @@ func APIPath(dir string) string {
 	return "api/" + strings.ReplaceAll(dir, "/", "_") + ".txt"
 }
 
-// API compares the published names with the files that list them. A name that was
-// removed or that has another shape is a finding, unless the section of the changelog
-// for the next version contains the name in backquotes. A new name is no finding: the
-// next version lists new names.
+// API compares the published names with the files that list them. A name that was added
+// or removed or that has another shape is a finding, unless the section of the changelog
+// for the next version contains the name in backquotes. The name of an added or removed
+// type covers its fields and methods.
 func API(t *Tree) ([]Finding, error) {
 	page, err := fs.ReadFile(t.Files, ChangelogPath)
 	if err != nil {
@@ -49,18 +49,29 @@ func API(t *Tree) ([]Finding, error) {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
-		now := t.exported(dir)
+		now, before := t.exported(dir), []declaration(nil)
 		for line := range strings.Lines(string(listed)) {
 			line = strings.TrimSuffix(line, "\n")
 			name, _, _ := strings.Cut(line, ": ")
-			stays := slices.ContainsFunc(now, func(d declaration) bool { return d.String() == line })
-			if stays || names(next, name) || names(next, goneType(name, now)) {
+			before = append(before, declaration{name, strings.TrimPrefix(line, name+": ")})
+			if slices.Contains(now, before[len(before)-1]) || isNamed(next, name, now) {
 				continue
 			}
 			found = append(found, Finding{APIPath(dir), fmt.Sprintf("gone or changed, and the next version in %s does not name `%s`: %s", ChangelogPath, name, line)})
 		}
+		for _, d := range now {
+			known := slices.ContainsFunc(before, func(b declaration) bool { return b.name == d.name })
+			if !known && !isNamed(next, d.name, before) {
+				found = append(found, Finding{APIPath(dir), fmt.Sprintf("new, and the next version in %s does not name `%s`: %s", ChangelogPath, d.name, d)})
+			}
+		}
 	}
 	return found, nil
+}
+
+// isNamed reports whether a section names a declaration, or its type if others lack this type.
+func isNamed(section, name string, others []declaration) bool {
+	return names(section, name) || names(section, missingType(name, others))
 }
 
 // names reports whether a section contains a declaration, or "package.*" for its package.
@@ -69,11 +80,11 @@ func names(section, name string) bool {
 	return strings.Contains(section, "`"+name+"`") || strings.Contains(section, "`"+pkg+".*`")
 }
 
-// goneType returns the type of a field or method if the type was removed, too. Then the
+// missingType returns the type of a field or method if others lack this type. Then the
 // changelog needs the name of the type only.
-func goneType(name string, now []declaration) string {
+func missingType(name string, others []declaration) string {
 	of := name[:max(strings.LastIndexByte(name, '.'), 0)]
-	if !strings.Contains(of, ".") || slices.ContainsFunc(now, func(d declaration) bool { return d.name == of }) {
+	if !strings.Contains(of, ".") || slices.ContainsFunc(others, func(d declaration) bool { return d.name == of }) {
 		return name
 	}
 	return of
@@ -86,6 +97,16 @@ func APIText(t *Tree, dir string) string {
 		fmt.Fprintln(&b, d)
 	}
 	return b.String()
+}
+
+// APILists returns the text of each file that lists the present names of a published folder, by the
+// path of the file.
+func APILists(t *Tree) map[string]string {
+	lists := map[string]string{}
+	for _, dir := range published {
+		lists[APIPath(dir)] = APIText(t, dir)
+	}
+	return lists
 }
 
 var versionHead = regexp.MustCompile(`(?m)^## `)
