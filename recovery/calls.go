@@ -88,7 +88,7 @@ func (r *runner) gather(a repair.Gather) []repair.Report {
 	if r.files != nil {
 		if r.files.archive.Looks(r.w.Rank(), a) {
 			if r.w.bad = r.claimFiles(); r.w.bad == nil {
-				r.w.bad = r.look(a)
+				r.w.bad = r.findVersions(a)
 			}
 			if r.w.bad != nil {
 				return nil

@@ -66,9 +66,9 @@ type NodeMemory int
 
 // The uses of node memory.
 const (
-	// NodeMemoryWithoutCopies uses node memory instead of copies and parity as long as all ranks are on one
-	// node that has node memory: such memory survives the loss of any processes. Otherwise node
-	// memory is used in addition to copies, which survive the loss of a node.
+	// NodeMemoryWithoutCopies uses node memory instead of copies and parity as long as all ranks are
+	// on one node that has node memory: such memory survives the loss of any processes. Otherwise
+	// node memory is used in addition to copies, which survive the loss of a node.
 	NodeMemoryWithoutCopies NodeMemory = iota
 	NodeMemoryWithCopies               // always in addition to copies
 	NodeMemoryOff                      // node memory is not used
@@ -81,10 +81,12 @@ type Shortage int
 const (
 	ShortageStop   Shortage = iota // Run returns ErrTooFew
 	ShortageShrink                 // the program continues with fewer ranks
-	ShortageWait                   // rank 0 requests processes again for up to Config.Wait, then as ShortageStop
+	ShortageWait                   // rank 0 repeats its request for up to Config.Wait, then as ShortageStop
 )
 
-// The errors of a world, equal at all ranks except for ErrMember. Run wraps them in text.
+// The classes of errors that end a program or an attempt. Run wraps them in text, and returns the
+// same class at all living ranks. A call of a World may return ErrMember, ErrReplay, ErrMemory,
+// ErrFiles, ErrInUse or ErrArguments at one rank alone: the attempt then ends at the others.
 var (
 	// ErrTooFew: processes have died and cannot be replaced.
 	ErrTooFew = errors.New("too few processes")

@@ -28,9 +28,10 @@
 // # Rules
 //
 //  1. Pass ctx to each call that waits. ctx ends with the attempt.
-//  2. A body is called again if its error satisfies ulfm.Recoverable, was returned by a call of its
-//     World, or is Rollback. Any other error, and a panic, ends the program at all ranks with
-//     ErrPeer: a bug is not replayed.
+//  2. A body is called again if its error satisfies ulfm.Recoverable, is Rollback or ErrReplica, or
+//     reports the end of the attempt, as errors of ctx and of calls of the World do then. Any other
+//     error, such as ErrMember, and a panic, ends the program at all ranks with ErrPeer: a bug is
+//     not replayed.
 //  3. Goroutines of a body end with the body, or are started by World.Go.
 //  4. The communicator of an attempt, and all objects made from that communicator, end with the
 //     attempt.
@@ -50,8 +51,8 @@
 //
 // If the job has node memory (Config.NodeMemory), a rank's data are in the memory of its node, too.
 // Node memory outlives processes: only the loss of nodes costs data, and the copies above are on
-// other nodes. On a single node there are no copies, and a commit copies slices into node memory
-// alone.
+// other nodes. On a single node there are no copies by default, and a commit copies slices into
+// node memory alone.
 //
 // Before the first commit there is nothing to lose: the initial values stand.
 //

@@ -58,15 +58,15 @@ type files struct {
 	where string // for messages
 
 	archive repair.Archive // the known versions, and the rules about them
-	offered int            // versions that the start of the job found and was to restore, damaged ones included
+	offered int            // versions found at the start of the job and not excluded, damaged ones too
 	claim   claim          // the lock of the name
 
-	open  *writing  // the version that is being written
-	made  time.Time // when this process began to observe
-	begun time.Time // when the last version was begun
-	since int       // commits since then
-	pacer *commitinterval.Pacer
-	told  string // the last error that was reported
+	open     *writing  // the version that is being written
+	made     time.Time // when this process began to observe
+	begun    time.Time // when the last version was begun
+	since    int       // commits since then
+	pacer    *commitinterval.Pacer
+	reported string // the last error of a file
 
 	background sync.WaitGroup
 	publishing chan struct{} // closed when publishing the previous version has ended, in success or failure; nil: there was none
@@ -241,8 +241,8 @@ func (r *runner) warnUnwritten(o *writing) {
 	f := r.files
 	name := f.name(o.label)
 	text := fmt.Sprintf("rank %d cannot write %s in %s: %v", r.w.Rank(), name, f.where, o.err)
-	if text != f.told {
-		f.told = text
+	if text != f.reported {
+		f.reported = text
 		r.warn("version not written", attrs(slog.Int("rank", r.w.Rank()), slog.String("version", name), slog.String("files", f.where), logline.Error(o.err)), "%s", text)
 	}
 }

@@ -19,7 +19,7 @@ import (
 // holds the lock until its last process has ended. The first process at rank 0 makes up the name of
 // the job before it lists versions; the others learn the name from the reports:
 //
-//	rank 0      takes the lock as job A, looks                                      report: job A
+//	rank 0      takes the lock as job A, lists versions                             report: job A
 //	others                                        learn that this is job A, and join
 //	rank 0      dies; a new process there does not know the name of the job,
 //	            and is refused: job A has the lock
@@ -32,7 +32,6 @@ type claim struct {
 	job     string            // the name of this job in the lock; "": not known yet
 	locked  *checkpoint.Owner // another owner, as rank 0 has found before the reports; or nil
 	release func()            // nil: the lock is not held
-
 }
 
 // claimWait bounds the time for which the first process of a job waits until another job releases

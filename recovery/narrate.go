@@ -69,7 +69,7 @@ func (w *World) narrate() {
 	if w.run.Attempt == 1 && w.Rank() == 0 {
 		switch {
 		case w.plan.Source == repair.FromFiles:
-			w.r.told("restored", append(attrs(slog.Int("ranks", w.Size())), w.sourceAttrs()...), "%d ranks go on from %s", w.Size(), w.source())
+			w.r.inform("restored", append(attrs(slog.Int("ranks", w.Size())), w.sourceAttrs()...), "%d ranks go on from %s", w.Size(), w.source())
 		case w.startsInVain():
 			w.r.warn("started anew", append(attrs(slog.Int("ranks", w.Size())), w.sourceAttrs()...), "%d ranks start from %s", w.Size(), w.source())
 		}
@@ -79,7 +79,7 @@ func (w *World) narrate() {
 		lowest++
 	}
 	if w.run.Attempt > 1 && w.Rank() == lowest && took.total > 0 {
-		w.r.told("repaired", append(w.changeAttrs(), append(w.sourceAttrs(),
+		w.r.inform("repaired", append(w.changeAttrs(), append(w.sourceAttrs(),
 			slog.Duration("total", took.total), slog.Duration("agree", took.agree), slog.Duration("shrink", took.shrink), slog.Duration("replace", took.replace))...),
 			"%s; %d ranks back to %s; %s after the failure was seen (agree %s, shrink %s, replace %s)",
 			w.change(), w.Size(), w.source(), short(took.total), short(took.agree), short(took.shrink), short(took.replace))
@@ -147,7 +147,7 @@ func (w *World) source() string {
 			reason = fmt.Sprintf("none of the %d versions of %s in %s can be restored", w.r.files.offered, w.r.files.cfg.Job, w.r.files.where)
 		}
 		if w.hasOwn() {
-			return "what each has saved; " + reason
+			return "the data that each has saved; " + reason
 		}
 		return "the beginning: " + reason
 	}

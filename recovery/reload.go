@@ -19,11 +19,11 @@ import (
 // RestartVariable is the variable that chooses the version that a job starts from: see Files.
 const RestartVariable = "GOULFM_RESTART"
 
-// look finds the versions that the job may start from: at its lowest rank, before the first
+// findVersions finds the versions that the job may start from: at its lowest rank, before the first
 // agreement. Versions that cannot be restored are named. An error ends the program: a job that was
 // to continue is not started from the beginning. Later, a newcomer at the lowest rank finds the
 // versions that the job has written.
-func (r *runner) look(g repair.Gather) error {
+func (r *runner) findVersions(g repair.Gather) error {
 	f, wanted := r.files, os.Getenv(RestartVariable)
 	all, err := checkpoint.List(r.ctx, f.store)
 	switch {

@@ -42,8 +42,8 @@ func (t report) append(b []byte) []byte {
 	return wire.AppendBytes(b, []byte(t.Job))
 }
 
-// lostError returns ErrLost with the ranks whose data are lost, and the options that would have kept
-// the data. All ranks have the same reports, and return the same text.
+// lostError returns ErrLost with the ranks whose data are lost, and the options that would have
+// kept the data. All ranks have the same reports, and return the same text.
 func (w *World) lostError() error {
 	label, size, ranks := repair.Missing(w.reports)
 	lost := fmt.Sprintf("no process has any data of version %s", label)

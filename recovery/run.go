@@ -323,8 +323,8 @@ func (r *runner) freeOld() {
 	r.old = nil
 }
 
-// told reports that the program continues in another state: repaired, or restored from files.
-func (r *runner) told(event string, values []slog.Attr, format string, args ...any) {
+// inform reports that the program continues in another state: repaired, or restored from files.
+func (r *runner) inform(event string, values []slog.Attr, format string, args ...any) {
 	logline.Write(r.cfg.Log, logline.Event{Name: event, Values: values}, "recovery: "+format, args...)
 }
 

@@ -82,6 +82,16 @@ func TestFlushesAtTheSameTime(t *testing.T) {
 	})
 }
 
+// TestDeathHidesNoOtherError: of the errors of a flush of several targets the first one counts,
+// unless that is a death and a later one is not.
+func TestDeathHidesNoOtherError(t *testing.T) {
+	death := &comm.Error{Op: "flush", Ranks: []int{1}, Err: comm.ErrProcFailed}
+	assert.Equal(t, error(death), rma.Decisive(nil, death))
+	assert.Equal(t, context.DeadlineExceeded, rma.Decisive(death, context.DeadlineExceeded))
+	assert.Equal(t, context.DeadlineExceeded, rma.Decisive(context.DeadlineExceeded, death))
+	assert.Equal(t, context.DeadlineExceeded, rma.Decisive(context.DeadlineExceeded, comm.ErrRevoked))
+}
+
 // TestNotificationOfALongPut: a counted notification implies all of its data, for any number of
 // frames.
 func TestNotificationOfALongPut(t *testing.T) {

@@ -198,7 +198,7 @@ func Deref[T comm.Elem](ctx context.Context, p *Pool, ref Ref[T]) (Target[T], er
 }
 
 // Own returns the elements of an object of this member, to load and store directly (Win.Local).
-// Errors as of Detach.
+// Errors: comm.ErrRank for another member's object, and those of Deref.
 func Own[T comm.Elem](ctx context.Context, p *Pool, ref Ref[T]) ([]T, error) {
 	t, err := Deref(ctx, p, ref)
 	if err == nil && int(ref.Rank) != p.bytes.k.me {

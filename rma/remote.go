@@ -369,16 +369,29 @@ func (k *core) flushAway(ctx context.Context, op string, ranks ...int) error {
 		var err error
 		if f.h, err = k.far(rank).begin(ctx, op, &rmaserver.Frame{Op: rmaserver.Flush}, nil); err == nil {
 			open = append(open, f)
-		} else if first == nil {
-			first = err
+		} else {
+			first = decisive(first, err)
 		}
 	}
 	for _, f := range open {
 		if err := k.far(f.rank).end(ctx, op, f.h, 0); err == nil {
 			k.remote[f.rank].hasFlushed(f.sent)
-		} else if first == nil {
-			first = err
+		} else {
+			first = decisive(first, err)
 		}
+	}
+	return first
+}
+
+// decisive returns the error of a flush of several targets: the first one, unless that is a death
+// and a later error is not. A death hides no other error, since a caller may take a death for no
+// error, and then report that the flush is complete at the living:
+//
+//	target 1    dies before its answer: ErrProcFailed
+//	target 2    has not answered when ctx ends
+func decisive(first, later error) error {
+	if first == nil || errors.Is(first, comm.ErrProcFailed) && !errors.Is(later, comm.ErrProcFailed) {
+		return later
 	}
 	return first
 }

@@ -59,7 +59,7 @@ func List(ctx context.Context, s Store) ([]Version, error) {
 			n = 1 // a file beside the folders
 		}
 		if v, ok := versionOf(name); ok {
-			_, v.Err = v.look(ctx, s, items[:n])
+			_, v.Err = v.inspect(ctx, s, items[:n])
 			versions = append(versions, v)
 		}
 		items = items[n:]
@@ -77,8 +77,8 @@ func versionOf(name string) (v Version, ok bool) {
 	return v, ok
 }
 
-// look fills in the fields from the files, and returns the manifest.
-func (v *Version) look(ctx context.Context, s Store, items []Item) (ckptfile.Manifest, error) {
+// inspect fills in the fields from the files, and returns the manifest.
+func (v *Version) inspect(ctx context.Context, s Store, items []Item) (ckptfile.Manifest, error) {
 	sizes := map[string]int64{}
 	for _, i := range items {
 		sizes[i.Key] = i.Size
@@ -114,7 +114,7 @@ func Verify(ctx context.Context, s Store, v Version) error {
 	if err != nil {
 		return err
 	}
-	m, err := v.look(ctx, s, items)
+	m, err := v.inspect(ctx, s, items)
 	if err != nil {
 		return err
 	}
