@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/goulfm/goulfm/gridrpc/internal/link"
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
 	"github.com/goulfm/goulfm/gridrpc/internal/session"
 	"github.com/goulfm/goulfm/internal/base/mono"
@@ -45,11 +46,11 @@ const attachPatience = 5 * time.Second
 // never was one. ctx bounds the search alone; Watch, Patience, Stall and InCodec may be given. The
 // loss of its server while a client is attached is ErrServerLost: its argument is nowhere else.
 func Attach[Rep any](ctx context.Context, c *Client, id string, o ...CallOption) (*Session[Rep], error) {
-	call, err := parseCallID(id)
+	call, err := session.ParseCallID(id)
 	if err != nil {
 		return nil, &Error{Op: "attach", Err: err}
 	}
-	set := settings{tell: func(Event) {}, keep: keepMax}
+	set := settings{tell: func(Event) {}, keep: link.KeepMax}
 	for _, option := range o {
 		option(&set)
 	}
@@ -103,7 +104,7 @@ func (c *Client) search(ctx context.Context, id session.CallID, set *settings) (
 		case err != nil && time.Since(begun) >= patience:
 			return nil, err
 		case err == nil && m.Fresh && mono.Duration(reply.Quiet*float64(mono.Second)) >= mono.Duration(patience):
-			return nil, fmt.Errorf("%w: %s", ErrGone, callText(id))
+			return nil, fmt.Errorf("%w: %s", ErrGone, id.Text())
 		}
 		m.Fresh = true
 		select {

@@ -3,7 +3,6 @@ package gridrpc
 import (
 	"cmp"
 	"context"
-	"log"
 	"net"
 	"os"
 	"slices"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/goulfm/goulfm/gridrpc/internal/discovery"
 	"github.com/goulfm/goulfm/gridrpc/internal/heartbeat"
+	"github.com/goulfm/goulfm/gridrpc/internal/join"
 	"github.com/goulfm/goulfm/gridrpc/internal/link"
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
 	"github.com/goulfm/goulfm/gridrpc/internal/session"
@@ -57,9 +57,6 @@ func Detect(within time.Duration) DialOption {
 	return func(c *Client) { c.guards.asked = quality(within) }
 }
 
-// clientName is the name of the certificate of all clients of a platform.
-const clientName = "client"
-
 // Dial makes a client of the platform whose masters are at the given addresses, with the
 // certificate in the platform's folder, or the one that As names. "" are the masters that
 // GRIDRPC_MASTERS names, else those of this machine's platform, or of the identity.
@@ -78,16 +75,16 @@ func Dial(ctx context.Context, masters string, options ...DialOption) (*Client, 
 	if err := c.guards.asked.Check(); err != nil {
 		return nil, &Error{Op: "dial", Err: err}
 	}
-	id, fresh, addresses, err := c.identify(ctx)
+	me, addresses, err := c.identify(ctx)
 	if err != nil {
 		return nil, &Error{Op: "dial", Err: err}
 	}
-	c.id = id
-	if c.guards.pulse, err = heartbeat.NewObserver(id, heartbeatsAt(addresses)); err != nil {
+	c.id = me.Identity
+	if c.guards.pulse, err = heartbeat.NewObserver(c.id, heartbeatsAt(addresses)); err != nil {
 		return nil, &Error{Op: "dial", Err: err}
 	}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
-	go fresh(c.ctx, nil)
+	go me.KeepFresh(c.ctx, nil)
 	if err := c.awaitMaster(ctx); err != nil {
 		c.Close()
 		return nil, &Error{Op: "dial", Err: err}
@@ -95,18 +92,23 @@ func Dial(ctx context.Context, masters string, options ...DialOption) (*Client, 
 	return c, nil
 }
 
-// identify returns who the client is, and the masters, which are where its identity is.
-func (c *Client) identify(ctx context.Context) (id *link.Identity, fresh func(context.Context, *log.Logger), masters []string, err error) {
+// identify returns the identity of the client, and the masters, which are listed beside it.
+func (c *Client) identify(ctx context.Context) (me join.Process, masters []string, err error) {
 	if c.member == nil && os.Getenv(EnvIdentity) == "" { // a platform that is not up is the likelier mistake
 		if masters, err = c.addresses(); err != nil {
-			return nil, nil, nil, err
+			return me, nil, err
 		}
 	}
-	id, fresh, c.dir, err = identify(ctx, c.member, c.dir, link.Client, clientName)
-	if err == nil {
+	var w *join.Wish
+	if c.member != nil {
+		wish := c.member.wish(link.Client)
+		w = &wish
+	}
+	if me, err = join.Identify(ctx, w, c.dir, link.Client, discovery.ClientName); err == nil {
+		c.dir = me.Dir
 		masters, err = c.addresses()
 	}
-	return id, fresh, masters, err
+	return me, masters, err
 }
 
 // heartbeatsAt is where heartbeats of servers come to: the address from which a master is reached.

@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/goulfm/goulfm/gridrpc/internal/codec"
 	"github.com/goulfm/goulfm/gridrpc/internal/discovery"
+	"github.com/goulfm/goulfm/gridrpc/internal/join"
 )
 
-// What can go wrong; errors.Is finds them in what this package returns.
+// Classes of errors of clients and servers, for errors.Is.
 var (
 	ErrNoMaster    = discovery.ErrNoMaster
 	ErrNoService   = errors.New("no such service")
@@ -15,13 +17,13 @@ var (
 	ErrServerLost  = errors.New("server lost")
 	ErrPoison      = errors.New("too many servers were lost under this call")
 	ErrService     = errors.New("the service failed")
-	ErrCodec       = errors.New("argument or result does not fit")
-	ErrTooLarge    = errors.New("too large")
+	ErrCodec       = codec.ErrCodec
+	ErrTooLarge    = codec.ErrTooLarge
 	ErrGone        = errors.New("no such call is kept")
-	ErrDenied      = errors.New("denied")
+	ErrDenied      = join.ErrDenied
 	ErrCheckpoint  = errors.New("checkpoint failed")
 	ErrVersion     = errors.New("the platform speaks another version of the wire")
-	ErrUnsupported = errors.New("not supported here")
+	ErrUnsupported = discovery.ErrUnsupported
 )
 
 // Error is an error of a call, and where it happened. Fields that are not known are empty.

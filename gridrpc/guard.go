@@ -8,12 +8,12 @@ import (
 	"time"
 
 	"github.com/goulfm/goulfm/fd/adaptive"
+	"github.com/goulfm/goulfm/fd/beat"
 	"github.com/goulfm/goulfm/gridrpc/internal/heartbeat"
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
 	"github.com/goulfm/goulfm/gridrpc/internal/session"
 	"github.com/goulfm/goulfm/internal/base/fifo"
 	"github.com/goulfm/goulfm/internal/base/pausepoint"
-	"github.com/goulfm/goulfm/internal/net/udpheartbeat"
 )
 
 // guards observe the servers that run calls of a client.
@@ -54,7 +54,7 @@ func (g *guards) find(s session.Server) (int, bool) {
 // guardNews is something that was found out of a server.
 type guardNews struct {
 	of *guard
-	udpheartbeat.News
+	beat.Event
 }
 
 // Times of guards. Most calls are over before their server has to be observed.
@@ -74,7 +74,7 @@ func quality(detection time.Duration) adaptive.QoS {
 func (g *guards) begin() {
 	g.news = fifo.New(func(list []guardNews) error {
 		for _, n := range list {
-			g.tell(n.of, n.News)
+			g.tell(n.of, n.Event)
 		}
 		return nil
 	})
@@ -89,7 +89,7 @@ func (g *guards) add(f *flight, ref *pb.Ref) {
 	at, known := g.find(serverOf(ref))
 	if !known {
 		one := &guard{}
-		w, err := g.pulse.Watch(ref, g.asked, func(n udpheartbeat.News) { g.news.Post(guardNews{one, n}) })
+		w, err := g.pulse.Watch(ref, g.asked, func(n beat.Event) { g.news.Post(guardNews{one, n}) })
 		if err != nil { // too many, or the client is closed: broken connections are evidence still
 			return
 		}
@@ -148,11 +148,11 @@ func (g *guards) dropIdle() {
 }
 
 // tell passes news on to all flights.
-func (g *guards) tell(one *guard, n udpheartbeat.News) {
+func (g *guards) tell(one *guard, n beat.Event) {
 	g.mu.Lock()
 	flights := slices.Clone(one.flights)
 	server := one.server()
-	if at, known := g.find(server); n.Kind == udpheartbeat.Dead && known && g.all[at] == one {
+	if at, known := g.find(server); n.Kind == beat.Dead && known && g.all[at] == one {
 		g.all = slices.Delete(g.all, at, at+1)
 	}
 	g.mu.Unlock()
@@ -165,13 +165,13 @@ func (g *guards) tell(one *guard, n udpheartbeat.News) {
 }
 
 // hearOf takes news of a server that runs this call, or has run it.
-func (f *flight) hearOf(server session.Server, n udpheartbeat.News) {
+func (f *flight) hearOf(server session.Server, n beat.Event) {
 	switch n.Kind {
-	case udpheartbeat.Suspected:
+	case beat.Suspected:
 		f.post(nil, func() { f.tellOf(server, Suspected, silence(n.Silent)) })
-	case udpheartbeat.Trusted:
+	case beat.Trusted:
 		f.post(nil, func() { f.tellOf(server, Trusted, "") })
-	case udpheartbeat.Dead:
+	case beat.Dead:
 		why := "it is silent"
 		if n.Evidence == adaptive.ByRefusal {
 			why = "its machine refuses connections"

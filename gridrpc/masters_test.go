@@ -47,7 +47,7 @@ func council(t *testing.T, masters ...*candidate) (addrs []string) {
 	require.NoError(t, err)
 	require.NoError(t, authority.Save(dir))
 	require.NoError(t, authority.Issue(dir, link.Master, "ma"))
-	require.NoError(t, authority.Issue(dir, link.Client, clientName))
+	require.NoError(t, authority.Issue(dir, link.Client, discovery.ClientName))
 	id, err := link.Load(dir, "ma")
 	require.NoError(t, err)
 	for _, m := range masters {
@@ -117,9 +117,30 @@ func TestDialStranger(t *testing.T) {
 	authority, err := link.NewAuthority("q")
 	require.NoError(t, err)
 	require.NoError(t, authority.Save(other))
-	require.NoError(t, authority.Issue(other, link.Client, clientName))
+	require.NoError(t, authority.Issue(other, link.Client, discovery.ClientName))
 	t.Setenv(EnvDir, other)
 	_, err = Dial(t.Context(), addr)
 	require.ErrorIs(t, err, ErrDenied)
 	require.ErrorIs(t, err, ErrNoMaster)
+}
+
+// TestOtherVersion: a client of another version of the wire is told so at once.
+func TestOtherVersion(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv(EnvDir, dir)
+	a, err := link.NewAuthority("p")
+	require.NoError(t, err)
+	require.NoError(t, a.Save(dir))
+	require.NoError(t, a.Issue(dir, link.Client, discovery.ClientName))
+	require.NoError(t, a.Issue(dir, link.Master, "ma"))
+	id, err := link.Load(dir, "ma")
+	require.NoError(t, err)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	g := id.NewServer() // it knows nothing of this version
+	go func() { _ = g.Serve(l) }()
+	defer g.Stop()
+	_, err = Dial(t.Context(), l.Addr().String())
+	require.ErrorIs(t, err, ErrVersion)
+	assert.ErrorContains(t, err, "speaks "+pb.Wire())
 }

@@ -4,10 +4,11 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"fmt"
 	"time"
 
+	"github.com/goulfm/goulfm/gridrpc/internal/codec"
+	"github.com/goulfm/goulfm/gridrpc/internal/link"
 	"github.com/goulfm/goulfm/gridrpc/internal/session"
 	"github.com/goulfm/goulfm/internal/base/mono"
 )
@@ -87,10 +88,10 @@ func (f Func[Req, Rep]) Go(ctx context.Context, in *Req, o ...CallOption) (*Sess
 	for _, o := range append(f.options[:len(f.options):len(f.options)], o...) {
 		o(&set)
 	}
-	if set.keep < 0 || set.keep > keepMax {
-		return nil, &Error{Op: "call", Service: f.name, Err: fmt.Errorf("to be kept for %v: want 0 to %v", set.keep, keepMax)}
+	if set.keep < 0 || set.keep > link.KeepMax {
+		return nil, &Error{Op: "call", Service: f.name, Err: fmt.Errorf("to be kept for %v: want 0 to %v", set.keep, link.KeepMax)}
 	}
-	data, err := encode(set.codec, in)
+	data, err := codec.Encode(string(set.codec), in)
 	if err != nil {
 		return nil, &Error{Op: "call", Service: f.name, Err: err}
 	}
@@ -108,7 +109,7 @@ type Session[Rep any] struct {
 }
 
 // ID names the call, for Attach.
-func (s *Session[Rep]) ID() string { return callText(s.flight.id) }
+func (s *Session[Rep]) ID() string { return s.flight.id.Text() }
 
 // Cancel gives the call up.
 func (s *Session[Rep]) Cancel() { s.flight.cancel() }
@@ -128,7 +129,7 @@ func (s *Session[Rep]) wait(ctx context.Context, memory func([]byte) []byte) (*R
 		return nil, s.flight.err
 	}
 	out := new(Rep)
-	if err := decode(s.codec, memory(s.flight.result), out); err != nil {
+	if err := codec.Decode(string(s.codec), memory(s.flight.result), out); err != nil {
 		return nil, s.flight.fail(err, "")
 	}
 	return out, nil
@@ -149,14 +150,3 @@ func newCallID() (id session.CallID) {
 	_, _ = rand.Read(id[:]) // never fails
 	return id
 }
-
-// parseCallID reads what callText wrote.
-func parseCallID(text string) (id session.CallID, err error) {
-	data, err := hex.DecodeString(text)
-	if err != nil || len(data) != len(id) {
-		return id, fmt.Errorf("%.40q is no call: want its id, %d hexadecimal digits", text, 2*len(id))
-	}
-	return session.CallID(data), nil
-}
-
-func callText(id session.CallID) string { return hex.EncodeToString(id[:]) }

@@ -32,7 +32,7 @@ func (f *flight) connect(attempt uint32, from session.Manifest, attach bool) {
 	if end, ok := f.ctx.Deadline(); ok {
 		m.DeadlineIn = int64(max(1, time.Until(end)))
 	}
-	if attach || l.tried || len(f.in) > laneMax {
+	if attach || l.tried || len(f.in) > link.LaneMax {
 		go f.carry(l, ref.Addr, m)
 		return
 	}
@@ -144,7 +144,7 @@ func (f *flight) submit(l *line, stream callerStream, m *pb.Submit) {
 	if err := stream.Send(&pb.CallFrame{Kind: &pb.CallFrame_Submit{Submit: m}}); err != nil {
 		return
 	}
-	for _, p := range pieces(f.in) {
+	for _, p := range link.Pieces(f.in) {
 		if err := stream.Send(p); err != nil {
 			return
 		}

@@ -225,7 +225,7 @@ func (t *clientTrunk) write(stream grpc.BidiStreamingClient[pb.CallFrames, pb.Ca
 			return
 		}
 		frames, leaving := t.take()
-		if sendBatches(stream.Send, frames) != nil {
+		if link.SendBatches(stream.Send, frames) != nil {
 			return
 		}
 		if leaving {

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/goulfm/goulfm/gridrpc"
+	"github.com/goulfm/goulfm/gridrpc/server"
+	"github.com/goulfm/goulfm/recovery/checkpoint"
 )
 
 // Slurm is the batch system that there is.
@@ -49,7 +51,7 @@ const (
 
 // Register offers a program as a service, from text to text. Without the commands of the batch
 // system it is gridrpc.ErrUnsupported.
-func Register(s *gridrpc.Server, name string, p Program, o ...gridrpc.ServiceOption) error {
+func Register(s *server.Server, name string, p Program, o ...server.ServiceOption) error {
 	p, err := p.complete()
 	if err == nil {
 		err = p.sweep(time.Now())
@@ -57,7 +59,7 @@ func Register(s *gridrpc.Server, name string, p Program, o ...gridrpc.ServiceOpt
 	if err != nil {
 		return &gridrpc.Error{Op: "register", Service: name, Err: err}
 	}
-	return gridrpc.Register(s, name, func(ctx context.Context, c *gridrpc.Call, in *string) (*string, error) {
+	return server.Register(s, name, func(ctx context.Context, c *server.Call, in *string) (*string, error) {
 		j := &job{Program: p, system: slurm{p.Options}, call: c, name: "gridrpc-" + c.ID, dir: filepath.Join(p.Dir, c.ID)}
 		out, err := j.run(ctx, *in)
 		return &out, err
@@ -103,7 +105,7 @@ func (p Program) sweep(now time.Time) error {
 type job struct {
 	Program
 	system slurm
-	call   *gridrpc.Call
+	call   *server.Call
 	name   string
 	dir    string
 }
@@ -112,7 +114,7 @@ func (j *job) path(file string) string { return filepath.Join(j.dir, file) }
 
 // run returns the output of the job of this call, which an earlier attempt may have submitted.
 func (j *job) run(ctx context.Context, in string) (out string, err error) {
-	if err := j.prepare(in); err != nil {
+	if err := j.prepare(ctx, in); err != nil {
 		return "", err
 	}
 	defer func() {
@@ -159,7 +161,7 @@ func (j *job) run(ctx context.Context, in string) (out string, err error) {
 func (j *job) was() bool { return j.call.Attempt > 1 }
 
 // prepare makes the folder of the call, and notes that this attempt owns the job.
-func (j *job) prepare(in string) error {
+func (j *job) prepare(ctx context.Context, in string) error {
 	if err := os.MkdirAll(j.dir, 0o700); err != nil {
 		return err
 	}
@@ -170,21 +172,17 @@ func (j *job) prepare(in string) error {
 	script := fmt.Sprintf("#!/bin/sh\n%s <%s >%s 2>%s\necho $? >%s.part\nmv %s.part %s\n",
 		strings.Join(words, " "), inputFile, outputFile, errorFile, exitFile, exitFile, exitFile)
 	if _, err := os.Stat(j.path(scriptFile)); errors.Is(err, fs.ErrNotExist) {
-		err = errors.Join(j.write(inputFile, in), j.write(scriptFile, script))
+		err = errors.Join(j.write(ctx, inputFile, in), j.write(ctx, scriptFile, script))
 		if err != nil {
 			return err
 		}
 	}
-	return j.write(ownerFile, strconv.Itoa(j.call.Attempt))
+	return j.write(ctx, ownerFile, strconv.Itoa(j.call.Attempt))
 }
 
-// write writes a file that is there whole or not at all.
-func (j *job) write(file, text string) error {
-	fresh := fmt.Sprintf("%s.%d", j.path(file), j.call.Attempt)
-	if err := os.WriteFile(fresh, []byte(text), 0o700); err != nil {
-		return err
-	}
-	return os.Rename(fresh, j.path(file))
+// write writes a file whole or not at all.
+func (j *job) write(ctx context.Context, file, text string) error {
+	return checkpoint.Dir(j.dir).Put(ctx, file, int64(len(text)), strings.NewReader(text))
 }
 
 // outcome returns how the job has ended, if it has.

@@ -1,7 +1,7 @@
 // Package batch makes a program a service whose calls are jobs of a batch system: the server
 // stands in front of a cluster.
 //
-//	gridrpc.Main(func(s *gridrpc.Server) error {
+//	server.Main(func(s *server.Server) error {
 //		p := batch.Program{Args: []string{"/opt/solver", "--fast"}, Dir: "/shared/jobs"}
 //		return batch.Register(s, "solve", p)
 //	})

@@ -8,7 +8,7 @@
 //			recovery.Main(recovery.Config{Files: rank.Files()}, solve) // reads rank.Argument, one rank calls rank.Return
 //			return
 //		}
-//		gridrpc.Main(func(s *gridrpc.Server) error {
+//		server.Main(func(s *server.Server) error {
 //			return parallel.Register[Request, Reply](s, "heat", parallel.Job{Ranks: 4})
 //		})
 //	}

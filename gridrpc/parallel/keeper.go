@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/goulfm/goulfm/gridrpc"
+	"github.com/goulfm/goulfm/gridrpc/server"
 	"github.com/goulfm/goulfm/recovery/checkpoint"
 )
 
@@ -23,13 +24,13 @@ const lookEach = 100 * time.Millisecond
 
 // keeper makes checkpoints of a call of the versions that its job publishes.
 type keeper struct {
-	call  *gridrpc.Call
+	call  *server.Call
 	dir   string
 	last  string   // the version that was looked at last
 	files []string // that are registered, below keptDir
 }
 
-func newKeeper(c *gridrpc.Call, dir string) *keeper { return &keeper{call: c, dir: dir} }
+func newKeeper(c *server.Call, dir string) *keeper { return &keeper{call: c, dir: dir} }
 
 // recall gives the job the version that the call goes on from, if there is one.
 func (k *keeper) recall() error {

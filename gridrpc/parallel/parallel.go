@@ -20,6 +20,7 @@ import (
 	"github.com/goulfm/goulfm/gridrpc"
 	"github.com/goulfm/goulfm/gridrpc/internal/subprocess"
 	"github.com/goulfm/goulfm/gridrpc/parallel/rank"
+	"github.com/goulfm/goulfm/gridrpc/server"
 )
 
 // EnvGoulfm names the launcher in the environment of a server.
@@ -55,8 +56,8 @@ func (j Job) flags() (list []string) {
 
 // Register offers a job as a service. Argument and result are what rank.Argument and rank.Return
 // take, by JSON.
-func Register[Req, Rep any](s *gridrpc.Server, name string, j Job, o ...gridrpc.ServiceOption) error {
-	return gridrpc.Register(s, name, func(ctx context.Context, c *gridrpc.Call, in *Req) (*Rep, error) {
+func Register[Req, Rep any](s *server.Server, name string, j Job, o ...server.ServiceOption) error {
+	return server.Register(s, name, func(ctx context.Context, c *server.Call, in *Req) (*Rep, error) {
 		out := new(Rep)
 		if err := Run(ctx, c, j, in, out); err != nil {
 			return nil, err
@@ -70,7 +71,7 @@ const stopWithin = 3 * time.Second
 
 // Run runs a job as a part of a body, or all of it, and reads its result into *out. When ctx is
 // done the job ends.
-func Run(ctx context.Context, c *gridrpc.Call, j Job, in, out any) error {
+func Run(ctx context.Context, c *server.Call, j Job, in, out any) error {
 	dir, err := c.Dir()
 	if err != nil {
 		return err
@@ -139,7 +140,7 @@ func (p paths) result(out any) error {
 }
 
 // command is the launcher, in a process group of its own, which ends with this process.
-func (j Job) command(ctx context.Context, c *gridrpc.Call, p paths) (*exec.Cmd, error) {
+func (j Job) command(ctx context.Context, c *server.Call, p paths) (*exec.Cmd, error) {
 	program := j.Program
 	if program == "" {
 		self, err := os.Executable()

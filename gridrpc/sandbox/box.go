@@ -12,8 +12,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/goulfm/goulfm/gridrpc"
 	"github.com/goulfm/goulfm/gridrpc/internal/subprocess"
+	"github.com/goulfm/goulfm/gridrpc/server"
 )
 
 // What an image consists of, in the folder of the call.
@@ -27,7 +27,7 @@ const (
 // box is the sandbox of one attempt of a call.
 type box struct {
 	tool
-	call  *gridrpc.Call
+	call  *server.Call
 	every time.Duration
 	last  about    // image
 	files []string // of it, as they are registered

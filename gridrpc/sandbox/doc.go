@@ -2,7 +2,7 @@
 // sandbox, of which images are taken while it runs, and goes on from the latest one at another
 // server if its own is lost.
 //
-//	gridrpc.Main(func(s *gridrpc.Server) error {
+//	server.Main(func(s *server.Server) error {
 //		return sandbox.Register(s, "solve", sandbox.Program{Args: []string{"/opt/solver", "--fast"}, Every: time.Minute})
 //	})
 //

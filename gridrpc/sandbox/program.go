@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/goulfm/goulfm/gridrpc"
+	"github.com/goulfm/goulfm/gridrpc/server"
 )
 
 // EnvRunsc names runsc in the environment of a server.
@@ -32,12 +33,12 @@ const everyDefault = 10 * time.Second
 
 // Register offers a program as a service, from text to text. Without runsc it is
 // gridrpc.ErrUnsupported.
-func Register(s *gridrpc.Server, name string, p Program, o ...gridrpc.ServiceOption) error {
+func Register(s *server.Server, name string, p Program, o ...server.ServiceOption) error {
 	p, err := p.complete()
 	if err != nil {
 		return &gridrpc.Error{Op: "register", Service: name, Err: err}
 	}
-	return gridrpc.Register(s, name, func(ctx context.Context, c *gridrpc.Call, in *string) (*string, error) {
+	return server.Register(s, name, func(ctx context.Context, c *server.Call, in *string) (*string, error) {
 		out, err := p.run(ctx, c, *in)
 		return &out, err
 	}, o...)
@@ -75,7 +76,7 @@ func (p Program) complete() (Program, error) {
 }
 
 // run is one attempt of a call.
-func (p Program) run(ctx context.Context, c *gridrpc.Call, in string) (out string, err error) {
+func (p Program) run(ctx context.Context, c *server.Call, in string) (out string, err error) {
 	dir, err := c.Dir()
 	if err != nil {
 		return "", err

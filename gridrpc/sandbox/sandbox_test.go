@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/goulfm/goulfm/gridrpc"
+	"github.com/goulfm/goulfm/gridrpc/server"
 )
 
 // TestComplete: without runsc it is said what to install; what is no program is said before a call
@@ -67,7 +68,7 @@ func TestProcessor(t *testing.T) {
 // was by then; else it begins.
 func TestResume(t *testing.T) {
 	var said strings.Builder
-	b := &box{tool: tool{dir: t.TempDir()}, call: &gridrpc.Call{ID: "ab", Log: log.New(&said, "", 0)}, last: about{Number: 3, Output: 4, CPU: "one"}}
+	b := &box{tool: tool{dir: t.TempDir()}, call: &server.Call{ID: "ab", Log: log.New(&said, "", 0)}, last: about{Number: 3, Output: 4, CPU: "one"}}
 	require.NoError(t, os.WriteFile(b.path(outputFile), []byte("1\n2\n3\n"), 0o600))
 	image, err := b.resume("one")
 	require.NoError(t, err)

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/goulfm/goulfm/fd/adaptive"
+	"github.com/goulfm/goulfm/fd/beat"
 	"github.com/goulfm/goulfm/internal/net/faultproxy"
-	"github.com/goulfm/goulfm/internal/net/udpheartbeat"
 )
 
 const (
@@ -21,7 +21,7 @@ const (
 
 // A bed is one observer and the network to its targets.
 type bed struct {
-	node    *udpheartbeat.Node
+	node    *beat.Endpoint
 	network *child
 	late    *lateness
 	qos     adaptive.QoS
@@ -30,7 +30,7 @@ type bed struct {
 }
 
 func newBed(q adaptive.QoS, seed uint64) (*bed, error) {
-	node, err := udpheartbeat.Listen("127.0.0.1:0", rand.Uint32())
+	node, err := beat.Listen("127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
@@ -66,14 +66,14 @@ type target struct {
 	bed    *bed
 	way    Way
 	news   chan told
-	seen   *udpheartbeat.Observation
+	seen   *beat.Monitor
 	stream uint32
 }
 
 // told is news, and when the observer heard it.
 type told struct {
 	at time.Time
-	udpheartbeat.News
+	beat.Event
 }
 
 // newTarget starts an emitter, and observes it.
@@ -99,7 +99,7 @@ func (b *bed) newTarget(w faultproxy.Weather) (*target, error) {
 
 // observe begins a new observation: the network is not known any more.
 func (t *target) observe() error {
-	o, err := t.bed.node.Observe(t.bed.qos, func(n udpheartbeat.News) { t.news <- told{time.Now(), n} })
+	o, err := t.bed.node.Monitor(t.bed.qos, func(n beat.Event) { t.news <- told{time.Now(), n} })
 	if err != nil {
 		return err
 	}
@@ -114,12 +114,11 @@ func (t *target) connect() error {
 		return err
 	}
 	key := []byte(fmt.Sprintf("%016x", t.bed.seed()))
-	t.stream = t.seen.Next()
+	t.stream = t.seen.NextStream()
 	if err := t.call("Emit", Ask{t.stream, key}, &None{}); err != nil {
 		return err
 	}
-	t.seen.Connected(udpheartbeat.Connection{Stream: t.stream, Addr: to, Key: key, Link: func([]byte) {}})
-	return nil
+	return t.seen.Connected(beat.Connection{Stream: t.stream, Addr: to, Key: key, Link: func([]byte) {}})
 }
 
 // sight returns what the emitter has sent for the present connection.
@@ -160,9 +159,9 @@ func (t *target) settle(beats int) (mistaken int, err error) {
 // again makes what ended go on, and returns 1 if that was a wrong declaration.
 func (t *target) again(n told) (mistaken int, err error) {
 	switch n.Kind {
-	case udpheartbeat.Odd:
+	case beat.Anomaly:
 		return 0, t.connect()
-	case udpheartbeat.Dead:
+	case beat.Dead:
 		return 1, t.observe()
 	}
 	return 0, nil
@@ -170,7 +169,7 @@ func (t *target) again(n told) (mistaken int, err error) {
 
 // end ends the emitter, and what observes it.
 func (t *target) end() {
-	t.seen.End()
+	t.seen.Close()
 	t.child.end()
 	_ = t.bed.network.call("End", t.way.ID, &None{})
 }

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/goulfm/goulfm/fd/adaptive"
+	"github.com/goulfm/goulfm/fd/beat"
 	"github.com/goulfm/goulfm/internal/net/faultproxy"
-	"github.com/goulfm/goulfm/internal/net/udpheartbeat"
 )
 
 // childVar tells a process of this program that it is a child, and which. A child serves calls on
@@ -29,7 +29,7 @@ func isChild() bool { return os.Getenv(childVar) != "" }
 func serveChild() {
 	var receiver any = &Network{Clock: Clock{startLateness()}}
 	if os.Getenv(childVar) == asEmitter {
-		node, err := udpheartbeat.Listen("127.0.0.1:0", 0)
+		node, err := beat.Listen("127.0.0.1:0")
 		if err != nil {
 			fmt.Fprintln(os.Stderr, "emitter:", err)
 			os.Exit(1)
@@ -71,9 +71,9 @@ func (c Clock) Late(s Span, worst *time.Duration) error {
 // Emitter is the child that sends heartbeats.
 type Emitter struct {
 	Clock
-	node *udpheartbeat.Node
+	node *beat.Endpoint
 	mu   sync.Mutex
-	last *udpheartbeat.Emission
+	last *beat.Sender
 }
 
 // Addr returns where it takes datagrams.
@@ -93,10 +93,10 @@ func (e *Emitter) Emit(a Ask, _ *None) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.last != nil {
-		e.last.End()
+		e.last.Close()
 	}
 	var err error
-	e.last, err = e.node.Emit(a.Stream, a.Key, func([]byte) {})
+	e.last, err = e.node.Accept(a.Stream, a.Key, func([]byte) {})
 	return err
 }
 

@@ -137,13 +137,13 @@ func (t *target) trace(w faultproxy.Weather, beats int) (tr trace, err error) {
 			}
 		}
 	}
-	tr.measured = t.seen.Figures().Network
+	tr.measured = t.seen.Stats().Network
 	return tr, nil
 }
 
 // wanted returns the period that the configuration wants for what is measured.
 func (t *target) wanted() time.Duration {
-	s, _ := adaptive.Configure(t.seen.Figures().Network, t.bed.qos, adaptive.Limits{})
+	s, _ := adaptive.Configure(t.seen.Stats().Network, t.bed.qos, adaptive.Limits{})
 	return time.Duration(s.Period)
 }
 

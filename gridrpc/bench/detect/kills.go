@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/goulfm/goulfm/fd/adaptive"
-	"github.com/goulfm/goulfm/internal/net/udpheartbeat"
+	"github.com/goulfm/goulfm/fd/beat"
 )
 
 // promised is the quality that is asked for where emitters are killed: the default but for the
@@ -109,7 +109,7 @@ func (t *target) awaitDeath(at time.Time, r *round) (err error) {
 	for {
 		select {
 		case n := <-t.news:
-			if n.Kind != udpheartbeat.Dead {
+			if n.Kind != beat.Dead {
 				continue
 			}
 			if n.at.Before(at) {

@@ -1,5 +1,5 @@
 // Command detect shows what the detector of silent processes (fd/adaptive, by the sockets of
-// internal/net/udpheartbeat) does on a bad network: emitters are processes, one process observes
+// fd/beat) does on a bad network: emitters are processes, one process observes
 // them, and all that they say to each other goes through a third one that loses datagrams, is late
 // by a drawn time, and now and then loses all (internal/net/faultproxy).
 //

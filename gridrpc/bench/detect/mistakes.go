@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/goulfm/goulfm/fd/adaptive"
-	"github.com/goulfm/goulfm/internal/net/udpheartbeat"
+	"github.com/goulfm/goulfm/fd/beat"
 )
 
 // careless is the quality that is asked for where mistakes are counted: so many of them that
@@ -82,13 +82,13 @@ func (t *target) count(until time.Time) (sum tally, err error) {
 	for {
 		select {
 		case <-over:
-			if t.seen.Figures().Quality.Attainable {
+			if t.seen.Stats().Quality.Attainable {
 				sum.kept = 1
 			}
 			return sum, nil
 		case n := <-t.news:
 			switch {
-			case n.Kind == udpheartbeat.Suspected:
+			case n.Kind == beat.Suspected:
 				since = n.at
 				sum.mistakes++
 				late, err := t.lateness(n.at)
@@ -98,11 +98,11 @@ func (t *target) count(until time.Time) (sum tally, err error) {
 				if late > machineAt {
 					sum.machine++
 				}
-			case n.Kind == udpheartbeat.Trusted && !since.IsZero():
+			case n.Kind == beat.Trusted && !since.IsZero():
 				sum.ended++
 				sum.length += n.at.Sub(since)
 				since = time.Time{}
-			case n.Kind == udpheartbeat.Dead:
+			case n.Kind == beat.Dead:
 				sum.declared++
 				since = time.Time{}
 			}

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/goulfm/goulfm/gridrpc"
+	"github.com/goulfm/goulfm/gridrpc/internal/discovery"
 	"github.com/goulfm/goulfm/gridrpc/internal/link"
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
 )
@@ -30,7 +31,7 @@ func TestAncestorsAndObservers(t *testing.T) {
 		client := p.dial()
 		offers, err := client.Offers(ctx)
 		require.NoError(t, err)
-		id, err := link.Load(p.dir, clientName)
+		id, err := link.Load(p.dir, discovery.ClientName)
 		require.NoError(t, err)
 		conn, err := id.Dial(offers[0].Addr)
 		require.NoError(t, err)

@@ -58,7 +58,7 @@ func (p *trial) gone(ctx context.Context, c *gridrpc.Client, id string) {
 }
 
 // TestClientKilled: a client is killed during its call, and another process gets the right answer,
-// before the body has ended and later. Who has no longer the id finds it in the list.
+// before the body has ended and later. The list names kept calls with their identifiers.
 func TestClientKilled(t *testing.T) {
 	p := startTrial(t, "--tree", "2x1", "--no-restart")
 	pipe := filepath.Join(t.TempDir(), "pipe")
@@ -107,7 +107,7 @@ func TestClientKilled(t *testing.T) {
 	p.gone(ctx, p.dial(), id)
 }
 
-// TestClientInterrupted: who interrupts the command leaves a call that is kept to its server.
+// TestClientInterrupted: an interrupt of the command leaves a kept call to its server.
 func TestClientInterrupted(t *testing.T) {
 	p := startTrial(t, "--tree", "1x1", "--no-restart")
 	pipe := filepath.Join(t.TempDir(), "pipe")
@@ -192,7 +192,7 @@ func TestKeptInStore(t *testing.T) {
 	s, err = gridrpc.Attach[string](ctx, c, ids[100_000])
 	require.NoError(t, err)
 	_, err = s.Wait(ctx)
-	assert.ErrorIs(t, err, gridrpc.ErrGone, "what is not whole is not given out")
+	assert.ErrorIs(t, err, gridrpc.ErrGone, "a torn result is not returned")
 	require.Eventually(t, func() bool { _, err := os.Stat(held); return os.IsNotExist(err) }, within, time.Millisecond)
 }
 

@@ -29,7 +29,7 @@ func call(ctx context.Context, args []string) error {
 		return err
 	}
 	limited := ctx
-	if *keep > 0 { // it outlives an interrupt
+	if *keep > 0 { // outlives an interrupt
 		limited = context.WithoutCancel(ctx)
 	}
 	if *timeout > 0 {

@@ -10,6 +10,8 @@ import (
 	"github.com/goulfm/goulfm/gridrpc"
 	"github.com/goulfm/goulfm/gridrpc/internal/ckptset"
 	"github.com/goulfm/goulfm/gridrpc/internal/discovery"
+	"github.com/goulfm/goulfm/gridrpc/server"
+	"github.com/goulfm/goulfm/gridrpc/store"
 	"github.com/goulfm/goulfm/recovery/checkpoint"
 )
 
@@ -20,7 +22,7 @@ func order(verb string, n int) func(ctx context.Context, args []string) error {
 		if err := parse(f, args, n, n); err != nil {
 			return err
 		}
-		answer, err := gridrpc.Order(ctx, append([]string{verb}, f.Args()...)...)
+		answer, err := server.Order(ctx, append([]string{verb}, f.Args()...)...)
 		if answer != "" {
 			fmt.Println(answer)
 		}
@@ -34,7 +36,7 @@ func openStore() (checkpoint.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := gridrpc.OpenStore(name)
+	s, err := store.Open(context.Background(), name)
 	if err == nil && s == nil {
 		err = fmt.Errorf("the platform in %s has no store", gridrpc.DefaultDir())
 	}

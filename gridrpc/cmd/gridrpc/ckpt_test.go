@@ -19,6 +19,7 @@ import (
 	"github.com/goulfm/goulfm/gridrpc"
 	"github.com/goulfm/goulfm/gridrpc/internal/ckptset"
 	"github.com/goulfm/goulfm/gridrpc/internal/discovery"
+	"github.com/goulfm/goulfm/gridrpc/store"
 )
 
 // count and counted are as in the trial server.
@@ -69,11 +70,11 @@ func TestGoesOnFromCheckpoint(t *testing.T) {
 	assert.Equal(t, 1, strings.Count(p.ckpt("ls"), "\n"))
 }
 
-// TestDeleteCheckpoints: what calls leave whose clients are gone.
+// TestDeleteCheckpoints: the checkpoints of calls whose clients have ended.
 func TestDeleteCheckpoints(t *testing.T) {
 	p := &trial{t: t, dir: t.TempDir()}
 	require.NoError(t, discovery.SaveStore(p.dir, filepath.Join(p.dir, "store")))
-	s, err := gridrpc.OpenStore(filepath.Join(p.dir, "store"))
+	s, err := store.Open(context.Background(), filepath.Join(p.dir, "store"))
 	require.NoError(t, err)
 	for _, call := range []string{"aa", "bb", "cc"} {
 		_, err := ckptset.NewWriter(s, call, 1).Commit(t.Context(), t.TempDir(), []ckptset.Source{{Name: "x", Kind: ckptset.Value, Data: []byte("1")}})
@@ -155,7 +156,7 @@ func TestS3(t *testing.T) {
 		t.Setenv(name, value)
 	}
 	p := startTrial(t, "--tree", "1x2", "--no-restart", "--store", "s3://ckpt/mine")
-	s, err := gridrpc.OpenStore("s3://ckpt/mine")
+	s, err := store.Open(context.Background(), "s3://ckpt/mine")
 	require.NoError(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), within)
 	defer cancel()

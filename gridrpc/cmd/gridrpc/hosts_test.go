@@ -13,34 +13,35 @@ import (
 
 	"github.com/goulfm/goulfm/gridrpc"
 	"github.com/goulfm/goulfm/gridrpc/internal/discovery"
+	"github.com/goulfm/goulfm/gridrpc/platform"
 	"github.com/goulfm/goulfm/internal/testing/longtest"
 )
 
+// TestParseHosts: the flags --hosts and --rsh are machines, or a number of machines to imitate.
 func TestParseHosts(t *testing.T) {
-	for text, want := range map[string]hosts{
+	read := func(text, rsh string) (platform.Config, error) {
+		c := platform.Config{Command: "gridrpc", Program: []string{"program"}}.WithDefaults()
+		err := setHosts(&c, text, rsh)
+		if err == nil {
+			err = asFlag("up", c.Check())
+		}
+		return c, err
+	}
+	for text, want := range map[string]platform.Config{
 		"":      {},
-		"3":     {plays: 3},
-		"a,b,c": {names: []string{"a", "b", "c"}, rsh: []string{"ssh", "-T"}},
+		"3":     {Imitate: 3},
+		"a,b,c": {Hosts: []string{"a", "b", "c"}, RemoteShell: []string{"ssh", "-T"}},
 	} {
-		h, err := parseHosts(text, "ssh -T")
+		c, err := read(text, "ssh -T")
 		require.NoError(t, err, text)
-		assert.Equal(t, want, h, text)
+		assert.Equal(t, want, platform.Config{Hosts: c.Hosts, RemoteShell: c.RemoteShell, Imitate: c.Imitate}, text)
 	}
 	for _, bad := range []string{"0", "-1", "a,,b", "-oProxyCommand=x", ","} {
-		_, err := parseHosts(bad, "ssh")
-		assert.Error(t, err, bad)
+		_, err := read(bad, "ssh")
+		assert.ErrorContains(t, err, "--hosts "+bad+": want machines", bad)
 	}
-	_, err := parseHosts("a", " ")
-	assert.Error(t, err)
-}
-
-// TestQuote: words come to a program of another machine as they are, whatever is in them.
-func TestQuote(t *testing.T) {
-	_, args := remote{host: "b", rsh: []string{"ssh", "-T"}}.command([]string{"A=it's $HOME"}, "/bin/x", []string{"", "a b"})
-	assert.Equal(t, []string{"-T", "b", `exec env 'A=it'\''s $HOME' '/bin/x' '' 'a b'`}, args)
-	program, args := remote{}.command([]string{"A=1"}, "/bin/x", []string{"y"})
-	assert.Equal(t, "/bin/x", program)
-	assert.Equal(t, []string{"y"}, args)
+	_, err := read("a", " ")
+	assert.ErrorContains(t, err, "--rsh : want a command")
 }
 
 // TestMastersOnOtherMachines: masters, agents and processes of the store are on machines in turn,

@@ -56,7 +56,7 @@ func (e elsewhere) run(args ...string) (out, complaint string) {
 	cmd := e.command(args...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	_ = cmd.Run() // what it says counts
+	_ = cmd.Run() // its output counts
 	return stdout.String(), stderr.String()
 }
 
@@ -72,7 +72,7 @@ func (e elsewhere) start(p *trial, cmd *exec.Cmd) *exec.Cmd {
 	cmd.Stderr = cmd.Stdout
 	require.NoError(e.t, cmd.Start())
 	told := make(chan struct{})
-	go func() { defer close(told); p.read(out) }()
+	go func() { defer close(told); p.story.Read(out, nil) }()
 	e.t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		<-told
@@ -140,9 +140,7 @@ func comeAgain(t *testing.T, masters string) {
 	first := server.serve(p, "--join", p.token(), "--name", "far", built().trial)
 	p.await("far: has the parent ma")
 	p.end()
-	p.mu.Lock()
 	p.story.Reset()
-	p.mu.Unlock()
 	p.start([]string{built().trial}, "--tree", "1x1", "--masters", masters, "--listen", comesAgainAt, "--no-restart")
 	again, err := discovery.Masters(p.dir)
 	require.NoError(t, err)
@@ -239,7 +237,7 @@ func TestJoinRoles(t *testing.T) {
 	assert.Contains(t, complaint, "far-client is a client, not a server")
 	require.Equal(t, 1, strings.Count(complaint, "\n"))
 
-	// The platform refuses, whatever the machine says.
+	// The platform refuses any request of the machine.
 	for _, c := range []struct {
 		id   *link.Identity
 		name string

@@ -1,11 +1,7 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
-	"fmt"
 	"os/exec"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -15,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/goulfm/goulfm/gridrpc"
+	"github.com/goulfm/goulfm/gridrpc/internal/eventlog"
 )
 
 // TestNothingOutlivesUp: "gridrpc up" is killed, and all its processes end: servers that wait for
@@ -42,48 +39,31 @@ func TestNothingOutlivesUp(t *testing.T) {
 type outlived struct {
 	t     *testing.T
 	up    *exec.Cmd
-	lines *bufio.Scanner
-	pids  map[string]int
-	story bytes.Buffer
+	story *eventlog.Log
+	ended chan struct{} // closed at the end of the output
 }
 
 func startUp(t *testing.T, args ...string) *outlived {
 	p := newTrial(t)
 	t.Setenv(gridrpc.EnvDir, p.dir)
-	u := &outlived{t: t, up: exec.Command(built().gridrpc, append(append([]string{"up", "--dir", p.dir}, args...), built().trial)...), pids: map[string]int{}}
+	u := &outlived{t: t, up: exec.Command(built().gridrpc, append(append([]string{"up", "--dir", p.dir}, args...), built().trial)...), story: eventlog.New(), ended: make(chan struct{})}
 	out, err := u.up.StdoutPipe()
 	require.NoError(t, err)
 	u.up.Stderr = u.up.Stdout
 	require.NoError(t, u.up.Start())
-	u.lines = bufio.NewScanner(out)
+	go func() { defer close(u.ended); u.story.Read(out, nil) }()
 	return u
 }
 
-// next reads a line, and reports whether there was one.
-func (u *outlived) next() bool {
-	if !u.lines.Scan() {
-		return false
-	}
-	fmt.Fprintln(&u.story, u.lines.Text())
-	if m := pidLine.FindStringSubmatch(u.lines.Text()); m != nil {
-		u.pids[m[1]], _ = strconv.Atoi(m[2])
-	}
-	return true
-}
-
-// await reads until a line has a text.
+// await waits until the output has a text.
 func (u *outlived) await(text string) {
-	for u.next() {
-		if strings.Contains(u.lines.Text(), text) {
-			return
-		}
-	}
-	require.Fail(u.t, "the output has ended", "waiting for %q; the story:\n%s", text, u.story.String())
+	found := u.story.Until(within, func() bool { return strings.Contains(u.story.String(), text) })
+	require.True(u.t, found, "waiting for %q; the story:\n%s", text, u.story)
 }
 
 func (u *outlived) signal(s syscall.Signal, names ...string) {
 	for _, name := range names {
-		require.NoError(u.t, syscall.Kill(u.pids[name], s), name)
+		require.NoError(u.t, syscall.Kill(u.story.PID(name), s), name)
 	}
 }
 
@@ -97,13 +77,12 @@ func (u *outlived) end(stopped ...string) {
 	assert.NoError(u.t, u.up.Process.Kill())
 	u.signal(syscall.SIGKILL, stopped...)
 	late := time.AfterFunc(outliveMax, func() {
-		for _, pid := range u.pids {
+		for _, pid := range u.story.PIDs() {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
 	})
-	for u.next() {
-	}
-	assert.True(u.t, late.Stop(), "some process has outlived it for %v; the story:\n%s", outliveMax, u.story.String())
+	<-u.ended
+	assert.True(u.t, late.Stop(), "some process has outlived it for %v; the story:\n%s", outliveMax, u.story)
 	u.t.Logf("killed to the end of all others: %v", time.Since(begun).Round(time.Millisecond))
 	_ = u.up.Wait()
 }

@@ -81,9 +81,7 @@ func (j processes) all() []int { return slices.Concat([]int{j.launcher}, j.daemo
 
 // job returns the processes of the only job of a server.
 func (p *trial) job(server string, several bool) (j processes) {
-	p.mu.Lock()
-	pid := p.pids[server]
-	p.mu.Unlock()
+	pid := p.story.PID(server)
 	launchers := childrenOf(p.t, pid)
 	if !assert.Len(p.t, launchers, 1) {
 		return j

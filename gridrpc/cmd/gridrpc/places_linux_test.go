@@ -130,10 +130,7 @@ func (o *orchard) cut(place string) time.Duration {
 		before[name] = o.gained(name)
 	}
 	begun := time.Now()
-	o.mu.Lock()
-	pid := o.pids[place]
-	o.mu.Unlock()
-	shutConnections(o.t, pid)
+	shutConnections(o.t, o.story.PID(place))
 	for _, name := range hit {
 		o.until(name+" to have a parent again", func() bool {
 			return strings.Count(o.story.String(), name+": has the parent ") > before[name]

@@ -1,18 +1,13 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -24,6 +19,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/goulfm/goulfm/gridrpc"
+	"github.com/goulfm/goulfm/gridrpc/internal/eventlog"
 	"github.com/goulfm/goulfm/gridrpc/internal/link"
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
 )
@@ -62,16 +58,11 @@ type trial struct {
 	dir string
 	end func() // of "gridrpc up"; the test's end does so too
 
-	mu    sync.Mutex
-	more  *sync.Cond
-	pids  map[string]int // of the latest incarnation
-	story bytes.Buffer
+	story *eventlog.Log
 }
 
-// within bounds what a test waits for: it is never the measure of anything.
+// within bounds all waits of tests. It measures nothing.
 const within = time.Minute
-
-var pidLine = regexp.MustCompile(`(\S+) is process (\d+)(?: at \S+)?$`)
 
 // startTrial starts "gridrpc up" with the arguments before the server for tests.
 func startTrial(t *testing.T, args ...string) *trial {
@@ -82,13 +73,12 @@ func startTrial(t *testing.T, args ...string) *trial {
 
 // newTrial returns a platform in a folder of its own that was not started.
 func newTrial(t *testing.T) *trial {
-	return &trial{t: t, dir: filepath.Join(t.TempDir(), "platform"), pids: map[string]int{}}
+	return &trial{t: t, dir: filepath.Join(t.TempDir(), "platform"), story: eventlog.New()}
 }
 
 // start starts it in the folder that is known: program is the servers', with its arguments.
 func (p *trial) start(program []string, args ...string) {
 	t := p.t
-	p.more = sync.NewCond(&p.mu)
 	t.Setenv(gridrpc.EnvDir, p.dir)
 	cmd := exec.Command(built().gridrpc, slices.Concat([]string{"up", "--dir", p.dir}, args, program)...)
 	out, err := cmd.StdoutPipe()
@@ -96,7 +86,7 @@ func (p *trial) start(program []string, args ...string) {
 	cmd.Stderr = cmd.Stdout
 	require.NoError(t, cmd.Start())
 	told := make(chan struct{})
-	go func() { defer close(told); p.read(out) }()
+	go func() { defer close(told); p.story.Read(out, nil) }()
 	p.end = sync.OnceFunc(func() {
 		_ = cmd.Process.Signal(os.Interrupt)
 		<-told
@@ -106,52 +96,25 @@ func (p *trial) start(program []string, args ...string) {
 		}
 	})
 	t.Cleanup(p.end)
-	p.await("serving in")
-}
-
-// read takes the story line by line.
-func (p *trial) read(out io.Reader) {
-	for lines := bufio.NewScanner(out); lines.Scan(); {
-		p.mu.Lock()
-		fmt.Fprintln(&p.story, lines.Text())
-		if m := pidLine.FindStringSubmatch(lines.Text()); m != nil {
-			p.pids[m[1]], _ = strconv.Atoi(m[2])
-		}
-		p.more.Broadcast()
-		p.mu.Unlock()
-	}
+	p.await(eventlog.Serving)
 }
 
 // await waits until the story has a text.
 func (p *trial) await(text string) {
-	p.until("the story to have "+text, func() bool { return bytes.Contains(p.story.Bytes(), []byte(text)) })
+	p.until("the story to have "+text, func() bool { return strings.Contains(p.story.String(), text) })
 }
 
-// until waits for what the story changes.
+// until waits until a change of the story makes holds true.
 func (p *trial) until(what string, holds func() bool) {
-	late := false
-	timer := time.AfterFunc(within, func() { p.mu.Lock(); late = true; p.more.Broadcast(); p.mu.Unlock() })
-	defer timer.Stop()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for !holds() && !late {
-		p.more.Wait()
-	}
-	require.True(p.t, holds(), "waited for %s; the story:\n%s", what, p.story.String())
+	require.True(p.t, p.story.Until(within, holds), "waited for %s; the story:\n%s", what, p.story)
 }
 
 // told returns the story so far.
-func (p *trial) told() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.story.String()
-}
+func (p *trial) told() string { return p.story.String() }
 
 // signal sends a signal to a process of the platform.
 func (p *trial) signal(name string, s syscall.Signal) {
-	p.mu.Lock()
-	pid := p.pids[name]
-	p.mu.Unlock()
+	pid := p.story.PID(name)
 	require.NotZero(p.t, pid, "no process %s", name)
 	require.NoError(p.t, syscall.Kill(pid, s))
 }
@@ -180,7 +143,7 @@ func (p *trial) toServer(ctx context.Context, c *gridrpc.Client) *grpc.ClientCon
 	return conn
 }
 
-// where is what the services of the trial server answer.
+// where is the answer of services of the trial server.
 type where struct {
 	Server  string
 	Attempt int

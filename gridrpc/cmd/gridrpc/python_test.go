@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// python returns an interpreter that has what examples/python needs.
+// python returns an interpreter with the packages of examples/python.
 func python(t *testing.T) string {
 	why := ""
 	for _, name := range []string{"python3", "/usr/bin/python3"} {

@@ -99,7 +99,7 @@ func TestProgramInSandbox(t *testing.T) {
 	require.Eventually(t, func() bool { return len(commandsWith(t, filepath.Join(p.dir, "work", killed))) == 0 }, within, 5*time.Millisecond)
 }
 
-// TestProgramFails: what a program says, and how it ends, is told to who called it.
+// TestProgramFails: the caller receives the output and the exit code of a program.
 func TestProgramFails(t *testing.T) {
 	needsRunsc(t)
 	script := filepath.Join(t.TempDir(), "failing")

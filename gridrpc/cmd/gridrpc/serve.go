@@ -18,6 +18,7 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/batch"
 	"github.com/goulfm/goulfm/gridrpc/internal/discovery"
 	"github.com/goulfm/goulfm/gridrpc/sandbox"
+	"github.com/goulfm/goulfm/gridrpc/server"
 )
 
 // sandboxed are the programs that servers run for each call: in sandboxes, or as jobs of a batch
@@ -98,7 +99,7 @@ func (s *sandboxed) server() ([]string, error) {
 		if missing == nil {
 			path, missing = filepath.Abs(path)
 		}
-		if missing == nil { // the sandbox shows what is there, not a link to it
+		if missing == nil { // the sandbox shows the file, not a link to it
 			path, missing = filepath.EvalSymlinks(path)
 		}
 		err = errors.Join(err, missing)
@@ -107,7 +108,7 @@ func (s *sandboxed) server() ([]string, error) {
 	return command, err
 }
 
-// become has this process run a program in its place: who kills it kills the server.
+// become replaces this process by a program: a signal to the process is one to the server.
 func become(command []string) error {
 	path, err := exec.LookPath(command[0])
 	if err != nil {
@@ -139,24 +140,24 @@ func serveProcess(ctx context.Context, args []string) error {
 	if f.NArg() > 0 {
 		return become(f.Args())
 	}
-	gridrpc.Main(programs.offer)
+	server.Main(programs.offer)
 	return nil
 }
 
 // offer registers the services at a server.
-func (s *sandboxed) offer(server *gridrpc.Server) (err error) {
+func (s *sandboxed) offer(to *server.Server) (err error) {
 	if s.batch != "" {
-		server.Places = s.jobs
+		to.Places = s.jobs
 	}
 	for _, one := range s.list {
 		if s.batch == "" {
 			p := sandbox.Program{Args: one.in(sandbox.Folder), Every: s.every}
-			err = errors.Join(err, sandbox.Register(server, one.name, p))
+			err = errors.Join(err, sandbox.Register(to, one.name, p))
 			continue
 		}
 		dir, bad := filepath.Abs(cmp.Or(s.jobDir, filepath.Join(gridrpc.DefaultDir(), "jobs")))
 		p := batch.Program{Args: one.in("."), System: s.batch, Options: strings.Fields(s.options), Dir: dir}
-		err = errors.Join(err, bad, batch.Register(server, one.name, p))
+		err = errors.Join(err, bad, batch.Register(to, one.name, p))
 	}
 	return err
 }

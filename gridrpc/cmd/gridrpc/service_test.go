@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/goulfm/goulfm/gridrpc"
+	"github.com/goulfm/goulfm/gridrpc/store"
 	"github.com/goulfm/goulfm/gridrpc/store/s3/seaweed"
 )
 
@@ -22,7 +23,7 @@ func TestS3Service(t *testing.T) {
 	service := seaweed.Start(t, 4, 3)
 	service.Bucket("ckpt")
 	p := startTrial(t, "--tree", "1x2", "--no-restart", "--store", "s3://ckpt/mine")
-	s, err := gridrpc.OpenStore("s3://ckpt/mine")
+	s, err := store.Open(context.Background(), "s3://ckpt/mine")
 	require.NoError(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*within)
 	defer cancel()
@@ -57,7 +58,7 @@ func TestS3ServiceWaits(t *testing.T) {
 	service := seaweed.Start(t, 3, 3)
 	service.Bucket("ckpt")
 	p := startTrial(t, "--tree", "1x2", "--no-restart", "--store", "s3://ckpt/mine")
-	s, err := gridrpc.OpenStore("s3://ckpt/mine")
+	s, err := store.Open(context.Background(), "s3://ckpt/mine")
 	require.NoError(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*within)
 	defer cancel()

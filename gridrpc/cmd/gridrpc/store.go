@@ -13,15 +13,8 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/internal/discovery"
 	"github.com/goulfm/goulfm/gridrpc/internal/join"
 	"github.com/goulfm/goulfm/gridrpc/internal/link"
-	"github.com/goulfm/goulfm/gridrpc/store/jetstream"
 	"github.com/goulfm/goulfm/gridrpc/store/jetstream/replica"
 )
-
-// ownStore is what --store says for a store of the platform's own.
-const ownStore = "jetstream"
-
-// replicas is how many processes hold it: one of three may be lost.
-const replicas = 3
 
 // storeProcess is one of them, as "up" starts it.
 func storeProcess(ctx context.Context, args []string) error {
@@ -37,7 +30,7 @@ func storeProcess(ctx context.Context, args []string) error {
 		return err
 	}
 	say := func(text string) { fmt.Fprintf(os.Stderr, "%s: %s\n", *name, text) }
-	ctx = gridrpc.Tethered(ctx)
+	ctx = discovery.Tethered(ctx)
 	go id.KeepFresh(ctx, id.FromFile(dir, *name), say)
 	go join.ShunRevoked(ctx, dir, id, say)
 	list, err := discovery.Peers(dir, discovery.Replicas)
@@ -67,24 +60,4 @@ func storeProcess(ctx context.Context, args []string) error {
 		c.Routes = append(c.Routes, r.Route)
 	}
 	return replica.Serve(ctx, c)
-}
-
-// startStore starts the platform's own store, and waits until it can be used.
-func (p *platform) startStore(ctx context.Context, authority *issuer, self string) error {
-	list, err := p.reserve(ctx, discovery.Replicas, "st", replicas)
-	if err != nil {
-		return err
-	}
-	var addrs []string
-	for i, r := range list {
-		addrs = append(addrs, r.Addr)
-		err := authority.issue(link.Store, r.Name)
-		if err == nil {
-			err = p.children.startAt(p.hosts.remote(i), r.Name, nil, self, "store", "--name", r.Name, "--data", p.storeDir)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return p.nameStore(ctx, jetstream.Name(addrs))
 }

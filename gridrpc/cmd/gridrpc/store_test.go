@@ -14,6 +14,7 @@ import (
 
 	"github.com/goulfm/goulfm/gridrpc"
 	"github.com/goulfm/goulfm/gridrpc/internal/discovery"
+	"github.com/goulfm/goulfm/gridrpc/store"
 	"github.com/goulfm/goulfm/gridrpc/store/jetstream"
 )
 
@@ -85,12 +86,12 @@ func TestReplicaKilled(t *testing.T) {
 	require.NoError(t, <-written)
 	rest, err := io.ReadAll(r)
 	require.NoError(t, err)
-	assert.True(t, bytes.Equal(large, append(half, rest...)), "what is read during the loss is the file")
+	assert.True(t, bytes.Equal(large, append(half, rest...)), "the bytes that were read during the loss are those of the file")
 	r, err = s.Get(ctx, "written", 0, -1)
 	require.NoError(t, err)
 	all, err := io.ReadAll(r)
 	require.NoError(t, err)
-	assert.True(t, bytes.Equal(large, all), "what is written during the loss is the file")
+	assert.True(t, bytes.Equal(large, all), "the bytes that were written during the loss are those of the file")
 	t.Logf("Put and Get had ended %v after the loss", time.Since(killed).Round(time.Millisecond))
 	require.Eventually(t, func() bool {
 		_, whole, err := s.Leader(ctx)
@@ -128,7 +129,7 @@ func TestStoreStays(t *testing.T) {
 func (p *trial) store() *jetstream.Store {
 	name, err := discovery.Store(p.dir)
 	require.NoError(p.t, err)
-	opened, err := gridrpc.OpenStore(name)
+	opened, err := store.Open(context.Background(), name)
 	require.NoError(p.t, err)
 	s, ok := opened.(*jetstream.Store)
 	require.True(p.t, ok)

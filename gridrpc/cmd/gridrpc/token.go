@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"flag"
 	"fmt"
@@ -11,11 +10,7 @@ import (
 	"time"
 
 	"github.com/goulfm/goulfm/gridrpc"
-	"github.com/goulfm/goulfm/gridrpc/internal/discovery"
-	"github.com/goulfm/goulfm/gridrpc/internal/join"
-	"github.com/goulfm/goulfm/gridrpc/internal/link"
-	"github.com/goulfm/goulfm/gridrpc/internal/token"
-	"github.com/goulfm/goulfm/internal/base/mono"
+	"github.com/goulfm/goulfm/gridrpc/platform"
 )
 
 // joinFlags are those of commands by which a machine comes into a platform.
@@ -24,40 +19,20 @@ func joinFlags(f *flag.FlagSet) (join, name *string) {
 		f.String("name", "", "`NAME` of this process in the platform, if the token is redeemed")
 }
 
-func wallNow() mono.Time { return mono.Time(time.Now().UnixNano()) }
-
 func newToken(_ context.Context, args []string) error {
 	f := flags("token new")
 	uses := f.Int("uses", 1, "`N` machines or programs may redeem it")
 	lasts := f.Duration("for", time.Hour, "it expires after this time")
-	role := f.String("role", token.Server, "`ROLE` of a member that redeems it: server or client")
+	role := f.String("role", platform.RoleServer, "`ROLE` of a member that redeems it: server or client")
 	if err := parse(f, args, 0, 0); err != nil {
 		return err
 	}
-	dir := gridrpc.DefaultDir()
-	masters, err := discovery.Masters(dir)
-	if err != nil {
-		return err
-	}
-	authority, err := link.OpenAuthority(dir, platformName)
-	if err != nil {
-		return fmt.Errorf("%w: tokens are made where the folder of the platform is seen: name it with --dir", err)
-	}
-	t := token.Token{CA: token.HashOf(authority.Certificate().Raw), Addrs: masters}
-	_, _ = rand.Read(t.Secret[:]) // never fails
-	if _, err := token.Parse(t.String()); err != nil {
-		return fmt.Errorf("the masters %v: %w", masters, err)
-	}
-	var id string
-	err = join.Change(dir, func(b *token.Book) (err error) {
-		id, err = b.Issue(wallNow(), t.Secret, token.Terms{Role: *role, Uses: *uses, Lasts: mono.Duration(*lasts)})
-		return err
-	})
+	id, text, err := platform.NewToken(gridrpc.DefaultDir(), platform.TokenTerms{Role: *role, Uses: *uses, Lasts: *lasts})
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(os.Stderr, "token %s, for the role %s, good %d times within %v; it is a secret\n", id, *role, *uses, *lasts)
-	fmt.Println(t)
+	fmt.Println(text)
 	return nil
 }
 
@@ -66,29 +41,27 @@ func listTokens(_ context.Context, args []string) error {
 	if err := parse(f, args, 0, 0); err != nil {
 		return err
 	}
-	book, err := join.Read(gridrpc.DefaultDir())
+	all, err := platform.Tokens(gridrpc.DefaultDir())
 	if err != nil {
 		return err
 	}
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "TOKEN\tROLE\tUSES LEFT\tUNTIL\tSTATE\tCAME BY IT")
-	for _, g := range book.Grants {
+	for _, t := range all {
 		state := "good"
 		switch {
-		case g.Revoked:
+		case t.Revoked:
 			state = "revoked"
-		case g.Expired(wallNow()):
+		case t.Expired:
 			state = "expired"
-		case g.Uses == 0:
+		case t.Uses == 0:
 			state = "used up"
 		}
 		came := ""
-		for _, m := range book.Members {
-			if m.Grant == g.ID && m.Until > wallNow() {
-				came += " " + m.Name
-			}
+		for _, name := range t.Members {
+			came += " " + name
 		}
-		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\n", g.ID, g.Role, g.Uses, time.Unix(0, int64(g.Until)).Format(time.DateTime), state, came)
+		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\n", t.ID, t.Role, t.Uses, t.Until.Format(time.DateTime), state, came)
 	}
 	return w.Flush()
 }
@@ -98,8 +71,8 @@ func revokeToken(_ context.Context, args []string) error {
 	if err := parse(f, args, 1, 1); err != nil {
 		return err
 	}
-	err := join.Change(gridrpc.DefaultDir(), func(b *token.Book) error { return b.Revoke(wallNow(), f.Arg(0)) })
-	if errors.Is(err, token.ErrUnknown) {
+	err := platform.RevokeToken(gridrpc.DefaultDir(), f.Arg(0))
+	if errors.Is(err, platform.ErrNoToken) {
 		return fmt.Errorf("no token %q: \"gridrpc token ls\" lists them", f.Arg(0))
 	}
 	return err

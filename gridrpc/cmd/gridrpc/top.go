@@ -11,7 +11,7 @@ import (
 	"github.com/goulfm/goulfm/gridrpc"
 )
 
-// top shows what processes observe, and what servers run, again and again.
+// top shows the observations of processes and the calls of servers, repeatedly.
 func top(ctx context.Context, args []string) error {
 	f := flags("top")
 	every := f.Duration("every", 0, "show it again after this time; 0: once")

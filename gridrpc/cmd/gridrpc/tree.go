@@ -10,7 +10,7 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/internal/link"
 )
 
-// showTree prints who is whose child.
+// showTree prints the tree of agents and servers.
 func showTree(ctx context.Context, args []string) error {
 	f := flags("tree")
 	if err := parse(f, args, 0, 0); err != nil {

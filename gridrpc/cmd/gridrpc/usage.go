@@ -56,7 +56,7 @@ func init() { // they refer to verbs themselves
 }
 
 const upHelp = `
-PROGRAM is a program that calls gridrpc.Main, or the folder of one. With --program servers run
+PROGRAM is a program that calls server.Main, or the folder of one. With --program servers run
 programs that know nothing of gridrpc in sandboxes instead (go doc ./sandbox).
 The platform has a master, A agents below it and S servers below each agent with --tree AxS. Its
 processes end with this command. Clients on this machine find it by its folder.
@@ -75,7 +75,7 @@ The machine or program that redeems the token gets a certificate of the role, an
 const serveHelp = `
 With --batch slurm this server is in front of a cluster: each call of --program is a job, which
 outlives the server (go doc ./batch).
-PROGRAM calls gridrpc.Main. The token is needed once: later starts use the identity in --identity,
+PROGRAM calls server.Main. The token is needed once: later starts use the identity in --identity,
 by default gridrpc/server in the user's folder of settings.
 `
 

@@ -104,7 +104,7 @@ func TestNoPlatform(t *testing.T) {
 	authority, err := link.NewAuthority("p")
 	require.NoError(t, err)
 	require.NoError(t, authority.Save(p.dir))
-	require.NoError(t, authority.Issue(p.dir, link.Client, clientName))
+	require.NoError(t, authority.Issue(p.dir, link.Client, discovery.ClientName))
 	require.NoError(t, discovery.SaveMasters(p.dir, "127.0.0.1:1"))
 	_, errs, err := p.command("call", "--timeout", "2s", "square", "3")
 	require.Error(t, err)

@@ -14,7 +14,10 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/goulfm/goulfm/gridrpc"
+	"github.com/goulfm/goulfm/gridrpc/server"
+
+	_ "github.com/goulfm/goulfm/gridrpc/store/jetstream" // for "up --store jetstream"
+	_ "github.com/goulfm/goulfm/gridrpc/store/s3"        // for "up --store s3://BUCKET"
 )
 
 // Request asks for C = A B of two n x n matrices that follow from the seed, Times times over.
@@ -37,14 +40,14 @@ type Reply struct {
 const sizeMax = 8192
 
 func main() {
-	gridrpc.Main(func(s *gridrpc.Server) error {
-		return gridrpc.Register(s, "dgemm", multiply, gridrpc.Work(func(r *Request) float64 {
+	server.Main(func(s *server.Server) error {
+		return server.Register(s, "dgemm", multiply, server.Work(func(r *Request) float64 {
 			return 2 * float64(r.N) * float64(r.N) * float64(r.N) * float64(max(1, r.Times))
 		}))
 	})
 }
 
-func multiply(ctx context.Context, c *gridrpc.Call, in *Request) (*Reply, error) {
+func multiply(ctx context.Context, c *server.Call, in *Request) (*Reply, error) {
 	if in.N < 1 || in.N > sizeMax || in.Times < 0 {
 		return nil, fmt.Errorf("n is %d, want 1 to %d; times is %d, want 0 or more", in.N, sizeMax, in.Times)
 	}

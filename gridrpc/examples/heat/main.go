@@ -17,10 +17,13 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/goulfm/goulfm/gridrpc"
 	"github.com/goulfm/goulfm/gridrpc/parallel"
 	"github.com/goulfm/goulfm/gridrpc/parallel/rank"
+	"github.com/goulfm/goulfm/gridrpc/server"
 	"github.com/goulfm/goulfm/recovery"
+
+	_ "github.com/goulfm/goulfm/gridrpc/store/jetstream" // for "up --store jetstream"
+	_ "github.com/goulfm/goulfm/gridrpc/store/s3"        // for "up --store s3://BUCKET"
 )
 
 // Request asks for so many steps on a plate.
@@ -47,9 +50,9 @@ func main() {
 	}
 	hosts := flag.String("hosts", "", "nodes of each job, as goulfm run --host has them: 3 are three on this machine")
 	flag.Parse()
-	gridrpc.Main(func(s *gridrpc.Server) error {
+	server.Main(func(s *server.Server) error {
 		return parallel.Register[Request, Reply](s, "heat", parallel.Job{Ranks: ranks, Hosts: *hosts},
-			gridrpc.Work(func(r *Request) float64 { return float64(r.NX) * float64(r.NY) * float64(r.Steps) }))
+			server.Work(func(r *Request) float64 { return float64(r.NX) * float64(r.NY) * float64(r.Steps) }))
 	})
 }
 

@@ -4,14 +4,14 @@ package main
 import (
 	"context"
 
-	"github.com/goulfm/goulfm/gridrpc"
+	"github.com/goulfm/goulfm/gridrpc/server"
 )
 
-func square(_ context.Context, _ *gridrpc.Call, in *float64) (*float64, error) {
+func square(_ context.Context, _ *server.Call, in *float64) (*float64, error) {
 	out := *in * *in
 	return &out, nil
 }
 
 func main() {
-	gridrpc.Main(func(s *gridrpc.Server) error { return gridrpc.Register(s, "square", square) })
+	server.Main(func(s *server.Server) error { return server.Register(s, "square", square) })
 }

@@ -38,8 +38,14 @@ const (
 // called so.
 var NameForm = regexp.MustCompile(`^[a-z0-9._-]{1,64}$`)
 
-// ErrNoMaster is returned where no master is known.
-var ErrNoMaster = errors.New("no master could be asked")
+// Errors of clients and servers that several packages return.
+var (
+	ErrNoMaster    = errors.New("no master could be asked") // no master is known, or none answers
+	ErrUnsupported = errors.New("not supported here")
+)
+
+// ClientName is the name in the certificate of all clients that see the folder of the platform.
+const ClientName = "client"
 
 // Default returns the folder of this user's platform on this machine, or of the identity that
 // stands for it.

@@ -1,11 +1,15 @@
 package discovery
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/goulfm/goulfm/recovery/checkpoint"
 )
 
 // Peer is one of several processes that have to know each other from the beginning.
@@ -38,6 +42,20 @@ func Peers(dir, group string) ([]Peer, error) {
 		return nil, err
 	}
 	return parsePeers(string(text))
+}
+
+// StoreHosts returns the machines of the platform's own store; none is listed if others have started its
+// processes.
+func StoreHosts(dir string) (map[string]checkpoint.Host, error) {
+	list, err := Peers(dir, Replicas)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	all := map[string]checkpoint.Host{}
+	for _, r := range list {
+		all[r.Name] = checkpoint.Host(r.Host)
+	}
+	return all, nil
 }
 
 func parsePeers(text string) (list []Peer, err error) {

@@ -3,6 +3,7 @@ package discovery
 import (
 	"context"
 	"io"
+	"os"
 	"time"
 )
 
@@ -53,6 +54,24 @@ func Hold(ctx context.Context, kind string, from io.Reader) context.Context {
 	if kind == TetherBeats {
 		go func() { defer cancel(); listen(ctx, heard) }()
 	}
+	return ctx
+}
+
+// exitWithin is how long a process of a platform may take to end.
+const exitWithin = 1500 * time.Millisecond
+
+// Tethered returns a context that is also done when the standard input ends, in a process that
+// "gridrpc up" has started: no process of a platform outlives the one that started it. On another
+// machine the context is done, too, when nothing has come by the standard input for a minute. When
+// the context is done the process has 1.5 s to end, then it exits: it may wait for a process that
+// is dead or stopped, or run a program that hangs.
+func Tethered(ctx context.Context) context.Context {
+	kind := os.Getenv(EnvTether)
+	if kind == "" {
+		return ctx
+	}
+	ctx = Hold(ctx, kind, os.Stdin)
+	context.AfterFunc(ctx, func() { time.AfterFunc(exitWithin, func() { os.Exit(1) }) })
 	return ctx
 }
 

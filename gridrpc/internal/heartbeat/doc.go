@@ -1,5 +1,5 @@
 // Package heartbeat carries the heartbeats between the processes of a platform:
-// internal/net/udpheartbeat, and the calls by which an observer is introduced to the process that
+// fd/beat, and the calls by which an observer is introduced to the process that
 // it observes.
 //
 // An observer has one UDP socket and one goroutine for all processes that it observes. A connection

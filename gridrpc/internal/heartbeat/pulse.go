@@ -3,10 +3,8 @@ package heartbeat
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"io"
-	mathrand "math/rand/v2"
 	"net"
 	"slices"
 	"strings"
@@ -16,14 +14,14 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/goulfm/goulfm/fd/beat"
 	"github.com/goulfm/goulfm/gridrpc/internal/link"
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
-	"github.com/goulfm/goulfm/internal/net/udpheartbeat"
 )
 
 // Pulse is the heartbeats of one process.
 type Pulse struct {
-	node *udpheartbeat.Node
+	node *beat.Endpoint
 	id   *link.Identity
 	me   *pb.Ref // none: nobody observes this process
 
@@ -50,7 +48,7 @@ func New(id *link.Identity, me *pb.Ref) (*Pulse, error) {
 
 // NewObserver opens the socket of a process that nobody observes, a client, at an address.
 func NewObserver(id *link.Identity, at string) (*Pulse, error) {
-	node, err := udpheartbeat.Listen(at, mathrand.Uint32())
+	node, err := beat.Listen(at)
 	if err != nil {
 		return nil, err
 	}
@@ -80,10 +78,9 @@ func (p *Pulse) Serve(stream Stream) error {
 	if first.GetObserve() == nil {
 		return status.Error(codes.InvalidArgument, "the first message must be an Observe")
 	}
-	key := make([]byte, udpheartbeat.KeyMax)
-	_, _ = rand.Read(key) // never fails
+	key := beat.NewKey()
 	out := make(chan []byte, queued)
-	e, err := p.node.Emit(first.GetObserve().Stream, key, func(sealed []byte) {
+	e, err := p.node.Accept(first.GetObserve().Stream, key, func(sealed []byte) {
 		select {
 		case out <- sealed:
 		default:
@@ -95,7 +92,7 @@ func (p *Pulse) Serve(stream Stream) error {
 	alone := false
 	defer func() {
 		if !alone {
-			e.End()
+			e.Close()
 		}
 	}()
 	hello := &pb.Observing{Addr: p.node.Addr().String(), Key: key, Me: p.me}
@@ -103,7 +100,7 @@ func (p *Pulse) Serve(stream Stream) error {
 		return err
 	}
 	broken := make(chan error, 1)
-	go func() { broken <- hearFrom(stream, e.Hear) }()
+	go func() { broken <- hearFrom(stream, e.Receive) }()
 	for {
 		select {
 		case sealed := <-out:
@@ -112,7 +109,7 @@ func (p *Pulse) Serve(stream Stream) error {
 			}
 		case err := <-broken:
 			if alone = errors.Is(err, io.EOF); alone { // beats arrive as datagrams there
-				e.Alone()
+				e.Detach()
 				return nil
 			}
 			return err
@@ -136,7 +133,7 @@ func hearFrom(stream interface{ Recv() (*pb.Beating, error) }, hear func(sealed 
 }
 
 // Emitting returns the number of processes that observe this one.
-func (p *Pulse) Emitting() int { return p.node.Emissions() }
+func (p *Pulse) Emitting() int { return p.node.Senders() }
 
 // errStranger says that another process is at an address.
 var errStranger = errors.New("another process has this address")
@@ -148,7 +145,7 @@ func (p *Pulse) Watched() []*pb.Watched {
 	p.mu.Unlock()
 	var list []*pb.Watched
 	for _, w := range all {
-		f := w.observation.Figures()
+		f := w.observation.Stats()
 		list = append(list, &pb.Watched{
 			Name: w.name, Rtt: f.Network.RTT.Seconds(), Loss: f.Network.Loss, Period: f.Period.Seconds(),
 			Recurrence: f.Quality.Recurrence.Seconds(), Attainable: f.Quality.Attainable, Suspected: f.Suspected,

@@ -12,9 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/goulfm/goulfm/fd/adaptive"
+	"github.com/goulfm/goulfm/fd/beat"
 	"github.com/goulfm/goulfm/gridrpc/internal/link"
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
-	"github.com/goulfm/goulfm/internal/net/udpheartbeat"
 )
 
 // within bounds what a test waits for: it is never the measure of anything.
@@ -83,7 +83,7 @@ func eventually(t *testing.T, what string, holds func() bool) {
 // on.
 func TestConnectionEnds(t *testing.T) {
 	o, p := startObserved(t)
-	w, err := p.Watch(o.me, adaptive.QoS{Detection: adaptive.Second}, func(n udpheartbeat.News) { assert.NotEqual(t, udpheartbeat.Dead, n.Kind) })
+	w, err := p.Watch(o.me, adaptive.QoS{Detection: adaptive.Second}, func(n beat.Event) { assert.NotEqual(t, beat.Dead, n.Kind) })
 	require.NoError(t, err)
 	eventually(t, "the connection to end", func() bool { return o.calls.Load() > 0 && o.open.Load() == 0 })
 	from := o.pulse.Load().Emitting()
@@ -96,8 +96,8 @@ func TestConnectionEnds(t *testing.T) {
 // not declared dead.
 func TestIntroducedAnew(t *testing.T) {
 	o, p := startObserved(t)
-	news := make(chan udpheartbeat.News, 1000)
-	_, err := p.Watch(o.me, adaptive.QoS{Detection: adaptive.Second}, func(n udpheartbeat.News) { news <- n })
+	news := make(chan beat.Event, 1000)
+	_, err := p.Watch(o.me, adaptive.QoS{Detection: adaptive.Second}, func(n beat.Event) { news <- n })
 	require.NoError(t, err)
 	eventually(t, "the connection to end", func() bool { return o.calls.Load() > 0 && o.open.Load() == 0 })
 	before := o.calls.Load() // more than one if this process was not scheduled for so long that heartbeats seemed to be lost
@@ -107,6 +107,6 @@ func TestIntroducedAnew(t *testing.T) {
 	eventually(t, "another introduction", func() bool { return o.calls.Load() > before && o.open.Load() == 0 })
 	eventually(t, "trust", func() bool { return !p.Watched()[0].Suspected })
 	for len(news) > 0 {
-		assert.NotEqual(t, udpheartbeat.Dead, (<-news).Kind)
+		assert.NotEqual(t, beat.Dead, (<-news).Kind)
 	}
 }

@@ -11,18 +11,18 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/goulfm/goulfm/fd/adaptive"
+	"github.com/goulfm/goulfm/fd/beat"
 	"github.com/goulfm/goulfm/gridrpc/internal/link"
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
 	"github.com/goulfm/goulfm/internal/base/pausepoint"
-	"github.com/goulfm/goulfm/internal/net/udpheartbeat"
 )
 
 // Watch is one process that this one observes. It has a connection and goroutines only while it is
 // introduced: until the first beat arrives as a datagram, or for ever if none does.
 type Watch struct {
 	pulse       *Pulse
-	told        func(udpheartbeat.News)
-	observation *udpheartbeat.Observation
+	told        func(beat.Event)
+	observation *beat.Monitor
 	name, addr  string
 	incarnation uint64
 
@@ -53,9 +53,9 @@ const (
 
 // Watch observes a process from now on. told must not block; it may be told a last time while
 // End is called.
-func (p *Pulse) Watch(ref *pb.Ref, q adaptive.QoS, told func(udpheartbeat.News)) (*Watch, error) {
+func (p *Pulse) Watch(ref *pb.Ref, q adaptive.QoS, told func(beat.Event)) (*Watch, error) {
 	w := &Watch{pulse: p, told: told, name: ref.Name, addr: ref.Addr, incarnation: ref.Incarnation}
-	o, err := p.node.Observe(q, w.hear)
+	o, err := p.node.Monitor(q, w.hear)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func (p *Pulse) Watch(ref *pb.Ref, q adaptive.QoS, told func(udpheartbeat.News))
 // End ends the observation.
 func (w *Watch) End() {
 	w.forget()
-	w.observation.End()
+	w.observation.Close()
 }
 
 func (w *Watch) forget() {
@@ -98,17 +98,17 @@ func (w *Watch) forget() {
 // hear passes news on; a silent process is asked by another connection than that of its beats. One
 // of which no beat has come since it was asked may have forgotten this observer: it is introduced
 // anew.
-func (w *Watch) hear(n udpheartbeat.News) {
+func (w *Watch) hear(n beat.Event) {
 	switch {
-	case n.Kind == udpheartbeat.Reached:
+	case n.Kind == beat.Reached:
 		w.arrived()
 		return
-	case n.Kind == udpheartbeat.Dead:
+	case n.Kind == beat.Dead:
 		w.forget()
-	case n.Kind == udpheartbeat.Suspected && n.Silent > 0:
-		go w.look(n.Of)
-		if n.Deaf {
-			w.introduce(n.Of)
+	case n.Kind == beat.Suspected && n.Silent > 0:
+		go w.look(n.Monitor)
+		if n.Unheard {
+			w.introduce(n.Monitor)
 		}
 	}
 	w.told(n)
@@ -124,7 +124,7 @@ func (w *Watch) arrived() {
 }
 
 // look asks a suspect whether it lives.
-func (w *Watch) look(o *udpheartbeat.Observation) {
+func (w *Watch) look(o *beat.Monitor) {
 	ctx, cancel := context.WithTimeout(w.pulse.ended, answerWithin)
 	defer cancel()
 	conn, err := w.pulse.id.Dial(w.addr)
@@ -152,7 +152,7 @@ func (w *Watch) isIt(ref *pb.Ref) bool {
 }
 
 // introduce has the process send beats, unless that is under way or planned. It does not block.
-func (w *Watch) introduce(o *udpheartbeat.Observation) {
+func (w *Watch) introduce(o *beat.Monitor) {
 	p := w.pulse
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -167,7 +167,7 @@ func (w *Watch) introduce(o *udpheartbeat.Observation) {
 // waiting is an introduction that has not begun.
 type waiting struct {
 	watch       *Watch
-	observation *udpheartbeat.Observation
+	observation *beat.Monitor
 }
 
 // An introduction takes a connection and some ten goroutines. Of many, a few are under way at a
@@ -199,7 +199,7 @@ func (p *Pulse) startNext() {
 }
 
 // run carries out an introduction, and makes room for the next one when it is over, or takes long.
-func (w *Watch) run(o *udpheartbeat.Observation, room func()) {
+func (w *Watch) run(o *beat.Monitor, room func()) {
 	defer room()
 	defer time.AfterFunc(introduceFor, room).Stop()
 	w.pulse.mu.Lock()
@@ -217,7 +217,7 @@ func (w *Watch) run(o *udpheartbeat.Observation, room func()) {
 }
 
 // persist connects until beats arrive as datagrams, or the process is dead.
-func (w *Watch) persist(o *udpheartbeat.Observation, now *work) {
+func (w *Watch) persist(o *beat.Monitor, now *work) {
 	for pause := redialFirst; now.ctx.Err() == nil; pause = min(2*pause, redialLast) {
 		connected, err := w.connect(o, now)
 		switch {
@@ -249,7 +249,7 @@ func (w *Watch) again(now *work) {
 
 // connect carries one connection until it breaks, and says whether there was one; without an error
 // beats arrive as datagrams, and it was closed in order.
-func (w *Watch) connect(o *udpheartbeat.Observation, now *work) (connected bool, err error) {
+func (w *Watch) connect(o *beat.Monitor, now *work) (connected bool, err error) {
 	conn, err := w.pulse.id.Dial(w.addr)
 	if err != nil {
 		return false, err
@@ -261,7 +261,7 @@ func (w *Watch) connect(o *udpheartbeat.Observation, now *work) (connected bool,
 	if err != nil {
 		return false, err
 	}
-	number := o.Next()
+	number := o.NextStream()
 	begun := time.Now()
 	if err := stream.Send(&pb.Beating{Kind: &pb.Beating_Observe{Observe: &pb.Observe{Stream: number}}}); err != nil {
 		return false, err
@@ -278,14 +278,16 @@ func (w *Watch) connect(o *udpheartbeat.Observation, now *work) (connected bool,
 		pausepoint.At("grid.introduced")
 	}
 	addr, _ := netip.ParseAddrPort(hello.Addr) // an invalid one has no datagrams
-	o.Connected(udpheartbeat.Connection{
+	if err := o.Connected(beat.Connection{
 		Stream: number, Addr: addr, Key: hello.Key, Link: sender(ctx, stream, now.arrive), RTT: time.Since(begun),
-	})
-	err = hearFrom(stream, func(sealed []byte) { o.Hear(number, sealed) })
+	}); err != nil {
+		return false, err
+	}
+	err = hearFrom(stream, func(sealed []byte) { o.Receive(number, sealed) })
 	select {
 	case <-now.arrive:
 		if errors.Is(err, io.EOF) {
-			o.Alone(number)
+			o.Detach(number)
 			return true, nil
 		}
 	default:

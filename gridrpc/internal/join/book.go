@@ -2,10 +2,10 @@ package join
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,7 +14,7 @@ import (
 
 	"github.com/goulfm/goulfm/gridrpc/internal/discovery"
 	"github.com/goulfm/goulfm/gridrpc/internal/token"
-	"github.com/goulfm/goulfm/internal/ckpt/ckptfile"
+	"github.com/goulfm/goulfm/recovery/checkpoint"
 )
 
 // BookMax bounds the file, in bytes.
@@ -35,7 +35,7 @@ func Change(dir string, f func(*token.Book) error) error {
 		if err != nil {
 			return err
 		}
-		return ckptfile.WriteFile(path, func(w io.Writer) error { _, err := w.Write(data); return err })
+		return checkpoint.Dir(dir).Put(context.Background(), filepath.Base(path), int64(len(data)), bytes.NewReader(data))
 	})
 }
 

@@ -14,6 +14,25 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// newIssued returns a new authority in a folder, changed by set unless set is nil, and a function that
+// issues a certificate there and loads the identity.
+func newIssued(t *testing.T, dir string, set func(*Authority)) (*Authority, func(role Role, name string) *Identity) {
+	t.Helper()
+	authority, err := NewAuthority("p")
+	require.NoError(t, err)
+	if set != nil {
+		set(authority)
+	}
+	require.NoError(t, authority.Save(dir))
+	return authority, func(role Role, name string) *Identity {
+		t.Helper()
+		require.NoError(t, authority.Issue(dir, role, name))
+		id, err := Load(dir, name)
+		require.NoError(t, err)
+		return id
+	}
+}
+
 // meet has two processes shake hands, and returns the connection.
 func meet(t *testing.T, one, other *Identity) (a, b *tls.Conn, err error) {
 	t.Helper()
@@ -52,15 +71,7 @@ func TestRenewal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		authority, err := NewAuthority("p")
-		require.NoError(t, err)
-		require.NoError(t, authority.Save(dir))
-		load := func(role Role, name string) *Identity {
-			require.NoError(t, authority.Issue(dir, role, name))
-			id, err := Load(dir, name)
-			require.NoError(t, err)
-			return id
-		}
+		authority, load := newIssued(t, dir, nil)
 		begun := time.Now()
 		master, server, left := load(Master, "ma"), load(Worker, "s1"), load(Master, "left")
 		var renewed []time.Duration
@@ -103,13 +114,8 @@ func TestFromFile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		authority, err := NewAuthority("p")
-		require.NoError(t, err)
-		authority.Life = time.Hour
-		require.NoError(t, authority.Save(dir))
-		require.NoError(t, authority.Issue(dir, Agent, "a1"))
-		id, err := Load(dir, "a1")
-		require.NoError(t, err)
+		authority, load := newIssued(t, dir, func(a *Authority) { a.Life = time.Hour })
+		id := load(Agent, "a1")
 		first := id.Ends()
 		go id.KeepFresh(ctx, id.FromFile(dir, "a1"), func(string) {})
 		time.Sleep(40 * time.Minute)
@@ -131,13 +137,8 @@ func TestRenewAfter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		authority, err := NewAuthority("p")
-		require.NoError(t, err)
-		authority.RenewAfter = time.Minute
-		require.NoError(t, authority.Save(dir))
-		require.NoError(t, authority.Issue(dir, Worker, "s1"))
-		id, err := Load(dir, "s1")
-		require.NoError(t, err)
+		authority, load := newIssued(t, dir, func(a *Authority) { a.RenewAfter = time.Minute })
+		id := load(Worker, "s1")
 		assert.Equal(t, time.Now().Add(Life).Unix(), id.Ends().Unix())
 		begun := time.Now()
 		var renewed []time.Duration
@@ -160,9 +161,7 @@ func TestOpenAuthority(t *testing.T) {
 	dir := t.TempDir()
 	_, err := OpenAuthority(dir, "p")
 	require.Error(t, err)
-	first, err := NewAuthority("p")
-	require.NoError(t, err)
-	require.NoError(t, first.Save(dir))
+	first, _ := newIssued(t, dir, nil)
 	second, err := OpenAuthority(dir, "p")
 	require.NoError(t, err)
 	assert.True(t, first.Certificate().Equal(second.Certificate()))

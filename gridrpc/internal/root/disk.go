@@ -2,6 +2,7 @@ package root
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -9,12 +10,13 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 
 	"github.com/hashicorp/raft"
 
-	"github.com/goulfm/goulfm/internal/ckpt/ckptfile"
+	"github.com/goulfm/goulfm/recovery/checkpoint"
 )
 
 // disk is what a master must not forget: for whom it has voted, and the log. Both are small: the
@@ -79,7 +81,7 @@ func (d *disk) save(m memory) error {
 	if err != nil {
 		return err
 	}
-	err = ckptfile.WriteFile(d.path, func(w io.Writer) error { _, err := w.Write(data); return err })
+	err = checkpoint.Dir(filepath.Dir(d.path)).Put(context.Background(), filepath.Base(d.path), int64(len(data)), bytes.NewReader(data))
 	if err == nil {
 		d.now = m
 	}

@@ -15,6 +15,10 @@ import (
 
 	"github.com/goulfm/goulfm/gridrpc"
 	"github.com/goulfm/goulfm/gridrpc/internal/subprocess"
+	"github.com/goulfm/goulfm/gridrpc/server"
+
+	_ "github.com/goulfm/goulfm/gridrpc/store/jetstream" // for "up --store jetstream"
+	_ "github.com/goulfm/goulfm/gridrpc/store/s3"        // for "up --store s3://BUCKET"
 )
 
 // Where is what most services answer.
@@ -25,7 +29,7 @@ type Where struct {
 }
 
 func main() {
-	gridrpc.Main(func(s *gridrpc.Server) error {
+	server.Main(func(s *server.Server) error {
 		s.Places, s.Queue = 2, 2
 		if os.Getenv("TRIAL_HANG") != "" { // a program that never serves
 			fmt.Println("hangs")
@@ -35,25 +39,25 @@ func main() {
 			s.Member = &gridrpc.Membership{Token: join, Name: "by-itself"}
 		}
 		return errors.Join(
-			gridrpc.Register(s, "square", square, metric()...),
-			gridrpc.Register(s, "hold", hold),
-			gridrpc.Register(s, "fail", fail),
-			gridrpc.Register(s, "panic", crash),
-			gridrpc.Register(s, "relay", relay),
-			gridrpc.Register(s, "text", text),
-			gridrpc.Register(s, "count", count),
-			gridrpc.Register(s, "script", script),
+			server.Register(s, "square", square, metric()...),
+			server.Register(s, "hold", hold),
+			server.Register(s, "fail", fail),
+			server.Register(s, "panic", crash),
+			server.Register(s, "relay", relay),
+			server.Register(s, "text", text),
+			server.Register(s, "count", count),
+			server.Register(s, "script", script),
 		)
 	})
 }
 
 // metric returns the option Metric with the value in the file TRIAL_METRIC/NAME, for tests.
-func metric() []gridrpc.ServiceOption {
+func metric() []server.ServiceOption {
 	dir := os.Getenv("TRIAL_METRIC")
 	if dir == "" {
 		return nil
 	}
-	return []gridrpc.ServiceOption{gridrpc.Metric(func() (value float64) {
+	return []server.ServiceOption{server.Metric(func() (value float64) {
 		text, err := os.ReadFile(filepath.Join(dir, os.Getenv("GRIDRPC_NAME")))
 		if err == nil {
 			_, err = fmt.Sscan(string(text), &value)
@@ -65,12 +69,12 @@ func metric() []gridrpc.ServiceOption {
 	})}
 }
 
-func square(_ context.Context, c *gridrpc.Call, in *float64) (*Where, error) {
+func square(_ context.Context, c *server.Call, in *float64) (*Where, error) {
 	return &Where{Server: c.Server(), Attempt: c.Attempt, Value: *in * *in}, nil
 }
 
 // hold never ends in attempts below *in, and says that it runs.
-func hold(ctx context.Context, c *gridrpc.Call, in *float64) (*Where, error) {
+func hold(ctx context.Context, c *server.Call, in *float64) (*Where, error) {
 	c.Progress(1, 2, "holding")
 	if c.Attempt < int(*in) {
 		<-ctx.Done()
@@ -80,7 +84,7 @@ func hold(ctx context.Context, c *gridrpc.Call, in *float64) (*Where, error) {
 }
 
 // relay ends when somebody writes to the named pipe *in-ATTEMPT, and tells its log how.
-func relay(ctx context.Context, c *gridrpc.Call, in *string) (*Where, error) {
+func relay(ctx context.Context, c *server.Call, in *string) (*Where, error) {
 	c.Progress(1, 2, "waiting")
 	written := make(chan error, 1)
 	go func() {
@@ -97,7 +101,7 @@ func relay(ctx context.Context, c *gridrpc.Call, in *string) (*Where, error) {
 }
 
 // text answers with so many bytes.
-func text(_ context.Context, _ *gridrpc.Call, in *int) (*string, error) {
+func text(_ context.Context, _ *server.Call, in *int) (*string, error) {
 	out := strings.Repeat("x", *in)
 	return &out, nil
 }
@@ -117,7 +121,7 @@ type Counted struct {
 }
 
 // count counts, with a checkpoint after each number.
-func count(ctx context.Context, c *gridrpc.Call, in *Count) (*Counted, error) {
+func count(ctx context.Context, c *server.Call, in *Count) (*Counted, error) {
 	dir, err := c.Dir()
 	if err != nil {
 		return nil, err
@@ -152,7 +156,7 @@ func count(ctx context.Context, c *gridrpc.Call, in *Count) (*Counted, error) {
 
 // script runs a shell script in the folder of the call: a program that was not written for
 // this. Its output is the answer.
-func script(ctx context.Context, c *gridrpc.Call, in *string) (*string, error) {
+func script(ctx context.Context, c *server.Call, in *string) (*string, error) {
 	dir, err := c.Dir()
 	if err != nil {
 		return nil, err
@@ -169,8 +173,8 @@ func script(ctx context.Context, c *gridrpc.Call, in *string) (*string, error) {
 	return &text, err
 }
 
-func fail(context.Context, *gridrpc.Call, *float64) (*Where, error) {
+func fail(context.Context, *server.Call, *float64) (*Where, error) {
 	return nil, errors.New("as it was told")
 }
 
-func crash(context.Context, *gridrpc.Call, *float64) (*Where, error) { panic("as it was told") }
+func crash(context.Context, *server.Call, *float64) (*Where, error) { panic("as it was told") }

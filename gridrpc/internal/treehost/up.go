@@ -8,13 +8,13 @@ import (
 
 	"google.golang.org/grpc"
 
+	"github.com/goulfm/goulfm/fd/beat"
 	"github.com/goulfm/goulfm/gridrpc/internal/heartbeat"
 	"github.com/goulfm/goulfm/gridrpc/internal/link"
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
 	"github.com/goulfm/goulfm/gridrpc/internal/tree"
 	"github.com/goulfm/goulfm/internal/base/fifo"
 	"github.com/goulfm/goulfm/internal/base/pausepoint"
-	"github.com/goulfm/goulfm/internal/net/udpheartbeat"
 )
 
 // up is a link to a parent, or to one that was asked to be it.
@@ -185,8 +185,8 @@ func (b *Branch) observe(whom []tree.Ref) {
 // watch observes a process around: its death is an event, and ends the observation. Without it, if
 // there are too many, broken links are evidence still.
 func (b *Branch) watch(r tree.Ref) *heartbeat.Watch {
-	w, err := b.cfg.Pulse.Watch(refTo(r), b.cfg.Detect, func(n udpheartbeat.News) {
-		if n.Kind == udpheartbeat.Dead {
+	w, err := b.cfg.Pulse.Watch(refTo(r), b.cfg.Detect, func(n beat.Event) {
+		if n.Kind == beat.Dead {
 			go b.declared(r.ID)
 		}
 	})

@@ -6,17 +6,17 @@ import (
 	"context"
 	"time"
 
-	"github.com/goulfm/goulfm/gridrpc"
+	"github.com/goulfm/goulfm/gridrpc/server"
 )
 
 func main() {
-	gridrpc.Main(func(s *gridrpc.Server) error {
+	server.Main(func(s *server.Server) error {
 		s.Places, s.Queue = 1, 1 // as in the simulation beside it
-		return gridrpc.Register(s, "wait", wait, gridrpc.Work(func(seconds *float64) float64 { return *seconds }))
+		return server.Register(s, "wait", wait, server.Work(func(seconds *float64) float64 { return *seconds }))
 	})
 }
 
-func wait(ctx context.Context, _ *gridrpc.Call, seconds *float64) (*float64, error) {
+func wait(ctx context.Context, _ *server.Call, seconds *float64) (*float64, error) {
 	select {
 	case <-ctx.Done():
 		return nil, ctx.Err()

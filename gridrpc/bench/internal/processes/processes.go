@@ -2,21 +2,18 @@
 package processes
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
 
 	"github.com/goulfm/goulfm/gridrpc"
+	"github.com/goulfm/goulfm/gridrpc/internal/eventlog"
 )
 
 // Platform is "gridrpc up" and its processes.
@@ -27,11 +24,8 @@ type Platform struct {
 	ended chan struct{}
 	up    chan struct{} // closed when all were started
 
-	mu   sync.Mutex
-	pids map[string]int
+	log *eventlog.Log
 }
-
-var pidLine = regexp.MustCompile(`(\S+) is process (\d+)$`)
 
 // Start builds the command and the program of a folder, in folder dir, and starts a platform with
 // these flags of "gridrpc up". The environment names it from now on. The working folder is that of
@@ -43,7 +37,7 @@ func Start(ctx context.Context, dir, program string, flags ...string) (*Platform
 			return nil, fmt.Errorf("go build %s, in the folder of the module: %w\n%s", from, err, text)
 		}
 	}
-	p := &Platform{Dir: filepath.Join(dir, "platform"), ended: make(chan struct{}), up: make(chan struct{}), pids: map[string]int{}}
+	p := &Platform{Dir: filepath.Join(dir, "platform"), ended: make(chan struct{}), up: make(chan struct{}), log: eventlog.New()}
 	if err := os.Setenv(gridrpc.EnvDir, p.Dir); err != nil {
 		return nil, err
 	}
@@ -58,7 +52,15 @@ func Start(ctx context.Context, dir, program string, flags ...string) (*Platform
 	if err := p.cmd.Start(); err != nil {
 		return nil, err
 	}
-	go p.read(out)
+	serving := sync.OnceFunc(func() { close(p.up) })
+	go func() {
+		defer close(p.ended)
+		p.log.Read(out, func(line string) {
+			if strings.Contains(line, eventlog.Serving) {
+				serving()
+			}
+		})
+	}()
 	select {
 	case <-p.up:
 		return p, nil
@@ -67,27 +69,10 @@ func Start(ctx context.Context, dir, program string, flags ...string) (*Platform
 	}
 }
 
-// read takes the platform's story line by line.
-func (p *Platform) read(out io.Reader) {
-	defer close(p.ended)
-	for lines := bufio.NewScanner(out); lines.Scan(); {
-		if m := pidLine.FindStringSubmatch(lines.Text()); m != nil {
-			p.mu.Lock()
-			p.pids[m[1]], _ = strconv.Atoi(m[2])
-			p.mu.Unlock()
-		}
-		if strings.Contains(lines.Text(), "serving in") {
-			close(p.up)
-		}
-	}
-}
-
 // Signal sends a signal to processes by their names.
 func (p *Platform) Signal(s syscall.Signal, names ...string) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	for _, name := range names {
-		if err := syscall.Kill(p.pids[name], s); err != nil {
+		if err := syscall.Kill(p.log.PID(name), s); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}

@@ -83,7 +83,7 @@ func reports() []Edit {
 	}
 }
 
-// beats are the edits of gridrpc/internal/heartbeat and internal/net/udpheartbeat: heartbeats
+// beats are the edits of gridrpc/internal/heartbeat and fd/beat: heartbeats
 // without a connection.
 func beats() []Edit {
 	const watch, pulse = "gridrpc/internal/heartbeat/watch.go", "gridrpc/internal/heartbeat/pulse.go"
@@ -95,17 +95,17 @@ func beats() []Edit {
 		},
 		{
 			Name: "pulse-anew", Rule: "a process that has forgotten its observer is introduced anew",
-			Changes: []Change{{File: watch, Old: "if n.Deaf {", New: "if false {"}},
+			Changes: []Change{{File: watch, Old: "if n.Unheard {", New: "if false {"}},
 			Tests:   []Test{{Run: "TestIntroducedAnew"}},
 		},
 		{
 			Name: "beat-farewell", Rule: "an observer without a connection asks for no more beats when it ends",
-			Changes: []Change{{File: "internal/net/udpheartbeat/observation.go", Old: "if o.keyed && o.reached {", New: "if false {"}},
+			Changes: []Change{{File: "fd/beat/monitor.go", Old: "if m.keyed && m.reached {", New: "if false {"}},
 			Tests:   []Test{{Package: "gridrpc/internal/heartbeat", Run: "TestConnectionEnds"}},
 		},
 		{
 			Name: "beat-lapse", Rule: "beats without a connection end when the observer is silent for long",
-			Changes: []Change{{File: "internal/net/udpheartbeat/emission.go", Old: "if now >= e.until {", New: "if false {"}},
+			Changes: []Change{{File: "fd/beat/sender.go", Old: "if now >= s.until {", New: "if false {"}},
 			Tests:   []Test{{Run: "TestLapse"}},
 		},
 	}
