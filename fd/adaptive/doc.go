@@ -2,7 +2,8 @@
 // states how soon a crash has to be known, and how seldom the process may be suspected wrongly; the
 // detector measures the network, and requests as few heartbeats as suffice. Package fd is the
 // detector of a job's own ring; package adaptive is for processes that have nothing in common but a
-// network: services, their clients, and agents between them.
+// network: services, their clients, and agents between them. It has rules alone; package fd/beat
+// carries their messages in UDP datagrams.
 //
 // # The rule
 //

@@ -2,7 +2,6 @@ package server_test
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/goulfm/goulfm/gridrpc/server"
 	_ "github.com/goulfm/goulfm/gridrpc/store/s3" // for "gridrpc up --store s3://BUCKET"
@@ -15,9 +14,5 @@ func ExampleMain() {
 		out := *in * *in
 		return &out, nil
 	}
-	main := func() {
-		server.Main(func(s *server.Server) error { return server.Register(s, "square", square) })
-	}
-	fmt.Printf("%T\n", main)
-	// Output: func()
+	server.Main(func(s *server.Server) error { return server.Register(s, "square", square) })
 }

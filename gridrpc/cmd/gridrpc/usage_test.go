@@ -38,7 +38,7 @@ func TestMistakes(t *testing.T) {
 		"up --masters two ./x":               "--masters two: want a whole number",
 		"up --masters 2 ./x":                 "--masters 2: want 1, 3 or 5",
 		"up --ancestors 0 ./x":               "--ancestors 0: want 1 to 64",
-		"up --ancestors 4 --observers 5 ./x": "--observers 5: want 1 to --ancestors, 4",
+		"up --ancestors 4 --observers 5 ./x": "--observers 5: want 1 to the number of ancestors, 4",
 		"up --tree 2y2 ./x":                  "--tree 2y2: want numbers",
 		"up --no-restart=maybe ./x":          "--no-restart maybe: want true or false",
 		"up --program solve ./x":             `--program solve: want SERVICE=PROGRAM ARGUMENT`,
