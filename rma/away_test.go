@@ -151,28 +151,28 @@ func TestSpecW11BrokenLockGivenUp(t *testing.T) {
 	commtest.Nodes{0, 0, 1}.Run(t, func(ctx context.Context, c *comm.Comm) {
 		w := allocate[int](ctx, t, c, 1)
 		if c.Rank() == 1 {
-			assert.NoError(t, w.At(0).Lock(ctx, rma.Exclusive))
+			assert.NoError(t, w.At(0).Lock(ctx, rma.LockExclusive))
 		}
 		fence(ctx, t, w)
 		if c.Rank() == 1 {
 			commtest.Kill(c)
 		}
 		if c.Rank() == 2 {
-			wants(t, w.At(0).Lock(ctx, rma.Exclusive), comm.ErrProcFailed, "lock", 1)
+			wants(t, w.At(0).Lock(ctx, rma.LockExclusive), comm.ErrProcFailed, "lock", 1)
 			over, cancel := context.WithCancel(ctx)
 			cancel()
 			for range 20 {
-				assert.ErrorIs(t, w.At(0).Lock(over, rma.Mend), context.Canceled)
-				wants(t, w.At(0).Lock(ctx, rma.Exclusive), comm.ErrProcFailed, "lock", 1)
+				assert.ErrorIs(t, w.At(0).Lock(over, rma.LockMend), context.Canceled)
+				wants(t, w.At(0).Lock(ctx, rma.LockExclusive), comm.ErrProcFailed, "lock", 1)
 			}
 		}
 		_, err := w.Comm().Agree(ctx, 1)
 		assert.ErrorIs(t, err, comm.ErrProcFailed)
 		if c.Rank() == 0 {
-			wants(t, w.At(0).Lock(ctx, rma.Exclusive), comm.ErrProcFailed, "lock", 1)
-			assert.NoError(t, w.At(0).Lock(ctx, rma.Mend))
+			wants(t, w.At(0).Lock(ctx, rma.LockExclusive), comm.ErrProcFailed, "lock", 1)
+			assert.NoError(t, w.At(0).Lock(ctx, rma.LockMend))
 			assert.NoError(t, w.At(0).Unlock(ctx))
-			assert.NoError(t, w.At(0).Lock(ctx, rma.Exclusive))
+			assert.NoError(t, w.At(0).Lock(ctx, rma.LockExclusive))
 			assert.NoError(t, w.At(0).Unlock(ctx))
 		}
 		assert.NoError(t, w.Free())
