@@ -10,7 +10,7 @@ SIMNODES ?=
 RULES := eventqueue|control|firstfit|flood|golden|hostlist|job|match|commstate|mono|must|commitinterval|rankset|redundancy|relayout|rendezvous|repair|rm|membership|sched|scaffold|mutants.*|session|sparse|spectable|tidy|waitgraph
 # Thousands of broken connections, of schedules, of states, or of starts take minutes under it: fewer do.
 RACESHORT ?= ./internal/net/transport/tcp ./internal/shm/nodecoll ./internal/protocol/robustlock ./internal/joblaunch/enginejob
-RACE ?= ./comm/... ./collectives ./rma ./shmem $(shell go list ./internal/... | grep -vE '/($(RULES)|nodecoll|transport/tcp|robustlock|enginejob|sim)$$')
+RACE ?= ./comm/... ./collectives ./rma ./shmem $(shell go list ./internal/... | grep -vE '/($(RULES)|nodecoll|transport/tcp|robustlock|enginejob|sim/.*)$$')
 # They judge programs that they launch, which are built without the detector.
 RACESKIP := OverProcesses|WaysToEnd|DeadlockIsReported
 # The costly checks change nothing: a rule that is deterministic and has no goroutine runs in full only with
@@ -84,7 +84,7 @@ race: export GOULFM_LONG := 1
 race: ## the library's tests under the race detector (needs a C compiler); RACE=./... for all
 	CGO_ENABLED=1 $(GOTEST) -race -skip '$(RACESKIP)' $(RACE)
 	CGO_ENABLED=1 $(GOTEST) -race -short $(RACESHORT)
-	CGO_ENABLED=1 $(GOTEST) -race -run 'Watchdog|SameSeed' ./internal/testing/sim # each world has one goroutine: what runs many has more
+	CGO_ENABLED=1 $(GOTEST) -race -run 'Watchdog|SameSeed' ./internal/testing/sim/... # each world has one goroutine: what runs many has more
 
 lint: ## golangci-lint, pinned, built on the spot (a minute, once); GOLANGCI=golangci-lint for an installed one; subjects of commits
 	@scripts/subjects.sh

@@ -13,7 +13,7 @@ import (
 
 	"github.com/goulfm/goulfm/internal/base/mono"
 	"github.com/goulfm/goulfm/internal/joblaunch/launch"
-	"github.com/goulfm/goulfm/internal/testing/sim"
+	"github.com/goulfm/goulfm/internal/testing/sim/cluster"
 )
 
 const simUsage = `usage: goulfm sim [flags]
@@ -62,7 +62,7 @@ Exit code: 0, 1 when an invariant was broken, 2 usage.
 
 // simJob is what the command line asks for.
 type simJob struct {
-	options            sim.Options
+	options            cluster.Options
 	agreements, deaths int
 	workers            int
 	replay             uint64
@@ -112,20 +112,20 @@ func simulate(args []string) int {
 		return simUsageError("%v", err)
 	case f.NArg() > 0:
 		return simUsageError("unexpected argument %q", f.Arg(0))
-	case o.N != 0 && j.repairs == 0 && j.nodes == 0 && (o.N < 2 || o.N > sim.ProcessesMax) || o.N < 0:
-		return simUsageError("-n %d: want 2 to %d", o.N, sim.ProcessesMax)
+	case o.N != 0 && j.repairs == 0 && j.nodes == 0 && (o.N < 2 || o.N > cluster.ProcessesMax) || o.N < 0:
+		return simUsageError("-n %d: want 2 to %d", o.N, cluster.ProcessesMax)
 	case j.workers < 1 || j.repairs < 0 || j.nodes < 0 || j.agreements < 1 || j.deaths < 0 || o.NMax < 0 || o.NMax == 1 || o.Agreements < 0 || *watchdog < 0:
 		return simUsageError("a number is out of range")
 	}
 	o.Watchdog = mono.Duration(*watchdog)
 	var err error
-	if o.Detector, err = sim.ParseDetector(*detector); err != nil {
+	if o.Detector, err = cluster.ParseDetector(*detector); err != nil {
 		return simUsageError("%v", err)
 	}
-	if o.Agree, err = sim.ParseAgree(*agree); err != nil {
+	if o.Agree, err = cluster.ParseAgree(*agree); err != nil {
 		return simUsageError("%v", err)
 	}
-	if o.Agree == sim.Node && o.Detector != sim.Drawn && o.Detector != sim.Exact {
+	if o.Agree == cluster.Node && o.Detector != cluster.Drawn && o.Detector != cluster.Exact {
 		return simUsageError("-agree node takes exact deaths, not -detector %v", o.Detector)
 	}
 	switch {
@@ -148,27 +148,27 @@ func simUsageError(format string, args ...any) int {
 
 // one carries out one run and draws it.
 func (j *simJob) one() int {
-	run := func(o sim.Options) (sim.Report, error) { o.Seed = j.replay; return sim.Run(o) }
+	run := func(o cluster.Options) (cluster.Report, error) { o.Seed = j.replay; return cluster.Run(o) }
 	if j.run != "" {
 		text, err := os.ReadFile(j.run)
 		if err != nil {
 			return simUsageError("%v", err)
 		}
-		c, err := sim.ParseCase(string(text))
+		c, err := cluster.ParseCase(string(text))
 		if err != nil {
 			return simUsageError("%s: %v", j.run, err)
 		}
 		run = c.Run
 	}
 	o := j.options
-	o.Diagram = &sim.Diagram{}
+	o.Diagram = &cluster.Diagram{}
 	if j.events {
 		o.Trace = func(line string) { fmt.Println(line) }
 	}
 	report, err := run(o)
 	fmt.Print(o.Diagram.Text())
 	fmt.Println(summary(report))
-	v, _ := errors.AsType[*sim.Violation](err)
+	v, _ := errors.AsType[*cluster.Violation](err)
 	if v != nil && j.shrink {
 		v = shrink(v, o.Diagram)
 		err = v
@@ -187,25 +187,25 @@ func (j *simJob) one() int {
 	return verdict(err)
 }
 
-func summary(r sim.Report) string {
+func summary(r cluster.Report) string {
 	return fmt.Sprintf("trace hash %016x: %d agreements, %d deaths, %d fenced, %d messages, %d steps in %v, %s", r.Hash, r.Agreements, r.Deaths, r.Fenced, r.Messages, r.Steps, r.Time, r.Swarm)
 }
 
 // shrink makes a failing run small, draws it, and puts it in the place of d.
-func shrink(v *sim.Violation, d *sim.Diagram) *sim.Violation {
+func shrink(v *cluster.Violation, d *cluster.Diagram) *cluster.Violation {
 	start := time.Now()
-	small := sim.Shrink(v, time.Minute)
+	small := cluster.Shrink(v, time.Minute)
 	fmt.Printf("shrunk from %d processes and %d faults to %d and %d in %d tries and %.1f s\n",
 		v.Case.N(), len(v.Case.Faults), small.Case.N(), len(small.Case.Faults), small.Tries, time.Since(start).Seconds())
-	*d = sim.Diagram{}
-	_, _ = small.Case.Run(sim.Options{Diagram: d}) // known to fail
+	*d = cluster.Diagram{}
+	_, _ = small.Case.Run(cluster.Options{Diagram: d}) // known to fail
 	fmt.Print(d.Text())
 	small.Error.Case = small.Case
 	return small.Error
 }
 
 // write writes what files were asked for.
-func (j *simJob) write(d *sim.Diagram, v *sim.Violation) int {
+func (j *simJob) write(d *cluster.Diagram, v *cluster.Violation) int {
 	broken, script := "no violation", ""
 	if v != nil {
 		text, _, _ := strings.Cut(v.Text, "\n")
@@ -242,9 +242,9 @@ func (j *simJob) beginMany() (progress func(format string, args ...any)) {
 func (j *simJob) many() int {
 	o, start, progress := j.options, time.Now(), j.beginMany()
 	if j.verbose {
-		o.Done = func(r sim.Report) { fmt.Printf("seed %d: %s\n", r.Seed, summary(r)) }
+		o.Done = func(r cluster.Report) { fmt.Printf("seed %d: %s\n", r.Seed, summary(r)) }
 	}
-	total, err := sim.RunMany(o, j.workers, func(t sim.Total) bool {
+	total, err := cluster.RunMany(o, j.workers, func(t cluster.Total) bool {
 		progress("%d runs, %d of %d agreements, %d of %d deaths\n", t.Runs, t.Agreements, j.agreements, t.Deaths, j.deaths)
 		return t.Agreements >= j.agreements && t.Deaths >= j.deaths
 	})
@@ -268,11 +268,11 @@ func exhaust(n int) int {
 	if n == 0 {
 		n = 3
 	}
-	if n > sim.ExhaustMax {
-		return simUsageError("-exhaustive -n %d: want at most %d", n, sim.ExhaustMax)
+	if n > cluster.ExhaustMax {
+		return simUsageError("-exhaustive -n %d: want at most %d", n, cluster.ExhaustMax)
 	}
 	debug.SetGCPercent(collectRarely)
-	for _, s := range sim.Searches(n) {
+	for _, s := range cluster.Searches(n) {
 		start := time.Now()
 		r, err := s.Run()
 		fmt.Printf("%-28s %9d states, %9d ends in %.1f s\n", s, r.States, r.Ends, time.Since(start).Seconds())

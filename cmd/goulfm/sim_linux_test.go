@@ -11,7 +11,7 @@ import (
 // TestSim runs some simulated clusters and replays one: the same seed is the
 // same run.
 func TestSim(t *testing.T) {
-	small := filepath.Join("..", "..", "internal", "testing", "sim", "testdata", "a8.txt")
+	small := filepath.Join("..", "..", "internal", "testing", "sim", "cluster", "testdata", "a8.txt")
 	for _, c := range []struct {
 		args []string
 		code int

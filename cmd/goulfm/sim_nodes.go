@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/goulfm/goulfm/internal/base/mono"
-	"github.com/goulfm/goulfm/internal/testing/sim"
+	"github.com/goulfm/goulfm/internal/testing/sim/nodes"
 )
 
 const simNodesUsage = `
@@ -43,21 +43,21 @@ func parseFaultNumbers(text string) ([]int, error) {
 // severalNodes simulates jobs on several machines.
 func (j *simJob) severalNodes() int {
 	faults, err := parseFaultNumbers(j.faults)
-	o := sim.NodeOptions{Seed: j.options.Seed, Nodes: j.options.N, Faults: faults}
+	o := nodes.Options{Seed: j.options.Seed, Nodes: j.options.N, Faults: faults}
 	switch {
 	case err != nil:
 		return simUsageError("%v", err)
-	case o.Nodes != 0 && o.Nodes < 2 || o.Nodes > sim.NodesMax:
-		return simUsageError("-nodes with -n %d: want 2 to %d", o.Nodes, sim.NodesMax)
+	case o.Nodes != 0 && o.Nodes < 2 || o.Nodes > nodes.Max:
+		return simUsageError("-nodes with -n %d: want 2 to %d", o.Nodes, nodes.Max)
 	case j.replay != 0:
 		o.Seed = j.replay
 		return j.oneOfNodes(o)
 	}
 	start, progress := time.Now(), j.beginMany()
 	if j.verbose {
-		o.Done = func(r sim.NodeReport) { fmt.Printf("seed %d: %s\n", r.Seed, nodesSummary(r)) }
+		o.Done = func(r nodes.Report) { fmt.Printf("seed %d: %s\n", r.Seed, nodesSummary(r)) }
 	}
-	total, err := sim.RunManyNodes(o, j.workers, func(t sim.NodeTotal) bool {
+	total, err := nodes.RunMany(o, j.workers, func(t nodes.Total) bool {
 		progress("%d of %d runs, %d agreements, %d nodes declared\n", t.Runs, j.nodes, t.Agreements, t.Lost)
 		return t.Runs >= j.nodes
 	})
@@ -70,22 +70,22 @@ func (j *simJob) severalNodes() int {
 }
 
 // oneOfNodes carries out one run, and takes faults away if it fails and that was asked for.
-func (j *simJob) oneOfNodes(o sim.NodeOptions) int {
+func (j *simJob) oneOfNodes(o nodes.Options) int {
 	if j.events {
 		o.Trace = func(line string) { fmt.Println(line) }
 	}
-	report, err := sim.RunNodes(o)
+	report, err := nodes.Run(o)
 	fmt.Println(nodesSummary(report))
-	v, broken := errors.AsType[*sim.NodeViolation](err)
+	v, broken := errors.AsType[*nodes.Violation](err)
 	switch {
 	case j.shrink && broken:
-		err = sim.ShrinkNodes(v)
+		err = nodes.Shrink(v)
 	case j.shrink:
 		fmt.Println("nothing to shrink")
 	}
 	return verdict(err)
 }
 
-func nodesSummary(r sim.NodeReport) string {
+func nodesSummary(r nodes.Report) string {
 	return fmt.Sprintf("trace hash %016x: %d agreements, %d faults, %d deaths of ranks, %d nodes declared, %d steps in %v, %s", r.Hash, r.Agreements, r.Faults, r.Deaths, r.Lost, r.Steps, r.Time, r.Plan)
 }

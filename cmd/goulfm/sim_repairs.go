@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/goulfm/goulfm/internal/base/mono"
-	"github.com/goulfm/goulfm/internal/testing/sim"
+	"github.com/goulfm/goulfm/internal/testing/sim/repairs"
 )
 
 const simRepairsUsage = `
@@ -18,24 +18,24 @@ worlds that outlive their processes, instead:
 
 // repair simulates worlds that outlive their processes.
 func (j *simJob) repair() int {
-	o := sim.RepairOptions{Seed: j.options.Seed, N: j.options.N}
-	if o.N > sim.RepairRanksMax {
-		return simUsageError("-repairs with -n %d: want 1 to %d", o.N, sim.RepairRanksMax)
+	o := repairs.Options{Seed: j.options.Seed, N: j.options.N}
+	if o.N > repairs.RanksMax {
+		return simUsageError("-repairs with -n %d: want 1 to %d", o.N, repairs.RanksMax)
 	}
 	if j.replay != 0 {
 		o.Seed = j.replay
 		if j.events {
 			o.Trace = func(line string) { fmt.Println(line) }
 		}
-		report, err := sim.RunRepairs(o)
+		report, err := repairs.Run(o)
 		fmt.Println(repairSummary(report))
 		return verdict(err)
 	}
 	start, progress := time.Now(), j.beginMany()
 	if j.verbose {
-		o.Done = func(r sim.RepairReport) { fmt.Printf("seed %d: %s\n", r.Seed, repairSummary(r)) }
+		o.Done = func(r repairs.Report) { fmt.Printf("seed %d: %s\n", r.Seed, repairSummary(r)) }
 	}
-	total, err := sim.RunManyRepairs(o, j.workers, func(t sim.RepairTotal) bool {
+	total, err := repairs.RunMany(o, j.workers, func(t repairs.Total) bool {
 		progress("%d runs, %d of %d repairs, %d deaths\n", t.Runs, t.Repairs, j.repairs, t.Deaths)
 		return t.Repairs >= j.repairs
 	})
@@ -50,6 +50,6 @@ func (j *simJob) repair() int {
 	return verdict(err)
 }
 
-func repairSummary(r sim.RepairReport) string {
+func repairSummary(r repairs.Report) string {
 	return fmt.Sprintf("trace hash %016x: %d repairs, %d deaths, %d commits, %d versions restored, %d steps in %v, ended: %q, %s", r.Hash, r.Repairs, r.Deaths, r.Commits, r.Restored, r.Steps, r.Time, r.Ending, r.Plan)
 }

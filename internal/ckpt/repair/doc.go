@@ -36,7 +36,7 @@
 // # Invariants
 //
 // The model of the tests checks them over schedules with deaths at every step, without messages;
-// package sim does by messages, with seats and late news:
+// package sim/repairs does by messages, with seats and late news:
 //
 //	V1  all living members begin an attempt with the same size, ranks and version
 //	V2  no version is restored that is older than one whose Commit returned OK at a
@@ -48,7 +48,7 @@
 //	V8  what is saved outside of versions never goes back
 //	V13 a process is new until a Protect of it was agreed, and all know which ranks have a new process
 //
-// V9 to V12, of files and of what changes unseen, package sim alone checks.
+// V9 to V12, of files and of what changes unseen, package sim/repairs alone checks.
 //
 // (V5, that no place in the job's tables is reused while anybody refers to it, is not
 // decided here.)

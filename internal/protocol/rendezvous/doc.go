@@ -76,8 +76,8 @@
 //
 // explore_test.go visits every state of small worlds: two and three processes, each order of
 // program steps, of frames on each lane, of cancels, revocations, and deaths that lose any part of
-// what is under way. The simulator (internal/testing/sim) hosts these rules in whole clusters.
-// Rules left out are found (planted bugs long-*).
+// what is under way. The simulator (internal/testing/sim/cluster) hosts these rules in whole
+// clusters. Rules left out are found (planted bugs long-*).
 //
 // # Not here
 //

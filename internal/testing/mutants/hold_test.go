@@ -12,7 +12,7 @@ var runs = flag.Int("runs", 300, "runs of each arena with all rules in place")
 
 // TestRulesHold: what finds the bugs must not cry wolf. With all rules in place no
 // run of any arena fails, from the very seeds with which bugs are hunted. Clusters in
-// the wild are left to the tests of package sim.
+// the wild are left to the tests of package sim/cluster.
 func TestRulesHold(t *testing.T) {
 	for name := range arenas {
 		if name == "wild" {

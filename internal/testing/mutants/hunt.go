@@ -8,7 +8,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/goulfm/goulfm/internal/testing/sim"
+	"github.com/goulfm/goulfm/internal/testing/sim/cluster"
+	"github.com/goulfm/goulfm/internal/testing/sim/nodes"
+	"github.com/goulfm/goulfm/internal/testing/sim/repairs"
 )
 
 // Finding is how a bug was found.
@@ -87,54 +89,54 @@ func (h Hunt) run(seed uint64) (fail *failure) {
 type arena func(seed uint64, h Hunt) *failure
 
 var arenas = map[string]arena{
-	"cluster": cluster, "memory": memory, "ring": rings, "wild": wilds,
-	"repairs": repairs, "nodes": nodes, "detectors": detectors, "islands": islands, "flood": floods, "matching": matching,
+	"cluster": clusters, "memory": memory, "ring": rings, "wild": wilds,
+	"repairs": replaced, "nodes": machines, "detectors": detectors, "islands": islands, "flood": floods, "matching": matching,
 }
 
-// cluster is the arena of whole clusters whose processes are told of deaths and agree by
+// clusters is the arena of whole clusters whose processes are told of deaths and agree by
 // messages. Small ones show most bugs soonest.
-func cluster(seed uint64, h Hunt) *failure {
-	return h.simulated(sim.Options{Seed: seed, Detector: sim.Exact, Agree: sim.Era})
+func clusters(seed uint64, h Hunt) *failure {
+	return h.simulated(cluster.Options{Seed: seed, Detector: cluster.Exact, Agree: cluster.Era})
 }
 
 // memory is the same with agreements in shared memory.
 func memory(seed uint64, h Hunt) *failure {
-	return h.simulated(sim.Options{Seed: seed, Agree: sim.Node})
+	return h.simulated(cluster.Options{Seed: seed, Agree: cluster.Node})
 }
 
 // rings is the arena of whole clusters whose processes find deaths by heartbeats, and
 // do not stop for longer than those bear.
 func rings(seed uint64, h Hunt) *failure {
-	return h.simulated(sim.Options{Seed: seed, Detector: sim.Ring})
+	return h.simulated(cluster.Options{Seed: seed, Detector: cluster.Ring})
 }
 
 // wilds is the same with pauses and partitions for any time.
 func wilds(seed uint64, h Hunt) *failure {
-	return h.simulated(sim.Options{Seed: seed, Detector: sim.Wild})
+	return h.simulated(cluster.Options{Seed: seed, Detector: cluster.Wild})
 }
 
-// repairs is the arena of jobs whose ranks die and are replaced.
-func repairs(seed uint64, _ Hunt) *failure {
-	_, err := sim.RunRepairs(sim.RepairOptions{Seed: seed})
-	if v, broken := errors.AsType[*sim.RepairViolation](err); broken {
+// replaced is the arena of jobs whose ranks die and are replaced.
+func replaced(seed uint64, _ Hunt) *failure {
+	_, err := repairs.Run(repairs.Options{Seed: seed})
+	if v, broken := errors.AsType[*repairs.Violation](err); broken {
 		return &failure{v.Invariant, v.Error()}
 	}
 	return nil
 }
 
-// nodes is the arena of jobs on several nodes.
-func nodes(seed uint64, _ Hunt) *failure {
-	_, err := sim.RunNodes(sim.NodeOptions{Seed: seed})
-	if v, broken := errors.AsType[*sim.NodeViolation](err); broken {
+// machines is the arena of jobs on several nodes.
+func machines(seed uint64, _ Hunt) *failure {
+	_, err := nodes.Run(nodes.Options{Seed: seed})
+	if v, broken := errors.AsType[*nodes.Violation](err); broken {
 		return &failure{v.Invariant, v.Error()}
 	}
 	return nil
 }
 
-func (h Hunt) simulated(o sim.Options) *failure {
+func (h Hunt) simulated(o cluster.Options) *failure {
 	o.NMax = cmp.Or(h.NMax, 8)
-	_, err := sim.Run(o)
-	if v, broken := errors.AsType[*sim.Violation](err); broken {
+	_, err := cluster.Run(o)
+	if v, broken := errors.AsType[*cluster.Violation](err); broken {
 		return &failure{v.Invariant, v.Error()}
 	}
 	return nil

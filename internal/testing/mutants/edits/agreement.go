@@ -37,7 +37,7 @@ func messageBugs() []Edit {
 			Tests: []Test{
 				{Run: "TestRandomSchedules/short", Package: eraFolder, Says: ": agreement:"},
 				{Run: "TestA23$", Package: eraFolder, Says: ": agreement:"},
-				{Run: "TestScripts/a1.txt", Package: simFolder, Says: "I6 broken"},
+				{Run: "TestScripts/a1.txt", Package: clusterFolder, Says: "I6 broken"},
 			},
 		},
 		{
@@ -94,8 +94,8 @@ func (a *agreement) mergeUnset(w Value) {
 			Tests: []Test{
 				{Run: "TestRandomSchedules/short", Package: eraFolder, Says: ": agreement:"},
 				{Run: smallestWorlds, Package: eraFolder, Says: "agreement:"},
-				{Run: smallestClusters, Package: simFolder},
-				{Run: "TestScripts/a6.txt", Package: simFolder, Says: "I1 broken"},
+				{Run: smallestClusters, Package: clusterFolder},
+				{Run: "TestScripts/a6.txt", Package: clusterFolder, Says: "I1 broken"},
 			},
 		},
 		{
@@ -119,9 +119,9 @@ func rootBugs() []Edit {
 			Tests: []Test{
 				{Run: "TestRandomSchedules/short", Says: ": termination:"},
 				{Run: smallestWorlds, Says: "termination:"},
-				{Run: smallestClusters, Package: simFolder, Says: "I2"},
-				{Run: "TestScripts/a8.txt", Package: simFolder, Says: "I2 broken"},
-				{Run: "TestShrink", Package: simFolder, Args: []string{"-planted", "a8"}, Passes: true},
+				{Run: smallestClusters, Package: clusterFolder, Says: "I2"},
+				{Run: "TestScripts/a8.txt", Package: clusterFolder, Says: "I2 broken"},
+				{Run: "TestShrink", Package: clusterFolder, Args: []string{"-planted", "a8"}, Passes: true},
 			},
 		},
 		{
@@ -140,8 +140,8 @@ func rootBugs() []Edit {
 			Tests: []Test{
 				{Run: "TestRandomSchedules/short", Says: ": termination:"},
 				{Run: smallestWorlds, Says: "termination:"},
-				{Run: smallestClusters, Package: simFolder},
-				{Run: "TestScripts/a10.txt", Package: simFolder, Says: "I2 broken"},
+				{Run: smallestClusters, Package: clusterFolder},
+				{Run: "TestScripts/a10.txt", Package: clusterFolder, Says: "I2 broken"},
 				{Run: "TestScripts", Script: "A10.txt"},
 			},
 		},
@@ -218,7 +218,7 @@ func decisionBugs() []Edit {
 				{Run: "TestRandomSchedules/short", Package: eraFolder, Says: ": termination:"},
 				{Run: smallestWorlds, Package: eraFolder, Says: "termination:"},
 				{Run: "TestA23$", Package: eraFolder, Says: ": agreement:"},
-				{Run: "TestScripts/paper.txt", Package: simFolder, Says: "I2 broken"},
+				{Run: "TestScripts/paper.txt", Package: clusterFolder, Says: "I2 broken"},
 				{Run: "TestScripts", Package: eraFolder, Script: "A23.txt"},
 			},
 		},

@@ -36,8 +36,8 @@ func compositionBugs() []Edit {
 			Changes: []Change{{controlGather, "\tif c.comm.live(parent.index()) == parent && !parent.Closing() {\n", "\tif false {\n"}},
 			Hunt:    cluster("R15"),
 			Tests: []Test{
-				{Run: "TestScripts/r15.txt", Package: simFolder, Says: "R15 broken"},
-				{Run: "TestShrink", Package: simFolder, Args: []string{"-planted", "r15"}, Passes: true},
+				{Run: "TestScripts/r15.txt", Package: clusterFolder, Says: "R15 broken"},
+				{Run: "TestShrink", Package: clusterFolder, Args: []string{"-planted", "r15"}, Passes: true},
 			},
 		},
 		{

@@ -54,6 +54,7 @@ const partRevoke = "commstate.PartRevoke"
 
 // The folders whose tests find bugs of others.
 const (
-	eraFolder = "era"
-	simFolder = "internal/testing/sim"
+	eraFolder     = "era"
+	clusterFolder = "internal/testing/sim/cluster"
+	repairsFolder = "internal/testing/sim/repairs"
 )

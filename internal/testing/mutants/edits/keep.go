@@ -4,7 +4,7 @@ const (
 	keepHome  = "internal/shm/rankstore/home.go"
 	keepWrite = "internal/shm/rankstore/write.go"
 	heritage  = "recovery/heritage.go"
-	simMemory = "internal/testing/sim/repairs_memory.go"
+	simMemory = "internal/testing/sim/repairs/memory.go"
 )
 
 // keeping are rules left out of node memory, and of what package recovery does with it.
@@ -16,7 +16,7 @@ func keeping() []Edit {
 	// find it by an invariant.
 	both := func(name, rule, test string, ours Change, old, new, breaks string) Edit {
 		e := edit(name, rule, test, ours, Change{simMemory, old, new})
-		e.Tests = append(e.Tests, Test{Package: simFolder, Run: "TestRepairs$", Says: breaks})
+		e.Tests = append(e.Tests, Test{Package: repairsFolder, Run: "TestRepairs$", Says: breaks})
 		return e
 	}
 	return []Edit{
@@ -45,17 +45,17 @@ func keeping() []Edit {
 		{
 			Name: "keep-placements", Rule: "a version is whole if it is whole in one of the placements that its parts are of",
 			Changes: []Change{{"internal/ckpt/repair/choose.go", "\t\tif !whole {\n\t\t\tcontinue\n", "\t\tif !whole {\n\t\t\treturn false\n"}},
-			Tests:   []Test{{Package: simFolder, Run: "TestRepairs$", Args: []string{"-repairs", "25000"}, Says: "V2 broken"}},
+			Tests:   []Test{{Package: repairsFolder, Run: "TestRepairs$", Args: []string{"-repairs", "25000"}, Says: "V2 broken"}},
 		},
 		{
 			Name: "keep-ranks", Rule: "a home that has the part of another rank gets that of its own, too",
 			Changes: []Change{{simMemory, "!w.home.has(p.Label, w.att.run.Rank)", "!slices.ContainsFunc(w.home.versions, func(h partInHome) bool { return h.label == p.Label })"}},
-			Tests:   []Test{{Package: simFolder, Run: "TestRepairsFound$", Says: "V6 broken"}},
+			Tests:   []Test{{Package: repairsFolder, Run: "TestRepairsFound$", Says: "V6 broken"}},
 		},
 		{
 			Name: "keep-dropped", Rule: "what is not to be restored is not read out of another home",
 			Changes: []Change{{simMemory, "if slices.Contains(w.dropped, p.label) {", "if false {"}},
-			Tests:   []Test{{Package: simFolder, Run: "TestRepairsFound$", Says: "V4 broken"}},
+			Tests:   []Test{{Package: repairsFolder, Run: "TestRepairsFound$", Says: "V4 broken"}},
 		},
 		edit("agreed", "memory says that something was committed, also when all have died", "TestNodeLostByAll",
 			Change{"recovery/calls.go", "\t\tmine.Committed = r.home.committed\n", ""}),

@@ -27,12 +27,12 @@ func outliving() []Edit {
 		{
 			Name: "epoch-handover", Rule: "no epoch is given twice, also by newcomers that nobody has told of it",
 			Changes: []Change{{File: "internal/ckpt/repair/world.go", Old: "epoch: max(h.last.Epoch, h.epoch)}", New: "epoch: h.last.Epoch}"}},
-			Tests:   []Test{{Run: "TestScripts"}, {Package: simFolder, Run: "TestRepairsFound$", Says: "V2 broken"}},
+			Tests:   []Test{{Run: "TestScripts"}, {Package: repairsFolder, Run: "TestRepairsFound$", Says: "V2 broken"}},
 		},
 		{
 			Name: "verify-one", Rule: "with Verify a repair goes back one version more than it must, not further",
 			Changes: []Change{{File: "internal/ckpt/repair/choose.go", Old: "!Replays(labels[i], spared.Label)", New: "labels[i].Number >= spared.Label.Number"}},
-			Tests:   []Test{{Run: "TestVerifyGoesBackOne"}, {Package: simFolder, Run: "TestRepairsFound$", Says: "V2 broken"}},
+			Tests:   []Test{{Run: "TestVerifyGoesBackOne"}, {Package: repairsFolder, Run: "TestRepairsFound$", Says: "V2 broken"}},
 		},
 		{
 			Name: "parity-anew", Rule: "after a repair the newcomers' shares are made, too",
@@ -53,8 +53,8 @@ func inFiles() []Edit {
 		},
 		{
 			Name: "files-awaited", Rule: "nobody looks for a version before the lowest rank has published it",
-			Changes: []Change{{File: "internal/testing/sim/repairs_files.go", Old: "		d.afterPublishing(tell)\n", New: "		tell()\n"}},
-			Tests:   []Test{{Package: simFolder, Run: "TestRepairsFound$", Says: "V9 broken"}},
+			Changes: []Change{{File: "internal/testing/sim/repairs/files.go", Old: "		d.afterPublishing(tell)\n", New: "		tell()\n"}},
+			Tests:   []Test{{Package: repairsFolder, Run: "TestRepairsFound$", Says: "V9 broken"}},
 		},
 		{
 			Name: "files-reports", Rule: "all make their plan of the same reports",

@@ -33,42 +33,42 @@ func replacement() []Edit {
 			Name: "recovery-stock", Rule: "who has only seen an attempt has the data of no rank yet",
 			Changes: []Change{
 				{File: "recovery/world.go", Old: "	fits := stock.Fits(w.run, w.plan.Label)\n", New: "	fits := stock.Fits(w.run, w.plan.Label) || w.run.Attempt > 1 && !slices.Contains(w.run.Filled, w.run.Rank)\n"},
-				{File: "internal/testing/sim/repairs_stock.go", Old: "	fits := s.Fits(a.run, a.plan.Label)\n", New: "	fits := s.Fits(a.run, a.plan.Label) || w.attempts > 1\n"},
+				{File: "internal/testing/sim/repairs/stock.go", Old: "	fits := s.Fits(a.run, a.plan.Label)\n", New: "	fits := s.Fits(a.run, a.plan.Label) || w.attempts > 1\n"},
 			},
-			Tests: []Test{{Run: "TestMembersOverTwoDeaths$"}, {Run: "TestMembersFromFilesOverADeath"}, {Package: simFolder, Run: "TestRepairs$", Says: "V13 broken"}},
+			Tests: []Test{{Run: "TestMembersOverTwoDeaths$"}, {Run: "TestMembersFromFilesOverADeath"}, {Package: repairsFolder, Run: "TestRepairs$", Says: "V13 broken"}},
 		},
 		{
 			Name: "recovery-stock-of-a-rank", Rule: "static members hold the data of one rank in a world of one size",
 			Changes: []Change{{File: "internal/ckpt/repair/role.go", Old: "return s.size == run.Size && s.rank == run.Rank && (", New: "return s.size > 0 && ("}},
-			Tests:   []Test{{Package: simFolder, Run: "TestRepairs$", Says: "V13 broken"}},
+			Tests:   []Test{{Package: repairsFolder, Run: "TestRepairs$", Says: "V13 broken"}},
 		},
 		{
 			Name: "recovery-stock-of-a-version", Rule: "forward members that are older than the version are restored",
 			Changes: []Change{{File: "internal/ckpt/repair/role.go", Old: "(l.IsZero() || s.knows(l))", New: "(l.IsZero() || len(s.been) > 0)"}},
-			Tests:   []Test{{Run: "TestStock"}, {Package: simFolder, Run: "TestRepairsFound$", Says: "V13 broken"}},
+			Tests:   []Test{{Run: "TestStock"}, {Package: repairsFolder, Run: "TestRepairsFound$", Says: "V13 broken"}},
 		},
 		{
 			Name: "repair-lost-twice", Rule: "a rank is lost until a Protect was agreed, also if another one dies before",
 			Changes: []Change{{File: "internal/ckpt/repair/leave.go", Old: "	w.hist.repairs++\n", New: "	w.hist.repairs++\n	w.hist.fresh = nil\n"}},
-			Tests:   []Test{{Run: "TestNewUntilProtected|TestRandomSchedules"}, {Package: simFolder, Run: "TestRepairs$", Says: "V13 broken"}},
+			Tests:   []Test{{Run: "TestNewUntilProtected|TestRandomSchedules"}, {Package: repairsFolder, Run: "TestRepairs$", Says: "V13 broken"}},
 		},
 		{
 			Name: "repair-initial-twice", Rule: "a first rank that has restored nothing is no survivor",
 			Changes: []Change{{File: "internal/ckpt/repair/leave.go", Old: "	w.hist.repairs++\n", New: "	w.hist.repairs++\n	if w.role == Initial {\n		w.role = Survivor\n	}\n"}},
-			Tests:   []Test{{Run: "TestNewUntilProtected"}, {Package: simFolder, Run: "TestRepairs$", Says: "V13 broken"}},
+			Tests:   []Test{{Run: "TestNewUntilProtected"}, {Package: repairsFolder, Run: "TestRepairs$", Says: "V13 broken"}},
 		},
 		{
 			Name: "recovery-leave-world", Rule: "the world does not hold its dead once a communicator has taken its place",
 			Changes: []Change{
 				{File: "recovery/attempt.go", Old: "	if r.c != r.world && engine", New: "	if r.c == nil && engine"},
-				{File: "internal/testing/sim/repairs_drive.go", Old: "	if w.ends == a.base {\n", New: "	if w.ends != nil {\n"},
+				{File: "internal/testing/sim/repairs/drive.go", Old: "	if w.ends == a.base {\n", New: "	if w.ends != nil {\n"},
 			},
-			Tests: []Test{{Package: simFolder, Run: "TestRepairs$", Says: "V14 broken"}},
+			Tests: []Test{{Package: repairsFolder, Run: "TestRepairs$", Says: "V14 broken"}},
 		},
 		{
 			Name: "control-let-go-in-replace", Rule: "who waits in a replacement lets go of processes that it has met before",
 			Changes: []Change{{File: "internal/protocol/control/seat.go", Old: "s.wait.spawns && !c.met.Has(proc)", New: "s.wait.spawns"}},
-			Tests:   []Test{{Run: "TestLetGoInAReplace"}, {Package: simFolder, Run: "TestRepairs$", Says: "V14 broken"}},
+			Tests:   []Test{{Run: "TestLetGoInAReplace"}, {Package: repairsFolder, Run: "TestRepairs$", Says: "V14 broken"}},
 		},
 		{
 			Name: "control-succeed", Rule: "Finalize ends what has taken the place of the world",

@@ -1,0 +1,312 @@
+package cluster
+
+import (
+	"slices"
+
+	"github.com/goulfm/goulfm/internal/protocol/match"
+	"github.com/goulfm/goulfm/internal/protocol/rendezvous"
+	"github.com/goulfm/goulfm/internal/testing/sim/world"
+)
+
+// longs is what a program does about long messages.
+type longs struct {
+	g     *program
+	sends []*outgoing           // by handle, which is one more than the place
+	asked map[announcement]bool // messages that their senders have asked back
+}
+
+// outgoing is a long message that a program sends.
+type outgoing struct {
+	rendezvous.Send
+	handle *handle
+	number uint64 // its own handle
+	to     int    // rank
+	proc   int
+	parcel *parcel
+	buf    []uint64
+	over   bool // its buffer is the program's, which uses it for something else
+}
+
+// announcement names a long message at its receiver.
+type announcement struct {
+	from int // process
+	send uint64
+}
+
+// chunk is a part of a long message.
+type chunk struct {
+	recv   uint64 // handle
+	offset int
+	words  []uint64
+}
+
+// wordsMax is how many chunks of one word a long message has at most.
+const wordsMax = 3
+
+// wiped stands in buffers that are the program's again.
+const wiped = ^uint64(0)
+
+// word is word k of a long message.
+func (d *parcel) word(k int) uint64 { return world.Mix(d.contents + uint64(k)) }
+
+// isLong says whether a control frame is one of long messages.
+func isLong(frame []byte) bool { return len(frame) > 0 && frame[0] >= rendezvous.KindGrant }
+
+// control sends a frame, unless its receiver is known to be dead.
+func (l *longs) control(to int, frame []byte) {
+	s := l.g.sim
+	if l.g.me.rules.Dead().Has(to) {
+		return
+	}
+	s.report.Frames++
+	s.post(l.g.me, event{at: s.net.arrival(controlLane, l.g.me.id, to, s.now, l.g.me.slow), kind: arrival, proc: to, other: l.g.me.id, frame: frame})
+}
+
+// announce begins to send a long message, of which d becomes the announcement.
+func (l *longs) announce(h *handle, to int, d *parcel) {
+	o := &outgoing{handle: h, number: uint64(len(l.sends) + 1), to: to, proc: h.group.Procs[to], parcel: d}
+	l.sends = append(l.sends, o)
+	d.send, d.size = o.number, 1+int(d.contents>>40%wordsMax)
+	for k := range d.size {
+		o.buf = append(o.buf, d.word(k))
+	}
+	h.talk.out++
+	o.Begin(o.proc)
+	o.Announced(l.g.me.peers[o.proc].Count())
+}
+
+// granted returns a message that has still chunks to be sent, or nil.
+func (l *longs) granted(h *handle) *outgoing {
+	return l.sendOn(h, func(o *outgoing) bool { return o.HasMatched() })
+}
+
+// regrets returns a message that the program wants back, or nil: one of four, if nothing was sent
+// to its receiver after it.
+func (l *longs) regrets(h *handle) *outgoing {
+	return l.sendOn(h, func(o *outgoing) bool {
+		t := h.talk
+		return o.Waits() && t.held[o.to] == 0 && t.sent[o.to] == o.parcel.seq+1 && t.regrets[o.to] <= o.parcel.seq && o.parcel.contents>>50%4 == 0
+	})
+}
+
+func (l *longs) sendOn(h *handle, which func(*outgoing) bool) *outgoing {
+	i := slices.IndexFunc(l.sends, func(o *outgoing) bool { return o.handle == h && !o.over && which(o) })
+	if i < 0 {
+		return nil
+	}
+	return l.sends[i]
+}
+
+// push sends one chunk.
+func (l *longs) push(o *outgoing) {
+	s := l.g.sim
+	recv, offset, n := o.Chunk(1)
+	c := &chunk{recv: recv, offset: offset, words: slices.Clone(o.buf[offset : offset+n])}
+	s.post(l.g.me, event{at: s.net.arrival(dataLane, l.g.me.id, o.proc, s.now, l.g.me.slow), kind: piece, proc: o.proc, other: l.g.me.id, chunk: c})
+	o.Pushed(n)
+	if _, _, left := o.Chunk(1); left == 0 {
+		l.endSend(o)
+	}
+}
+
+// takeBack asks for a message back, which the program sends again later.
+func (l *longs) takeBack(o *outgoing) {
+	t := o.handle.talk
+	t.held[o.to], t.regrets[o.to] = o.number, o.parcel.seq+1
+	if o.TakeBack() == rendezvous.Ask {
+		l.control(o.proc, o.Withdraw(o.number).Append(nil))
+	}
+}
+
+// endSend gives the buffer of a message back.
+func (l *longs) endSend(o *outgoing) {
+	if gone, tell := o.End(); tell {
+		l.control(o.proc, gone.Append(nil))
+	}
+	o.over = true
+	for k := range o.buf {
+		o.buf[k] = wiped
+	}
+	o.handle.talk.out--
+	o.letOn()
+	l.g.rouse()
+}
+
+// letOn lets other messages to the receiver go.
+func (o *outgoing) letOn() {
+	if held := o.handle.talk.held; held[o.to] == o.number {
+		held[o.to] = 0
+	}
+}
+
+// endReceive gives the buffer of a receive back that has not got its message.
+func (l *longs) endReceive(r *receive) {
+	r.long.End()
+	r.over = true
+	r.handle.talk.open--
+	l.g.rouse()
+}
+
+// failPeer ends what a death ends.
+func (l *longs) failPeer(h *handle, proc int) {
+	l.endWhich(h, func(p int) bool { return p == proc })
+}
+
+// endAll ends what a revocation ends.
+func (l *longs) endAll(h *handle) {
+	l.endWhich(h, func(int) bool { return true })
+}
+
+func (l *longs) endWhich(h *handle, with func(proc int) bool) {
+	for _, o := range l.sends {
+		if o.handle == h && !o.over && with(o.proc) {
+			l.endSend(o)
+		}
+	}
+	for _, r := range l.g.receives {
+		if r.handle == h && r.long.HasMatched() && with(r.parcel.from) {
+			l.endReceive(r)
+		}
+	}
+}
+
+// refuse answers a message that nothing receives any more.
+func (l *longs) refuse(m *match.Message) {
+	if m.Announced {
+		l.control(m.Src, rendezvous.Refuse{Send: m.Handle}.Append(nil))
+	}
+}
+
+func (l *longs) refuseParcel(d *parcel) {
+	if d.send > 0 {
+		l.control(d.from, rendezvous.Refuse{Send: d.send}.Append(nil))
+	}
+}
+
+// begin is a receive that has matched a long message.
+func (l *longs) begin(r *receive, d *parcel) {
+	if l.asked[announcement{d.from, d.send}] {
+		l.g.sim.fail("I13", "process %d receives a long message of %d that was asked back before", l.g.me.id, d.from)
+	}
+	r.long.Match(d.from, d.send, d.size, d.size)
+	r.parcel, r.buf = d, make([]uint64, d.size)
+	if l.g.me.rules.Dead().Has(d.from) {
+		l.endReceive(r)
+		return
+	}
+	l.control(d.from, r.long.Grant(uint64(r.Slot)).Append(nil))
+}
+
+// chunked takes a chunk.
+func (l *longs) chunked(from int, c *chunk) {
+	if l.g.me.rules.Dead().Has(from) {
+		return
+	}
+	r := l.g.receives[c.recv]
+	if !r.long.Lands(from, c.offset, len(c.words)) {
+		return
+	}
+	if r.over {
+		l.g.sim.fail("I12", "process %d: a chunk of %d lands in a buffer that is the program's", l.g.me.id, from)
+	}
+	copy(r.buf[c.offset:], c.words)
+	if !r.long.Landed(len(c.words)) {
+		return
+	}
+	r.long.End()
+	for k, v := range r.buf {
+		if v != r.parcel.word(k) {
+			l.g.sim.fail("I11", "process %d on %v receives %x as word %d of long message %d of rank %d", l.g.me.id, r.handle.group.UID, v, k, r.parcel.seq, r.parcel.src)
+		}
+	}
+	l.g.sim.report.Long++
+	l.g.received(r)
+}
+
+// answered takes a control frame of a long message.
+func (l *longs) answered(from int, frame []byte) {
+	if l.g.me.rules.Dead().Has(from) {
+		return
+	}
+	var err error
+	switch frame[0] {
+	case rendezvous.KindGrant:
+		err = l.grantCame(from, frame)
+	case rendezvous.KindWithdraw:
+		err = l.withdrawCame(from, frame)
+	case rendezvous.KindWithdrawn:
+		err = l.withdrawnCame(from, frame)
+	case rendezvous.KindRefuse:
+		err = l.refuseCame(from, frame)
+	case rendezvous.KindGone:
+		err = l.goneCame(from, frame)
+	}
+	if err != nil {
+		l.g.sim.fail("no anomaly", "process %d about process %d: %v", l.g.me.id, from, err)
+	}
+}
+
+func (l *longs) grantCame(from int, frame []byte) error {
+	f, err := rendezvous.ReadGrant(frame)
+	if err != nil {
+		return err
+	}
+	o := l.sends[f.Send-1]
+	if !o.Grant(from, f, len(o.buf)) {
+		l.control(from, rendezvous.Gone{Recv: f.Recv}.Append(nil))
+		return nil
+	}
+	if o.over {
+		l.g.sim.fail("I12", "process %d: what is read for %d is the program's", l.g.me.id, from)
+	}
+	o.letOn()
+	l.g.rouse()
+	return nil
+}
+
+func (l *longs) withdrawCame(from int, frame []byte) error {
+	f, err := rendezvous.ReadWithdraw(frame)
+	if err != nil {
+		return err
+	}
+	l.asked[announcement{from, f.Send}] = true
+	if l.g.me.peers[from].TakeBack(l.g.me.match, from, f) {
+		l.control(from, rendezvous.Withdrawn{Send: f.Send}.Append(nil))
+	}
+	return nil
+}
+
+func (l *longs) withdrawnCame(from int, frame []byte) error {
+	f, err := rendezvous.ReadWithdrawn(frame)
+	if err != nil {
+		return err
+	}
+	if o := l.sends[f.Send-1]; o.Withdrawn(from) {
+		l.endSend(o)
+		o.handle.talk.sent[o.to]--
+		l.g.sim.report.TakenBack++
+	}
+	return nil
+}
+
+func (l *longs) refuseCame(from int, frame []byte) error {
+	f, err := rendezvous.ReadRefuse(frame)
+	if err != nil {
+		return err
+	}
+	if o := l.sends[f.Send-1]; o.Refused(from) {
+		l.endSend(o)
+	}
+	return nil
+}
+
+func (l *longs) goneCame(from int, frame []byte) error {
+	f, err := rendezvous.ReadGone(frame)
+	if err != nil {
+		return err
+	}
+	if r := l.g.receives[f.Recv]; r.long.IsGone(from) {
+		l.endReceive(r)
+	}
+	return nil
+}

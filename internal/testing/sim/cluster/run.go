@@ -1,0 +1,333 @@
+package cluster
+
+import (
+	"fmt"
+	"runtime/debug"
+
+	"github.com/goulfm/goulfm/era/onenode"
+	"github.com/goulfm/goulfm/internal/base/mono"
+	"github.com/goulfm/goulfm/internal/protocol/commstate"
+	"github.com/goulfm/goulfm/internal/protocol/control"
+	"github.com/goulfm/goulfm/internal/protocol/match"
+	"github.com/goulfm/goulfm/internal/protocol/rendezvous"
+	"github.com/goulfm/goulfm/internal/testing/sim/world"
+)
+
+// Report is what happened in a run.
+type Report struct {
+	Seed          uint64
+	Agreements    int // agreements that were decided by somebody
+	Decisions     int // answers that programs got
+	Plain         int // agreements that a process entered the fast way
+	Deaths        int
+	Fenced        int  // processes that ended because others had declared them dead
+	Crossed       bool // processes declared each other, or others, dead wrongly: see checker.differ
+	Split         bool // and survivors that differ could not go on together
+	Revokes       int  // calls of revoke
+	Communicators int  // communicators that programs got, counted at each member
+	Frames        int
+	Messages      int // sent from program to program
+	Received      int
+	Long          int           // of these, long ones
+	TakenBack     int           // long messages that their senders had back, and sent again
+	Steps         int           // events given to the rules
+	Time          mono.Duration // virtual
+	Faults        int           // that happened
+	Matrix        Matrix        // which faults hit what
+	Hash          uint64        // of the trace: equal iff the runs are
+	Swarm         string        // what the run was like
+}
+
+// Violation is a broken invariant.
+type Violation struct {
+	Seed      uint64
+	Invariant string
+	Text      string
+	Swarm     string
+	Options   Options // of the run
+	Case      Case    // the run, with the faults that happened
+}
+
+// Error says what broke, and how to see it again: by its seed, or a run that was given as
+// a script by that.
+func (v *Violation) Error() string {
+	replay := fmt.Sprintf("-replay %d%s", v.Seed, v.Options.flags())
+	if v.Options.given != nil {
+		replay = "-run FILE, with the script of the run (-script FILE writes it)"
+	}
+	return fmt.Sprintf("%s broken: %s\nrun: seed %d, %s, %d faults\nreplay: goulfm sim %s", v.Invariant, v.Text, v.Seed, v.Swarm, len(v.Case.Faults), replay)
+}
+
+const (
+	// stepsMax bounds a run; no correct one comes near.
+	stepsMax = 5_000_000
+	// openMax bounds the frames that are on the way from one process to another.
+	openMax = 1_000
+	// settleMax is how long a run with heartbeats may take after its last fault.
+	settleMax = 2 * mono.Second
+)
+
+// simulation is one run.
+type simulation struct {
+	options   Options
+	tape      world.Tape
+	delays    world.Tape // of the network, and of notices and looks
+	swarm     swarm
+	part      part
+	adopted   map[commstate.UID]bool // names of the communicators that there were
+	queue     queue
+	net       *network
+	procs     []*process
+	spared    int // this process never crashes
+	now       mono.Time
+	lastFault mono.Time        // when the last fault is over: the liveness phase begins
+	quietAt   mono.Time        // since then all programs are done; 0 = not
+	fired     []Fault          // in this order
+	acting    []control.Action // of the step that is carried out
+	check     *checker
+	hash      world.Hash
+	heap      *onenode.Heap   // what the processes share, if they agree in memory
+	looks     map[lookAt]bool // that are on the way
+	looked    int             // looks so far
+	report    Report
+	violation *Violation
+
+	tamper func(event) []event // nil, but in tests of the checks
+}
+
+// Run carries out one run. The error is a *Violation.
+func Run(o Options) (Report, error) {
+	s := newSimulation(o)
+	report := s.runToPanic()
+	if s.violation != nil {
+		s.violation.Case = s.caseOf()
+		return report, s.violation
+	}
+	return report, nil
+}
+
+// runToPanic is run; a panic of the rules is a violation as any other, with a seed.
+func (s *simulation) runToPanic() (report Report) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.report.Crossed = false // a panic is never excused
+			s.fail("assert", "%v\n%s", p, debug.Stack())
+			report = s.report
+		}
+	}()
+	return s.run()
+}
+
+func (s *simulation) run() Report {
+	for s.violation == nil && !s.settled() && !s.report.Split {
+		ev, ok := s.queue.pop()
+		if !ok {
+			break
+		}
+		if s.tamper == nil {
+			s.happen(ev)
+			continue
+		}
+		for _, ev := range s.tamper(ev) {
+			s.happen(ev)
+		}
+	}
+	if s.violation == nil && !s.report.Split {
+		s.check.final()
+	}
+	s.report.Time, s.report.Hash = s.now.Sub(world.Epoch), uint64(s.hash)
+	return s.report
+}
+
+func newSimulation(o Options) *simulation {
+	s := &simulation{options: o, tape: world.NewTape(o.Seed), hash: world.NewHash(), now: world.Epoch, adopted: map[commstate.UID]bool{}}
+	s.swarm = drawSwarm(s.tape.Fork(world.ForSwarm, 0, 0), o)
+	if o.given != nil {
+		s.swarm, s.part = o.given.swarm, o.given.part
+	}
+	s.delays = s.tape
+	if s.part.delays != 0 {
+		s.delays = s.tape.Fork(forDelays, 0, int(s.part.delays))
+	}
+	if o.like != nil {
+		s.swarm = *o.like
+	}
+	s.report.Seed, s.report.Swarm = o.Seed, s.swarm.String()
+	s.net = newNetwork(s.delays, s.swarm, &s.part)
+	s.check = newChecker(s)
+	s.heap, s.looks = onenode.NewHeap(world.Blocks, s.moved), map[lookAt]bool{}
+	for i := range s.swarm.n {
+		cfg := control.Config{
+			N: s.swarm.n, Me: i,
+			Detector: s.swarm.detector.config(),
+			Watchdog: o.Watchdog,
+			Uniform:  s.swarm.uniform,
+		}
+		if s.swarm.memory {
+			s.share(&cfg)
+		}
+		s.procs = append(s.procs, &process{id: i, match: match.New(), peers: make([]rendezvous.Peer, s.swarm.n), rules: control.New(cfg)})
+	}
+	if o.given == nil {
+		s.planFaults()
+	} else {
+		for _, f := range o.given.Faults {
+			s.plan(f)
+		}
+	}
+	for _, p := range s.procs {
+		newProgram(s, p)
+		s.setAlarm(p)
+	}
+	return s
+}
+
+// caseOf returns the run with the faults that have happened so far.
+func (s *simulation) caseOf() Case {
+	c := Case{Seed: s.options.Seed, Watchdog: s.options.Watchdog, swarm: s.swarm, part: s.part, Faults: s.fired}
+	c.part.only(func(name commstate.UID) bool { return s.adopted[name] })
+	for _, p := range s.procs {
+		c.calls = append(c.calls, p.called)
+	}
+	return c
+}
+
+// happen gives one event to its process, or keeps it until the process goes on.
+func (s *simulation) happen(ev event) {
+	s.now = ev.at
+	if s.swarm.detector == Wild && s.calm() { // where they were not, delays are bounded from now on
+		s.net.most = delayMax
+	}
+	p := s.procs[ev.proc]
+	if (ev.kind == arrival || ev.kind == message || ev.kind == piece) && !s.net.arrives(ev.lane(), ev.other, ev.proc, ev.at) || !p.running() {
+		return
+	}
+	ev.addTo(&s.hash)
+	switch {
+	case ev.kind == resume:
+		s.resume(p)
+	case p.stopped && ev.kind == pulse: // it is stopped enough
+	case p.stopped:
+		p.backlog = append(p.backlog, ev)
+	default:
+		s.give(p, ev)
+	}
+	if s.report.Steps > stepsMax {
+		s.fail("I2", "no end after %d steps", stepsMax)
+	}
+}
+
+// give lets an event happen to a process that can take it.
+func (s *simulation) give(p *process, ev event) {
+	if !p.running() {
+		return
+	}
+	if s.options.Trace != nil && ev.kind != wake {
+		s.trace(ev.proc, "%v of %d, %d bytes", ev.kind, ev.other, len(ev.frame))
+	}
+	switch ev.kind {
+	case wake:
+		p.program.wake()
+	case arrival:
+		s.options.Diagram.arrived(s.now, ev)
+		if isLong(ev.frame) {
+			p.program.longs.answered(ev.other, ev.frame)
+			break
+		}
+		s.step(p, control.Receive{From: ev.other, Frame: ev.frame})
+	case piece:
+		s.options.Diagram.arrived(s.now, ev)
+		p.program.longs.chunked(ev.other, ev.chunk)
+	case message:
+		s.options.Diagram.arrived(s.now, ev)
+		p.program.arrived(ev.other, ev.data)
+	case notice:
+		s.step(p, control.Exited{Proc: ev.other})
+	case goodbye:
+		if p.rules.Dead().Has(ev.other) {
+			break // closed, as far as p is concerned
+		}
+		s.step(p, control.Left{Proc: ev.other})
+		if s.swarm.detector == Wild { // p may have been left behind
+			p.program.gone(ev.other)
+		}
+	case timer:
+		p.alarm = 0
+		s.step(p, control.Tick{Now: s.now})
+	case pulse:
+		s.stop(p, *ev.again)
+	case look:
+		s.look(p, ev.comm)
+	}
+}
+
+// settled says whether a run with heartbeats, which never falls silent, is over:
+// nobody runs any more, or the programs have been done for so long that every
+// death must be known. It is asked once per event, and looks rarely.
+func (s *simulation) settled() bool {
+	if !s.swarm.detector.beats() || s.report.Steps%16 != 0 {
+		return false
+	}
+	running, done := false, true
+	for _, p := range s.procs {
+		if p.running() {
+			running = true
+			done = done && !p.stopped && !s.swarm.closes && p.program.done()
+		}
+	}
+	switch {
+	case !running:
+		return true
+	case !done:
+		s.quietAt = 0
+	case s.quietAt == 0:
+		s.quietAt = s.now
+	case s.now.Sub(max(s.quietAt, s.peace())) > detectionMax(s.swarm.n, s.report.Deaths+s.report.Fenced+1):
+		return true
+	}
+	if s.now.Sub(s.peace()) > settleMax {
+		s.fail("I2", "%v into the liveness phase the programs are not done\n%s", settleMax, s.undone())
+	}
+	return false
+}
+
+// calm says whether the liveness phase has begun: no fault begins any more.
+func (s *simulation) calm() bool { return s.now.Sub(world.Epoch) > s.swarm.safety }
+
+// peace is when the last fault is over, for sure or so far.
+func (s *simulation) peace() mono.Time {
+	if s.swarm.detector == Wild { // a frame may still be as late as any
+		return max(s.lastFault, world.Epoch.Add(s.swarm.safety+lateMax))
+	}
+	return s.lastFault
+}
+
+// undone describes the processes that are not done.
+func (s *simulation) undone() string {
+	text := ""
+	for _, p := range s.procs {
+		if p.running() && (s.swarm.closes || !p.program.done()) {
+			text += p.rules.Describe() + p.program.describe()
+		}
+	}
+	return text
+}
+
+// fail notes the first broken invariant. Nothing more can be asked of a run whose
+// survivors differ since accusations crossed: it is counted, and ends.
+func (s *simulation) fail(invariant, format string, args ...any) {
+	if s.report.Crossed && len(s.check.splits) > 0 {
+		s.report.Split = true
+		return
+	}
+	if s.violation == nil {
+		s.violation = &Violation{Seed: s.options.Seed, Invariant: invariant, Text: fmt.Sprintf(format, args...), Swarm: s.swarm.String(), Options: s.options}
+		s.trace(-1, "%s broken: %s", invariant, s.violation.Text)
+	}
+}
+
+func (s *simulation) trace(proc int, format string, args ...any) {
+	if s.options.Trace != nil {
+		s.options.Trace(fmt.Sprintf("%9v  %3d  ", s.now.Sub(world.Epoch), proc) + fmt.Sprintf(format, args...))
+	}
+}

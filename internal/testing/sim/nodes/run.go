@@ -1,0 +1,220 @@
+package nodes
+
+import (
+	"fmt"
+	"runtime/debug"
+	"strconv"
+	"strings"
+
+	"github.com/goulfm/goulfm/internal/base/eventqueue"
+	"github.com/goulfm/goulfm/internal/base/mono"
+	"github.com/goulfm/goulfm/internal/testing/sim/world"
+)
+
+// Options say which run to make. What is not said is drawn from Seed.
+type Options struct {
+	Seed   uint64
+	Nodes  int   // 2 to Max; 0 = drawn
+	Faults []int // numbers of those faults of the plan that happen; nil: all
+	Trace  func(line string)
+
+	// Done, if not nil, is told of each run of RunMany, one at a time.
+	Done func(Report)
+
+	tamper func(*nodeRun) // nil, but in tests of the checks
+}
+
+// Max is how many nodes a run can have.
+const Max = 8
+
+// flags returns what the command that replays a run needs besides the seed.
+func (o Options) flags() string {
+	text := ""
+	if o.Nodes > 0 {
+		text += fmt.Sprintf(" -n %d", o.Nodes)
+	}
+	if o.Faults != nil {
+		var numbers []string
+		for _, f := range o.Faults {
+			numbers = append(numbers, strconv.Itoa(f))
+		}
+		text += " -faults " + strings.Join(append([]string{"none"}[min(len(numbers), 1):], numbers...), ",")
+	}
+	return text
+}
+
+// Report is what happened in a run.
+type Report struct {
+	Seed       uint64
+	Agreements int // that were decided by somebody
+	Decisions  int // answers that programs got
+	Shrinks    int // of the agreements
+	Revokes    int
+	Faults     int // that happened
+	Deaths     int // of ranks whose node lived
+	Lost       int // nodes, or the launcher, that were declared
+	Wronged    int // of these, machines whose daemon lived, and hears of it
+	Freezes    int // by daemons
+	Halts      int // ranks that found the lease over by themselves
+	Thaws      int
+	Heads      int  // epochs in which another head acted
+	Zombies    int  // steps of ranks of nodes that were declared, before their daemon had its turn
+	Frames     int  // between ranks
+	Opened     int  // connections, counted at both ends
+	Broken     int  // connections that were cut in the middle
+	Refused    int  // sessions that were told that their process is dead
+	Ended      int  // nodes that ended by themselves, without a head
+	Stopped    bool // the job could not go on: its launcher gone, or no majority left
+	Steps      int  // events given to the control rules
+	Events     int
+	Time       mono.Duration // virtual
+	Hash       uint64        // of what happened: equal iff the runs are
+	Plan       string        // what the run was like
+}
+
+// Violation is a broken invariant.
+type Violation struct {
+	Seed      uint64
+	Invariant string
+	Text      string
+	Plan      string
+	Faults    []string // those that were planned, in words
+	Options   Options
+}
+
+// Error says what broke, and how to see it again.
+func (v *Violation) Error() string {
+	return fmt.Sprintf("%s broken: %s\nrun: seed %d, %s\nfaults:\n  %s\nreplay: goulfm sim -nodes 1 -replay %d%s",
+		v.Invariant, v.Text, v.Seed, v.Plan, strings.Join(v.Faults, "\n  "), v.Seed, v.Options.flags())
+}
+
+// nodeEventsMax bounds a run; no correct one comes near.
+const nodeEventsMax = 3_000_000
+
+// nodeRun is one run.
+type nodeRun struct {
+	options   Options
+	setup     nodeSetup
+	faults    []nodeFault
+	tape      world.Tape
+	drawn     map[drawing]int // how often was drawn for what; looked up, never ranged over
+	agenda    eventqueue.Agenda[mono.Time]
+	now       mono.Time
+	stations  []*station // the launcher, and the machines of the nodes, as members of the roster
+	ranks     []*nodeRank
+	net       nodeNet
+	cables    []*cable // that somebody has open
+	finished  bool
+	quiet     mono.Time // since then all that live are done; 0 = not
+	check     nodeChecker
+	hash      world.Hash
+	report    Report
+	violation *Violation
+}
+
+// Run carries out one run. The error is a *Violation.
+func Run(o Options) (Report, error) {
+	r := newNodeRun(o)
+	r.runToPanic()
+	r.report.Time, r.report.Hash = r.now.Sub(world.Epoch), uint64(r.hash)
+	if r.violation != nil {
+		return r.report, r.violation
+	}
+	return r.report, nil
+}
+
+func newNodeRun(o Options) *nodeRun {
+	r := &nodeRun{options: o, tape: world.NewTape(o.Seed), now: world.Epoch, hash: world.NewHash(), drawn: map[drawing]int{}}
+	t := r.tape.Fork(world.ForSwarm, 0, 0)
+	r.setup = drawNodes(&t, o)
+	r.report.Seed, r.report.Plan = o.Seed, r.setup.String()
+	r.check = newNodeChecker(r)
+	r.net = newNodeNet(len(r.setup.sizes) + 1)
+	for m := range len(r.setup.sizes) + 1 {
+		r.stations = append(r.stations, newStation(r, m))
+	}
+	for node, size := range r.setup.sizes {
+		for range size {
+			r.ranks = append(r.ranks, &nodeRank{run: r, proc: len(r.ranks), station: r.stations[node+1]})
+		}
+	}
+	for _, p := range r.ranks {
+		p.station.ranks = append(p.station.ranks, p)
+	}
+	for _, p := range r.ranks {
+		p.begin()
+	}
+	for _, s := range r.stations {
+		s.schedule()
+	}
+	r.planNodeFaults()
+	r.plan(r.setup.period, r.lookWhetherDone)
+	if o.tamper != nil {
+		o.tamper(r)
+	}
+	return r
+}
+
+// runToPanic is loop; a panic of the rules is a violation as any other, with a seed.
+func (r *nodeRun) runToPanic() {
+	defer func() {
+		if p := recover(); p != nil {
+			r.fail("assert", "%v\n%s", p, debug.Stack())
+		}
+	}()
+	r.loop()
+	if r.violation == nil {
+		r.check.final()
+	}
+}
+
+func (r *nodeRun) loop() {
+	for r.violation == nil && !r.finished {
+		at, do := r.agenda.Take() // lookWhetherDone is always planned
+		r.now = at
+		r.hash.Add(uint64(at))
+		r.report.Events++
+		if r.report.Events > nodeEventsMax {
+			r.fail("I2", "no end after %d events\n%s", nodeEventsMax, r.describe())
+		}
+		do()
+	}
+}
+
+// plan has something happen after a while.
+func (r *nodeRun) plan(after mono.Duration, do func()) { r.agenda.Plan(r.now.Add(after), do) }
+
+// calm says whether the faults are over.
+func (r *nodeRun) calm() bool { return r.now.Sub(world.Epoch) >= r.setup.safety }
+
+// fail notes the first broken invariant.
+func (r *nodeRun) fail(invariant, format string, args ...any) {
+	if r.violation != nil {
+		return
+	}
+	o := r.options
+	o.Trace, o.Done = nil, nil
+	v := &Violation{Seed: o.Seed, Invariant: invariant, Text: fmt.Sprintf("at %v: ", r.now.Sub(world.Epoch)) + fmt.Sprintf(format, args...), Plan: r.setup.String(), Options: o}
+	for _, f := range r.faults {
+		if r.happens(f.number) {
+			v.Faults = append(v.Faults, f.String())
+		}
+	}
+	r.violation = v
+	r.trace("", "%s broken: %s", invariant, v.Text)
+}
+
+func (r *nodeRun) trace(who, format string, args ...any) {
+	if r.options.Trace != nil {
+		r.options.Trace(fmt.Sprintf("%12v  %-8s ", r.now.Sub(world.Epoch), who) + fmt.Sprintf(format, args...))
+	}
+}
+
+// describe says where those stand that have not ended.
+func (r *nodeRun) describe() string {
+	text := ""
+	for _, s := range r.stations {
+		text += s.describe()
+	}
+	return text
+}

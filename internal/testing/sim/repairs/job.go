@@ -1,0 +1,250 @@
+package repairs
+
+import (
+	"slices"
+
+	"github.com/goulfm/goulfm/internal/base/mono"
+	"github.com/goulfm/goulfm/internal/protocol/commstate"
+	"github.com/goulfm/goulfm/internal/protocol/job"
+	"github.com/goulfm/goulfm/internal/testing/sim/world"
+)
+
+// How long a request for processes waits for seats that others may let go of, and that the
+// process itself holds that asks; and how often the launcher looks. See package launch.
+const (
+	seatsMax  = 10 * mono.Millisecond
+	seatsOwn  = 2 * mono.Millisecond
+	seatsLook = 200 * mono.Microsecond
+)
+
+// launcher hosts the rules of the job.
+type launcher struct {
+	run   *repairRun
+	rules *job.Rules
+	asked map[uint64]mono.Time // when each request came, by its token
+	keep  invitation           // what was said last
+}
+
+// invitation is what newcomers are told: who the members of the new communicator are.
+type invitation struct {
+	first    int // number of the first newcomer
+	group    commstate.Group
+	handover []byte
+}
+
+func (l *launcher) init(r *repairRun) {
+	l.run, l.asked = r, map[uint64]mono.Time{}
+	l.rules = job.New(job.Config{Ranks: r.n, Procs: r.setup.universe, Survive: job.SurviveAny})
+}
+
+// begin starts the ranks.
+func (l *launcher) begin() {
+	n := l.run.n
+	for seat := range n {
+		l.run.newWorker(seat, 0, 0, n).forked = true
+		l.step(job.Forked{Proc: seat})
+		l.step(job.Joined{Proc: seat})
+	}
+	for _, w := range slices.Clone(l.run.seats) {
+		w.drive.openFirst()
+	}
+}
+
+func (l *launcher) step(ev job.Event) {
+	l.run.traceEvent(nil, ev)
+	for _, a := range slices.Clone(l.rules.Step(ev)) {
+		l.run.traceEvent(nil, a)
+		l.do(a, ev)
+	}
+}
+
+func (l *launcher) do(a job.Action, ev job.Event) {
+	r := l.run
+	switch a := a.(type) {
+	case job.Declare:
+		l.declare(r.seats[job.SeatOf(a.Proc)])
+	case job.Kill:
+		r.seats[job.SeatOf(a.Proc)].die()
+	case job.Start:
+		l.start(a)
+	case job.Answer:
+		if a.Why != "" {
+			r.report.Refused++
+			r.check.refused(r.seats[job.SeatOf(a.Root)], a)
+		}
+		w := r.seats[job.SeatOf(a.Root)]
+		r.plan(r.delay(), func() { w.happen(func() { w.drive.granted(a) }) })
+	case job.PassKeep:
+		l.invite(a)
+	case job.Postpone:
+		asked := ev.(job.Wanted)
+		r.plan(seatsLook, func() { l.look(asked) })
+	}
+}
+
+// want handles a request for processes.
+func (l *launcher) want(ev job.Wanted) {
+	begun := l.run.now
+	ev.Vacant = l.vacant()
+	l.asked[ev.Token] = begun
+	l.step(ev)
+}
+
+// look makes a request again that was postponed.
+func (l *launcher) look(ev job.Wanted) {
+	waited := l.run.now.Sub(l.asked[ev.Token])
+	ev.Vacant, ev.Last = l.vacant(), waited > seatsMax
+	if waited > seatsOwn {
+		ev.Kept = l.heldBy(l.run.seats[job.SeatOf(ev.Root)])
+	}
+	l.step(ev)
+}
+
+// vacant returns the seats of the reaped of which all others have let go.
+func (l *launcher) vacant() (seats []int) {
+	for seat, w := range l.run.seats {
+		if w.reaped && w.declared && len(l.holders(w)) == 0 {
+			seats = append(seats, seat)
+		}
+	}
+	return seats
+}
+
+// holders are the processes that may refer to a dead one. One that waits to be kept may
+// refer to all.
+func (l *launcher) holders(dead *worker) (by []*worker) {
+	for _, w := range l.run.seats {
+		if !w.reaped && !w.hasLetGo(dead) {
+			by = append(by, w)
+		}
+	}
+	return by
+}
+
+func (l *launcher) heldBy(w *worker) (seats []int) {
+	for seat, dead := range l.run.seats {
+		if dead.reaped && dead.declared && slices.Contains(l.holders(dead), w) {
+			seats = append(seats, seat)
+		}
+	}
+	return seats
+}
+
+// start starts the processes of a batch, one after the other.
+func (l *launcher) start(a job.Start) {
+	r := l.run
+	for _, seat := range a.Used {
+		r.report.Reused++
+		r.check.reused(r.seats[seat])
+	}
+	for seat := a.First; seat < a.First+a.Count; seat++ {
+		p, _ := l.rules.Occupant(seat)
+		r.newWorker(seat, p.Generation, a.First, a.Count)
+	}
+	l.startNext(a, a.First)
+}
+
+func (l *launcher) startNext(a job.Start, seat int) {
+	r := l.run
+	if seat == a.First+a.Count {
+		return
+	}
+	r.plan(r.delay(), func() {
+		if r.tape.Percent(r.setup.starts) {
+			missing := r.seats[seat].name()
+			for ; seat < a.First+a.Count; seat++ { // they never were
+				r.seats[seat].gone, r.seats[seat].reaped = true, true
+			}
+			l.step(job.NotStarted{Proc: missing, Why: "no memory"})
+			return
+		}
+		w := r.seats[seat]
+		r.report.Started++
+		w.forked = true
+		l.step(job.Forked{Proc: w.name()})
+		r.plan(r.delay(), func() {
+			if !w.gone {
+				w.joined = true
+				l.step(job.Joined{Proc: w.name()})
+			}
+		})
+		l.startNext(a, seat+1)
+	})
+}
+
+// invite tells newcomers that they are wanted.
+func (l *launcher) invite(a job.PassKeep) {
+	r, what := l.run, l.keep
+	for seat := a.First; seat < a.First+a.Count; seat++ {
+		w := r.seats[seat]
+		r.plan(r.delay(), func() { w.happen(func() { w.drive.openNewcomer(what) }) })
+	}
+}
+
+// lost is what happens after a death: it is found, and the process is reaped and all that
+// it had said is read.
+func (l *launcher) lost(w *worker) {
+	r := l.run
+	found := r.now.Add(r.delay())
+	reaped := found.Add(r.delay())
+	r.agenda.Plan(found, func() { l.step(job.Found{Proc: w.name(), By: job.ByTombstone, AtNs: int64(r.now)}) })
+	r.agenda.Plan(reaped, func() {
+		w.reaped = true
+		l.step(job.Reaped{Proc: w.name(), Status: job.Status{Signal: 9}})
+	})
+	r.agenda.Plan(max(reaped, w.said)+1, func() { l.step(job.Heard{Proc: w.name()}) })
+}
+
+// declare puts a death into the list that all read, each at a time of its own.
+func (l *launcher) declare(dead *worker) {
+	r := l.run
+	dead.declared = true
+	r.trace(dead, "is declared dead")
+	for _, w := range r.seats {
+		if w.rules != nil && !w.gone {
+			r.plan(r.newsDelay(), func() { w.happen(func() { w.departed(dead) }) })
+		}
+	}
+}
+
+// delay is that of a message, or of anything that takes about as long.
+func (r *repairRun) delay() mono.Duration {
+	d := world.MessageDelay/10 + r.tape.Uniform(world.MessageDelay)
+	if r.setup.tails && r.tape.Percent(10) {
+		d += r.tape.Tail(4 * world.MessageDelay)
+	}
+	return d
+}
+
+func (r *repairRun) newsDelay() mono.Duration { return r.tape.Tail(r.setup.news) }
+
+// say gives the launcher a message. What a process has said before its death is read.
+func (w *worker) say(what func(l *launcher)) {
+	w.flush()
+	w.report(what)
+}
+
+// note is say for what waits until the repair is over, as boot.Process.Note: for noteWait, or until
+// the next say.
+func (w *worker) note(what func(l *launcher)) {
+	w.notes = append(w.notes, what)
+	if len(w.notes) == 1 {
+		w.run.plan(noteWait, func() { w.happen(w.flush) })
+	}
+}
+
+// noteWait is boot.RepairTime.
+const noteWait = 100 * mono.Millisecond
+
+func (w *worker) flush() {
+	for _, what := range w.notes {
+		w.report(what)
+	}
+	w.notes = nil
+}
+
+func (w *worker) report(what func(l *launcher)) {
+	r := w.run
+	w.said = max(w.said+1, r.now.Add(r.delay()))
+	r.agenda.Plan(w.said, func() { what(&r.launcher) })
+}

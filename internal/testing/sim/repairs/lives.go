@@ -1,0 +1,110 @@
+package repairs
+
+import (
+	"slices"
+
+	"github.com/goulfm/goulfm/internal/base/rankset"
+	"github.com/goulfm/goulfm/internal/ckpt/repair"
+)
+
+// anew starts another job over the files that the last one has left, with another number of ranks
+// perhaps. Nothing else is left of that one: no process, and no memory of a node.
+func (r *repairRun) anew() {
+	r.lives--
+	r.report.Files.Lives++
+	for _, w := range r.workers {
+		w.gone = true
+	}
+	if r.tape.Percent(r.setup.files.rots) {
+		r.rot()
+	}
+	if r.tape.Percent(70) {
+		r.n = r.tape.Between(1, r.setup.n)
+	}
+	r.trace(nil, "all start anew: %d ranks", r.n)
+	r.first, r.seats = len(r.workers), nil
+	clear(r.memories)
+	r.check.anew()
+	r.launcher = launcher{}
+	r.launcher.init(r)
+	r.launcher.begin()
+}
+
+// isToStartAnew says whether somebody starts the job again once it is over.
+func (r *repairRun) isToStartAnew() bool {
+	return r.lives > 0 && r.violation == nil && r.report.Ending != repair.Done.String()
+}
+
+// isOfFirst says whether a worker is one of the ranks that its job was started with.
+func (w *worker) isOfFirst() bool { return w.number >= w.run.first && w.number < w.run.first+w.run.n }
+
+// anew forgets the processes of a job: what they were told binds nobody any more, but for what is
+// in files.
+func (k *repairChecker) anew() {
+	clear(k.worlds)
+	clear(k.saves)
+	k.last, k.members, k.layout, k.lost = nil, nil, nil, rankset.Set{}
+	k.beyond, k.beyondOwn, k.filed = false, false, false
+}
+
+// isInFiles notes that a version is in files: whoever asked for it is told so.
+func (k *repairChecker) isInFiles(w *driver, l repair.Label) {
+	k.run.report.Files.Written++
+	k.inFiles = append(k.inFiles, l)
+	if !k.run.folder.isIntact(l) {
+		k.run.fail("V9", "process %d has published version %v, and not all of it is in files", w.number, l)
+	}
+}
+
+// newestInFiles is the newest version that was said to be in files, and is.
+func (k *repairChecker) newestInFiles() (newest repair.Label) {
+	for _, l := range k.inFiles {
+		if newest.Less(l) && k.run.folder.isIntact(l) {
+			newest = l
+		}
+	}
+	return newest
+}
+
+// deletes holds V11 where a version is deleted, or a file of it.
+func (k *repairChecker) deletes(w *driver, l repair.Label) {
+	if !k.run.folder.isIntact(l) {
+		return
+	}
+	newer := func(v *filedVersion) bool { return l.Less(v.label) && k.run.folder.isIntact(v.label) }
+	if !slices.ContainsFunc(k.run.folder.versions, newer) {
+		k.run.fail("V11", "process %d deletes version %v, and no newer one is whole", w.number, l)
+	}
+}
+
+// restoredFromFiles holds V9 and V10 at the end of a Protect.
+func (k *repairChecker) restoredFromFiles(w *driver, label repair.Label) {
+	r, a := k.run, w.att
+	if in := k.of(a.base).inFiles; label.Less(in) && !(r.setup.silent.verify && label.Number+1 == in.Number) {
+		r.fail("V9", "process %d goes on from version %v, and %v is in files", w.number, label, in)
+	}
+	if a.plan.Source != repair.FromFiles {
+		return
+	}
+	r.report.Files.Restored++
+	if a.run.Size != r.folder.writers(label) {
+		r.report.Files.Dealt++
+	}
+	if !w.desk.loaded {
+		r.fail("V10", "process %d goes on from version %v, and could not read its part", w.number, label)
+	}
+	if !r.folder.isIntact(label) {
+		r.fail("V10", "process %d goes on from version %v, of which not all is in files as it was written", w.number, label)
+	}
+}
+
+// stoppedWithFiles holds V9 where all were told that the last version before a stop is in files.
+func (k *repairChecker) stoppedWithFiles(w *driver) {
+	r := k.run
+	if !r.setup.files.used || w.reply.Files != repair.FilesPublish || r.setup.files.full > 0 {
+		return
+	}
+	if !r.folder.isIntact(w.reply.Label) {
+		r.fail("V9", "all have stopped after version %v, which is not in files", w.reply.Label)
+	}
+}

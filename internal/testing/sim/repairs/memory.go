@@ -1,0 +1,238 @@
+package repairs
+
+import (
+	"slices"
+
+	"github.com/goulfm/goulfm/internal/ckpt/redundancy"
+	"github.com/goulfm/goulfm/internal/ckpt/repair"
+)
+
+// The uses of node memory in a run, as those of package recovery.
+const (
+	keepsNothing = iota
+	keepsWithCopies
+	keepsAlone // no copies where all ranks are on one node
+)
+
+// A nodeMemory is the memory of a node that outlives processes. It is lost with its node, and
+// another one is made for who comes there next.
+type nodeMemory struct {
+	homes [repairHomesMax]keptHome
+}
+
+// A keptHome is what the ranks that had a home number have left on one node: their parts of
+// versions, what they knew to be committed, and how often they had saved.
+type keptHome struct {
+	versions  []partInHome
+	committed repair.Label
+	own       uint64
+}
+
+// A partInHome is a part, and where the ranks of its world were.
+type partInHome struct {
+	keptPart
+	nodes []int
+}
+
+func (h *keptHome) has(l repair.Label, rank int) bool {
+	return slices.ContainsFunc(h.versions, func(p partInHome) bool { return p.label == l && p.rank == rank })
+}
+
+func (h *keptHome) forget(which func(l repair.Label) bool) {
+	h.versions = slices.DeleteFunc(h.versions, func(p partInHome) bool { return which(p.label) })
+}
+
+func (h *keptHome) isEmpty() bool {
+	return len(h.versions) == 0 && h.own == 0 && h.committed.IsZero()
+}
+
+// memoryOf is the present memory of a node; nil: the run has none.
+func (r *repairRun) memoryOf(node int) *nodeMemory {
+	if r.setup.keeps == keepsNothing {
+		return nil
+	}
+	if r.memories[node] == nil {
+		r.memories[node] = &nodeMemory{}
+	}
+	return r.memories[node]
+}
+
+// layout says who keeps what of whom, of ranks on these nodes: see package recovery.
+func (w *driver) layout(nodes []int) redundancy.Layout {
+	if w.alone && onOneNode(nodes) {
+		return redundancy.Alone(nodes)
+	}
+	return w.run.setup.layout(nodes)
+}
+
+func onOneNode(nodes []int) bool { return slices.Min(nodes) == slices.Max(nodes) }
+
+// takeOver reads this rank's home, once, and at the lowest rank of a node the homes of those who
+// are not there now.
+func (w *driver) takeOver() {
+	memory := w.run.memoryOf(w.node)
+	if memory == nil {
+		return
+	}
+	if w.home == nil {
+		w.home = &memory.homes[w.att.run.Home]
+		w.inherit(w.home)
+	}
+	w.taken = nil
+	nodes := w.att.nodes()
+	if slices.Index(nodes, w.node) != w.att.run.Rank {
+		return
+	}
+	for number := range memory.homes {
+		owner := slices.Index(w.att.run.Homes, number)
+		if owner >= 0 && nodes[owner] == w.node {
+			continue
+		}
+		if other := &memory.homes[number]; !other.isEmpty() {
+			w.inheritOwn(number, other)
+			w.inherit(other)
+			w.taken = append(w.taken, other)
+		}
+	}
+}
+
+// inherit reads a home: its parts belong to what this process has.
+func (w *driver) inherit(h *keptHome) {
+	for _, p := range h.versions {
+		if slices.Contains(w.dropped, p.label) {
+			continue // another home than that of this rank may still have it
+		}
+		v := w.store.at(p.label, p.nodes)
+		if _, has := v.parts[p.rank]; !has {
+			v.parts[p.rank] = p.keptPart
+			w.run.report.Inherited++
+		}
+	}
+	if h == w.home {
+		w.inheritOwn(w.att.run.Home, h)
+	} else if w.home.committed.Less(h.committed) {
+		w.home.committed = h.committed
+	}
+}
+
+func (w *driver) inheritOwn(number int, h *keptHome) {
+	if h.own > w.store.own[number] {
+		w.putOwn(saving{number, h.own})
+	}
+}
+
+// keepPart stores this rank's part of a version in its home, and forgets what an attempt before has
+// left there that was not restored. It is false if the process dies before that.
+func (w *driver) keepPart(l repair.Label, p keptPart) bool {
+	if w.home == nil {
+		return true
+	}
+	if w.run.strikes(w.worker) {
+		w.die()
+	}
+	if w.gone {
+		return false
+	}
+	plan, run := w.att.plan, w.att.run
+	w.home.versions = slices.DeleteFunc(w.home.versions, func(k partInHome) bool {
+		if plan.Source == repair.FromMemory && k.label == plan.Label {
+			return plan.Size == run.Size && k.rank != run.Rank // each rank has its part in its own home by now
+		}
+		return k.label.Epoch != plan.Epoch || k.label == l
+	})
+	w.home.versions = append(w.home.versions, partInHome{p, w.att.nodes()})
+	return true
+}
+
+// keepRestored stores what was restored where it is not there: the part came from elsewhere, or the
+// rank is on another node now.
+func (w *driver) keepRestored(p repair.Plan) {
+	if w.home == nil {
+		return
+	}
+	if v := w.store.find(p.Label); p.Source == repair.FromMemory && p.Size == w.att.run.Size && !w.home.has(p.Label, w.att.run.Rank) {
+		if part, has := v.parts[w.att.run.Rank]; has {
+			w.home.versions = append(w.home.versions, partInHome{part, w.att.nodes()})
+		}
+	}
+	w.home.own = max(w.home.own, w.store.own[w.att.run.Home])
+}
+
+// agreed notes that no version before oldest is needed any more: then neither are the homes of
+// others that were read.
+func (w *driver) agreed(oldest repair.Label) {
+	if w.home == nil {
+		return
+	}
+	w.home.forget(func(l repair.Label) bool { return l.Less(oldest) })
+	w.home.committed = oldest
+	for _, other := range w.taken {
+		*other = keptHome{}
+	}
+	w.taken = nil
+}
+
+// keptBeyond notes, once redundancy is whole, whose parts and savings are in the memories of nodes,
+// too. Until the first commit of a world of another size parts of the old one are with those who
+// serve them, and what each has in its home is its own alone.
+func (k *repairChecker) keptBeyond(w *driver, label repair.Label) {
+	dealt := w.att.plan.Size != w.att.run.Size && label == w.att.plan.Label
+	k.kept, k.keptOwn = make([]*nodeMemory, len(k.members)), make([]*nodeMemory, len(k.members))
+	for rank, m := range k.members {
+		memory := k.run.memoryOf(m.node)
+		if memory == nil {
+			continue
+		}
+		number := w.att.run.Homes[rank]
+		home := &memory.homes[number]
+		switch {
+		case dealt:
+		case home.has(label, rank):
+			k.kept[rank] = memory
+		case !m.gone && !label.IsZero() && !k.filed:
+			k.run.fail("V6", "version %v is whole, and home %d on node %d has not the part of rank %d", label, number, m.node, rank)
+		}
+		if home.own >= k.saves[number] {
+			k.keptOwn[rank] = memory
+		}
+	}
+}
+
+// recoverable says whether what a layout keeps is whole without some processes: what these have
+// left in the memories of their nodes is read as long as one of the world lives there, and its node
+// has not been lost since. lostNode is one that is about to be; -1: none.
+func (k *repairChecker) recoverable(layout redundancy.Layout, kept []*nodeMemory, lostNode int) bool {
+	if layout.Recoverable(k.lost) {
+		return true
+	}
+	have := redundancy.NewHoldings(layout.Size())
+	for rank, m := range k.members {
+		switch lost := k.lost.Has(rank); {
+		case lost && kept[rank] != nil && m.node != lostNode && kept[rank] == k.run.memories[m.node] && k.isVisited(m.node):
+			have.Data[rank].Add(rank)
+		case lost:
+		default:
+			have.Data[rank].Add(rank)
+			have.Parity[rank].Add(rank)
+			if mirror, is := layout.(redundancy.Mirror); is {
+				have.Data[rank].Union(mirror.KeptBy(rank))
+			}
+		}
+	}
+	servers := make([]int, layout.Size())
+	for rank := range servers {
+		servers[rank] = rank
+	}
+	_, whole := redundancy.Restore(layout, have, servers)
+	return whole
+}
+
+// isVisited says whether one of the world lives on a node.
+func (k *repairChecker) isVisited(node int) bool {
+	for rank, m := range k.members {
+		if m.node == node && !k.lost.Has(rank) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,105 @@
+package repairs
+
+import (
+	"slices"
+
+	"github.com/goulfm/goulfm/internal/base/rankset"
+	"github.com/goulfm/goulfm/internal/ckpt/repair"
+	"github.com/goulfm/goulfm/internal/testing/sim/world"
+)
+
+// store is the memory of a process. It dies with it, as that of package recovery does.
+type store struct {
+	versions []*kept
+	own      map[int]uint64 // by home: how often it had saved; also what is kept for others
+}
+
+// kept is what a process has of a version.
+type kept struct {
+	label  repair.Label
+	nodes  []int
+	parts  map[int]keptPart
+	shares []keptShare
+}
+
+// keptPart is what one rank has put into a version. Its sum says whose it is.
+type keptPart struct {
+	label repair.Label
+	rank  int
+	step  int
+	value uint64 // the same at all ranks
+	local uint64 // of this rank
+	sum   uint64
+
+	static  uint64 // see stock
+	forward int
+}
+
+// keptShare is a rank's share of the parity of its group in one placement.
+type keptShare struct {
+	nodes []int
+	rank  int
+	of    map[int]keptPart
+}
+
+func newPart(l repair.Label, rank int, b *body, s stock) keptPart {
+	return keptPart{l, rank, b.step, b.value, b.local, sumOf(l, rank, b.value), s.static, s.forward}
+}
+
+func sumOf(l repair.Label, rank int, value uint64) uint64 {
+	return world.Mix(value ^ l.Epoch<<40 ^ l.Number<<20 ^ uint64(rank))
+}
+
+func (s *store) find(l repair.Label) *kept {
+	for _, v := range s.versions {
+		if v.label == l {
+			return v
+		}
+	}
+	return nil
+}
+
+func (s *store) at(l repair.Label, nodes []int) *kept {
+	if v := s.find(l); v != nil {
+		return v
+	}
+	v := &kept{label: l, nodes: nodes, parts: map[int]keptPart{}}
+	s.versions = append(s.versions, v)
+	return v
+}
+
+func (s *store) drop(which func(l repair.Label) bool) {
+	s.versions = slices.DeleteFunc(s.versions, func(v *kept) bool { return which(v.label) })
+}
+
+// held is for a report.
+func (s *store) held() (all []repair.Held) {
+	for _, v := range s.versions {
+		h := repair.Held{Label: v.label, Nodes: v.nodes}
+		for rank := range v.parts {
+			h.Data.Add(rank)
+		}
+		var others []repair.Held
+		for _, x := range v.shares {
+			if slices.Equal(x.nodes, v.nodes) {
+				h.Parity.Add(x.rank)
+				continue
+			}
+			others = append(others, repair.Held{Label: v.label, Nodes: x.nodes, Parity: rankset.Of(x.rank)})
+		}
+		all = append(append(all, h), others...)
+	}
+	return all
+}
+
+func (s *store) owned() (all []repair.Own) {
+	for home := range repairHomesMax {
+		if count := s.own[home]; count > 0 {
+			all = append(all, repair.Own{Home: home, Count: count})
+		}
+	}
+	return all
+}
+
+// repairHomesMax bounds the homes of a run: a world that shrinks and grows takes the least ones.
+const repairHomesMax = 4 * RanksMax
