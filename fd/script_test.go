@@ -2,6 +2,7 @@ package fd
 
 import (
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"testing"
@@ -13,12 +14,11 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/golden"
 )
 
-// TestScripts plays every script of testdata: commands, then "----", then the required output, then
-// an empty line. Read the scripts as examples.
+// TestScripts plays testdata/*.txt: commands, with their output below. The scripts are examples.
 func TestScripts(t *testing.T) {
-	golden.Play(t, golden.Files, func(t *testing.T, script string) string {
+	golden.Play(t, golden.Files, func(t *testing.T) golden.Run {
 		var stage scriptStage
-		return golden.Blocks(script, func(line string) string { return stage.run(t, line) })
+		return func(c golden.Command, out io.Writer) { io.WriteString(out, stage.run(t, c)) }
 	})
 }
 
@@ -52,9 +52,9 @@ type scriptStage struct {
 	now    mono.Time
 }
 
-func (s *scriptStage) run(t *testing.T, line string) string {
+func (s *scriptStage) run(t *testing.T, c golden.Command) string {
 	t.Helper()
-	word, rest, _ := strings.Cut(line, " ")
+	word, rest, line := c.Words[0], c.Rest, c.Line
 	var a, b int
 	var text string
 	scan := func(format string, args ...any) {

@@ -16,8 +16,7 @@ import (
 
 var scripts = flag.String("script", golden.Files, "the scripts to play")
 
-// TestScripts plays testdata/*.txt, or those of -script. A line that starts in the first column is
-// a command or a comment; the indented lines below are its output.
+// TestScripts plays testdata/*.txt, or the scripts of -script. Package golden defines their format.
 //
 //	cluster n=3 [window=2] [dead={1}]
 //	propose 2|all|1,4 [flag=3] [acked={1}] [call=5] [veto] [entry=text]
@@ -34,16 +33,16 @@ var scripts = flag.String("script", golden.Files, "the scripts to play")
 //	state 2|all       print the state
 //	times 5 COMMAND   the command five times
 //	check             all that must hold at the end
-func TestScripts(t *testing.T) { golden.Play(t, *scripts, play) }
+func TestScripts(t *testing.T) { golden.Play(t, *scripts, begin) }
 
-// play runs the commands of a script and returns it with fresh output.
-func play(_ *testing.T, text string) string {
+// begin returns the player of a new script.
+func begin(*testing.T) golden.Run {
 	s := &script{}
-	return golden.Indented(text, func(line string, out io.Writer) {
-		for _, l := range s.command(line) {
-			fmt.Fprintln(out, strings.TrimRight("  "+strings.ReplaceAll(l, "\n", "\n  "), " "))
+	return func(c golden.Command, out io.Writer) {
+		for _, l := range s.command(c.Words) {
+			fmt.Fprintln(out, l)
 		}
-	})
+	}
 }
 
 type script struct {
@@ -51,8 +50,7 @@ type script struct {
 }
 
 // command runs one command and returns its effects.
-func (s *script) command(line string) []string {
-	words := strings.Fields(line)
+func (s *script) command(words []string) []string {
 	if s.w != nil {
 		s.w.events = nil
 	}

@@ -14,7 +14,7 @@ import (
 
 // TestScripts plays every script of testdata: a line that starts in the first column is a command
 // or a comment; the indented lines below are its result. Read the scripts as examples.
-func TestScripts(t *testing.T) { golden.Play(t, golden.Files, play) }
+func TestScripts(t *testing.T) { golden.Play(t, golden.Files, begin) }
 
 // A scriptStage is one observer and some processes on a network without surprises: each message
 // takes 20 ms. Commands, with times in milliseconds:
@@ -32,13 +32,14 @@ func TestScripts(t *testing.T) { golden.Play(t, golden.Files, play) }
 //	show 1            what is known
 type scriptStage struct {
 	*world
-	out       strings.Builder
+	out       io.Writer
 	loseNext  int
 	adjusting bool // the message that is sent just now is an Adjust
 	tracing   bool
 }
 
-func play(t *testing.T, script string) string {
+// begin returns the player of a new script.
+func begin(t *testing.T) golden.Run {
 	t.Helper()
 	s := &scriptStage{world: newWorld(3)}
 	s.delay = func() Duration { return 20 * Millisecond }
@@ -49,20 +50,19 @@ func play(t *testing.T, script string) string {
 			s.print("%s", describeMessage(m))
 		}
 	}
-	return golden.Indented(script, func(line string, out io.Writer) {
-		s.command(t, line)
-		io.WriteString(out, s.out.String())
-		s.out.Reset()
-	})
+	return func(c golden.Command, out io.Writer) {
+		s.out = out
+		s.command(t, c)
+	}
 }
 
 func (s *scriptStage) print(format string, args ...any) {
-	fmt.Fprintf(&s.out, "  %v "+format+"\n", append([]any{Duration(s.now)}, args...)...)
+	fmt.Fprintf(s.out, "%v "+format+"\n", append([]any{Duration(s.now)}, args...)...)
 }
 
-func (s *scriptStage) command(t *testing.T, line string) {
+func (s *scriptStage) command(t *testing.T, c golden.Command) {
 	t.Helper()
-	word, rest, _ := strings.Cut(line, " ")
+	word, rest, line := c.Words[0], c.Rest, c.Line
 	n := 0
 	if rest != "" && word != "trace" && word != "observe" {
 		_, err := fmt.Sscan(rest, &n)

@@ -15,20 +15,20 @@ import (
 // TestScripts plays testdata/*.txt. A line is a time in milliseconds, an event and its
 // arguments; servers are named by letters, a2 is the second incarnation of a.
 func TestScripts(t *testing.T) {
-	golden.Play(t, golden.Files, func(t *testing.T, script string) string {
+	golden.Play(t, golden.Files, func(t *testing.T) golden.Run {
 		s := New(Config{})
-		return golden.Indented(script, func(line string, out io.Writer) {
-			if rest, ok := strings.CutPrefix(line, "new"); ok {
-				s = New(readConfig(t, strings.Fields(rest)))
+		return func(c golden.Command, out io.Writer) {
+			if c.Words[0] == "new" {
+				s = New(readConfig(t, c.Words[1:]))
 				return
 			}
-			for _, a := range s.Step(readEvent(t, strings.Fields(line))) {
-				fmt.Fprintln(out, "  "+show(a))
+			for _, a := range s.Step(readEvent(t, c.Words)) {
+				fmt.Fprintln(out, show(a))
 			}
 			if at, ok := s.Deadline(); ok {
-				fmt.Fprintf(out, "  (tick at %v)\n", mono.Duration(at))
+				fmt.Fprintf(out, "(tick at %v)\n", mono.Duration(at))
 			}
-		})
+		}
 	})
 }
 

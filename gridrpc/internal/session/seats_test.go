@@ -3,7 +3,6 @@ package session
 import (
 	"fmt"
 	"io"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -15,14 +14,14 @@ import (
 // TestSeats plays testdata/seats/*.txt. A line is a time in milliseconds and one of: leave SERVICE
 // WORK SERVER ASKED TOOK, take SERVICE WORK, drop SERVER, whose address is its name.
 func TestSeats(t *testing.T) {
-	golden.Play(t, "testdata/seats/*.txt", func(t *testing.T, script string) string {
+	golden.Play(t, "testdata/seats/*.txt", func(t *testing.T) golden.Run {
 		var s Seats
-		return golden.Indented(script, func(line string, out io.Writer) {
+		return func(c golden.Command, out io.Writer) {
+			w, line := c.Words, c.Line
 			if line == "new" {
 				s = Seats{}
 				return
 			}
-			w := strings.Fields(line)
 			require.GreaterOrEqual(t, len(w), 3, line)
 			millis := func(text string) mono.Duration { return mono.Duration(number(t, text)) * mono.Millisecond }
 			at := mono.Time(millis(w[0]))
@@ -33,15 +32,15 @@ func TestSeats(t *testing.T) {
 			case "take":
 				require.Len(t, w, 4, line)
 				if seat, ok := s.Take(w[2], float64(number(t, w[3])), at); ok {
-					fmt.Fprintf(out, "  at %s, asked at %v\n", name(seat.Server), mono.Duration(seat.Asked))
+					fmt.Fprintf(out, "at %s, asked at %v\n", name(seat.Server), mono.Duration(seat.Asked))
 				} else {
-					fmt.Fprintln(out, "  none: ask")
+					fmt.Fprintln(out, "none: ask")
 				}
 			case "drop":
 				s.Drop(w[2])
 			default:
 				require.Fail(t, "what is "+w[1])
 			}
-		})
+		}
 	})
 }

@@ -2,6 +2,7 @@ package repair
 
 import (
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 
@@ -13,12 +14,12 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/golden"
 )
 
-// TestScripts plays every script of testdata: commands to one process, then "----", then
-// the actions that came of them, then an empty line. Read the scripts as examples.
+// TestScripts plays testdata/*.txt: commands to one process, with its actions below. The scripts
+// are examples.
 func TestScripts(t *testing.T) {
-	golden.Play(t, golden.Files, func(t *testing.T, script string) string {
+	golden.Play(t, golden.Files, func(t *testing.T) golden.Run {
 		var stage scriptStage
-		return golden.Blocks(script, func(line string) string { return stage.run(t, line) })
+		return func(c golden.Command, out io.Writer) { io.WriteString(out, stage.run(t, c)) }
 	})
 }
 
@@ -30,9 +31,9 @@ type scriptStage struct {
 	cfg      Config
 }
 
-func (s *scriptStage) run(t *testing.T, line string) string {
+func (s *scriptStage) run(t *testing.T, c golden.Command) string {
 	t.Helper()
-	words := strings.Fields(line)
+	words := c.Words
 	opts := options(words[1:])
 	switch words[0] {
 	case "world":

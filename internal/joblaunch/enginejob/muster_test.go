@@ -15,15 +15,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestScripts plays testdata/*.txt. A line is an event, the indented lines after it are the
-// actions that follow; "muster" begins anew; # is a comment.
-func TestScripts(t *testing.T) { golden.Play(t, golden.Files, play) }
+// TestScripts plays testdata/*.txt. A command is an event, and its output is the actions that follow;
+// "muster" begins again.
+func TestScripts(t *testing.T) { golden.Play(t, golden.Files, begin) }
 
-// play returns a script with the actions that its events have.
-func play(t *testing.T, script string) string {
+// begin returns the player of a new script, which prints the actions of its events.
+func begin(t *testing.T) golden.Run {
 	var m *muster
-	return golden.Indented(script, func(line string, out io.Writer) {
-		words := strings.Fields(line)
+	return func(c golden.Command, out io.Writer) {
+		words := c.Words
 		if words[0] == "muster" {
 			timeout, err := time.ParseDuration(words[2])
 			require.NoError(t, err)
@@ -31,9 +31,9 @@ func play(t *testing.T, script string) string {
 			return
 		}
 		for _, a := range m.Step(eventOf(t, words)) {
-			fmt.Fprintf(out, "  %s\n", strings.TrimPrefix(fmt.Sprintf("%T%+v", a, a), "enginejob."))
+			fmt.Fprintf(out, "%s\n", strings.TrimPrefix(fmt.Sprintf("%T%+v", a, a), "enginejob."))
 		}
-	})
+	}
 }
 
 func eventOf(t *testing.T, words []string) event {

@@ -2,6 +2,7 @@ package flood
 
 import (
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 
@@ -10,12 +11,11 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/golden"
 )
 
-// TestScripts plays every script of testdata: commands, then "----", then what they
-// must print, then an empty line. Read the scripts as examples.
+// TestScripts plays testdata/*.txt: commands, with their output below. The scripts are examples.
 func TestScripts(t *testing.T) {
-	golden.Play(t, golden.Files, func(t *testing.T, script string) string {
+	golden.Play(t, golden.Files, func(t *testing.T) golden.Run {
 		var stage scriptStage
-		return golden.Blocks(script, func(line string) string { return stage.run(t, line) })
+		return func(c golden.Command, out io.Writer) { io.WriteString(out, stage.run(t, c)) }
 	})
 }
 
@@ -25,9 +25,9 @@ type scriptStage struct {
 	queues  [][][][]byte // queues[from][to]: messages in flight, first in, first out
 }
 
-func (s *scriptStage) run(t *testing.T, line string) string {
+func (s *scriptStage) run(t *testing.T, c golden.Command) string {
 	t.Helper()
-	word, rest, _ := strings.Cut(line, " ")
+	word, rest, line := c.Words[0], c.Rest, c.Line
 	var a, b int
 	var set string
 	scan := func(format string, args ...any) {

@@ -14,25 +14,24 @@ import (
 
 // TestScripts plays testdata/*.txt. A line is an event, the indented lines after it are the
 // actions that follow; "job" begins anew; # is a comment.
-func TestScripts(t *testing.T) { golden.Play(t, golden.Files, play) }
+func TestScripts(t *testing.T) { golden.Play(t, golden.Files, begin) }
 
-// play returns a script with the actions that its events have.
-func play(t *testing.T, script string) string {
+// begin returns the player of a new script, which prints the actions of its events.
+func begin(t *testing.T) golden.Run {
 	var rules *Rules
-	return golden.Indented(script, func(line string, out io.Writer) {
-		words := strings.Fields(line)
-		switch words[0] {
+	return func(c golden.Command, out io.Writer) {
+		switch c.Words[0] {
 		case "job":
-			rules = New(config(t, words[1:]))
+			rules = New(config(t, c.Words[1:]))
 		case "verdict":
 			v := rules.Verdict()
-			fmt.Fprintf(out, "  %d %s\n", v.Code, v.Text)
+			fmt.Fprintf(out, "%d %s\n", v.Code, v.Text)
 		default:
-			for _, a := range rules.Step(event(t, words)) {
-				fmt.Fprintf(out, "  %s\n", strings.TrimPrefix(fmt.Sprintf("%T%+v", a, a), "job."))
+			for _, a := range rules.Step(event(t, c.Words)) {
+				fmt.Fprintf(out, "%s\n", strings.TrimPrefix(fmt.Sprintf("%T%+v", a, a), "job."))
 			}
 		}
-	})
+	}
 }
 
 func config(t *testing.T, words []string) Config {

@@ -23,7 +23,7 @@ func newScript() *script {
 	return &script{twin: newTwin(), ids: map[string]int{}, names: []string{"-"}}
 }
 
-// run executes one line and returns what happened, one string per event.
+// run executes one command and returns its events, one string for each.
 func (s *script) run(line string) ([]string, error) {
 	words := strings.Fields(line)
 	if words[0] == "show" {
@@ -134,20 +134,19 @@ func orAny(n int) string {
 	return strconv.Itoa(n)
 }
 
-// TestScripts runs testdata/*.txt: comments and calls are the input, indented
-// lines the golden output.
-func TestScripts(t *testing.T) { golden.Play(t, golden.Files, replay) }
+// TestScripts plays testdata/*.txt.
+func TestScripts(t *testing.T) { golden.Play(t, golden.Files, begin) }
 
-// replay returns the script with its output as it is now.
-func replay(t *testing.T, in string) string {
+// begin returns the player of a new script.
+func begin(t *testing.T) golden.Run {
 	s := newScript()
-	return golden.Indented(in, func(line string, out io.Writer) {
-		events, err := s.run(line)
+	return func(c golden.Command, out io.Writer) {
+		events, err := s.run(c.Line)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, ev := range events {
-			fmt.Fprintf(out, "\t%s\n", ev)
+			fmt.Fprintln(out, ev)
 		}
-	})
+	}
 }

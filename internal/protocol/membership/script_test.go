@@ -30,23 +30,24 @@ import (
 //	publish 2 died 77         also left, revoked
 //	replay grant 0>2          the last message of that kind comes again; also beat
 //	show [2]                  all, or one
-func TestScripts(t *testing.T) { golden.Play(t, golden.Files, play) }
+func TestScripts(t *testing.T) { golden.Play(t, golden.Files, begin) }
 
-func play(t *testing.T, text string) string {
+// begin returns the player of a new script.
+func begin(t *testing.T) golden.Run {
 	var w *world
-	return golden.Indented(text, func(line string, out io.Writer) {
-		words := strings.Fields(line)
+	return func(c golden.Command, out io.Writer) {
+		words := c.Words
 		if words[0] == "job" {
 			w = scriptJob(t, words[1:])
 			w.log = func(format string, args ...any) {
 				at := (w.now + mono.Time(ms)/2) / mono.Time(ms)
-				fmt.Fprintf(out, "  %d: %s\n", at, fmt.Sprintf(format, args...))
+				fmt.Fprintf(out, "%d: %s\n", at, fmt.Sprintf(format, args...))
 			}
 			return
 		}
 		require.NotNil(t, w, "a script begins with job")
 		command(t, w, words)
-	})
+	}
 }
 
 func scriptJob(t *testing.T, args []string) *world {

@@ -15,17 +15,16 @@ import (
 // NAME FROM ROOM", "cancel P NAME", "publish P NAME", "push P NAME", "data A B" and "control A B"
 // (the next frame from A to B on a lane), "revoke P", "die P KEPT", "learn P DEAD".
 func TestScripts(t *testing.T) {
-	golden.Play(t, "testdata/*.txt", func(t *testing.T, script string) string {
+	golden.Play(t, golden.Files, func(t *testing.T) golden.Run {
 		var w *world
-		fresh := golden.Indented(script, func(line string, out io.Writer) {
-			w = play(t, w, line)
+		t.Cleanup(func() { assert.Empty(t, w.wrong) })
+		return func(c golden.Command, out io.Writer) {
+			w = play(t, w, c.Line)
 			for _, text := range w.log {
-				_, _ = fmt.Fprintf(out, "\t%s\n", text)
+				_, _ = fmt.Fprintln(out, text)
 			}
 			w.log = nil
-		})
-		assert.Empty(t, w.wrong)
-		return fresh
+		}
 	})
 }
 

@@ -12,8 +12,7 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/golden"
 )
 
-// TestScripts plays testdata/*.txt. A line that starts in the first column is a command or
-// a comment; the indented lines below it are what it printed.
+// TestScripts plays testdata/*.txt.
 //
 //	cluster n=3
 //	lock 0 exclusive|shared|mend
@@ -25,13 +24,14 @@ import (
 //	die 0                 between two accesses
 //	notice 1 0            1 hears of the death of 0
 //	state
-func TestScripts(t *testing.T) { golden.Play(t, golden.Files, play) }
+func TestScripts(t *testing.T) { golden.Play(t, golden.Files, begin) }
 
-func play(t *testing.T, script string) string {
+// begin returns the player of a new script.
+func begin(t *testing.T) golden.Run {
 	t.Helper()
 	w := newWorld()
-	return golden.Indented(script, func(line string, out io.Writer) {
-		words := strings.Fields(line)
+	return func(c golden.Command, out io.Writer) {
+		words := c.Words
 		if words[0] == "cluster" {
 			n, err := strconv.Atoi(strings.TrimPrefix(words[1], "n="))
 			require.NoError(t, err)
@@ -39,9 +39,9 @@ func play(t *testing.T, script string) string {
 			return
 		}
 		if did := command(t, w, words); did != "" {
-			fmt.Fprintln(out, "  "+did)
+			fmt.Fprintln(out, did)
 		}
-	})
+	}
 }
 
 func command(t *testing.T, w *world, words []string) string {

@@ -3,18 +3,18 @@ package sched
 import (
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 
 	"github.com/goulfm/goulfm/internal/testing/golden"
 )
 
-// TestScripts plays every script of testdata: commands, then "----", then what they
-// must print, then an empty line. Read the scripts as examples.
+// TestScripts plays testdata/*.txt: commands, with their output below. The scripts are examples.
 func TestScripts(t *testing.T) {
-	golden.Play(t, golden.Files, func(t *testing.T, script string) string {
+	golden.Play(t, golden.Files, func(t *testing.T) golden.Run {
 		var stage scriptStage
-		return golden.Blocks(script, func(line string) string { return stage.run(t, line) })
+		return func(c golden.Command, out io.Writer) { io.WriteString(out, stage.run(t, c)) }
 	})
 }
 
@@ -30,10 +30,10 @@ type scriptStage struct {
 // Do prints a local step.
 func (s *scriptStage) Do(i int) { fmt.Fprintf(&s.out, "do    %d: %v\n", i, &s.plan.Steps[i]) }
 
-func (s *scriptStage) run(t *testing.T, line string) string {
+func (s *scriptStage) run(t *testing.T, c golden.Command) string {
 	t.Helper()
 	s.out.Reset()
-	word, rest, _ := strings.Cut(line, " ")
+	word, rest, line := c.Words[0], c.Rest, c.Line
 	switch word {
 	case "plan": // plan ALGORITHM key=value... [nodes NODE...]
 		name, keys, _ := strings.Cut(rest, " ")

@@ -13,9 +13,8 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/golden"
 )
 
-// TestScripts plays testdata/*.txt. A line that starts in the first column is a command or
-// a comment; the indented lines below it are what came of it. The two ends are 0 and 1; a
-// link is named by its dialer and the dialer's count, so 1.2 is the second dial of 1.
+// TestScripts plays testdata/*.txt. The two ends are 0 and 1. A link is named by its dialer and the
+// dialer's count, so 1.2 is the second dial of 1.
 //
 //	pair [copied=8] [referred=16]    how much each may keep
 //	want 0; sweep 0; close 0; gone 0 [dead]; asked 0
@@ -30,21 +29,21 @@ import (
 //	run 2000 [0|1|none] until 2 s all goes well; only that end can dial
 //	links               what is in flight
 //	show                both ends
-func TestScripts(t *testing.T) { golden.Play(t, golden.Files, play) }
+func TestScripts(t *testing.T) { golden.Play(t, golden.Files, begin) }
 
-// play runs the commands of a script and returns it with fresh output.
-func play(t *testing.T, text string) string {
+// begin returns the player of a new script.
+func begin(t *testing.T) golden.Run {
 	var p *pair
-	return golden.Indented(text, func(line string, out io.Writer) {
-		words := strings.Fields(line)
+	return func(c golden.Command, out io.Writer) {
+		words := c.Words
 		if words[0] == "pair" {
 			p = scriptPair(t, words[1:])
-			p.log = func(format string, args ...any) { fmt.Fprintf(out, "  "+format+"\n", args...) }
+			p.log = func(format string, args ...any) { fmt.Fprintf(out, format+"\n", args...) }
 			return
 		}
 		require.NotNil(t, p, "a script begins with pair")
 		command(t, p, words)
-	})
+	}
 }
 
 func scriptPair(t *testing.T, args []string) *pair {

@@ -1,10 +1,20 @@
-// Package golden plays the scripts in which rules are tested: text files of commands, each
-// followed by what came of it. A test runs the commands anew and compares; with -update it
-// writes what came of them into the file, to be read before it is committed.
+// Package golden plays scripts: text files of commands, each followed by its output. A test executes
+// the commands and compares their output with the file. With -update it writes the output into the
+// file, to be read before it is committed.
 //
-// There are two forms. In an indented script a line that starts in the first column is a
-// command, a comment (#) or blank, and the indented lines below it are its output. In a
-// script of blocks, commands are followed by "----", all their output and a blank line.
+// # Format
+//
+// A line that starts in the first column is a command, a comment (#) or blank. The lines below a
+// command that start with a space or a tab are its output:
+//
+//	# Both members contribute.
+//	propose 0
+//	propose 1
+//	  0 decides
+//	  1 decides
+//
+// The first word of a command is its name. A script has no other syntax: packages define the
+// arguments of their commands.
 package golden
 
 import (
@@ -18,28 +28,39 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the output of the scripts in testdata")
 
-// Files is where the scripts of a package are.
+// Files is the pattern of a package's scripts.
 const Files = "testdata/*.txt"
 
-// Play plays each script whose path matches pattern in a subtest named like its file, without
-// .txt. play runs the commands of a script and returns the script with fresh output.
-func Play(t *testing.T, pattern string, play func(t *testing.T, script string) string) {
+// A Command is one command of a script.
+type Command struct {
+	Line  string   // the whole line
+	Rest  string   // the line after its first word and a space
+	Words []string // the words of the line; the first one is the name
+}
+
+// A Run executes one command and writes its output to out, without indentation. Blank lines of the
+// output are dropped. All commands of a script have the same out.
+type Run func(c Command, out io.Writer)
+
+// Play plays each script whose path matches pattern, in a subtest named like the file without .txt.
+// It calls begin for each script, and the returned function for each command.
+func Play(t *testing.T, pattern string, begin func(t *testing.T) Run) {
 	t.Helper()
 	paths, err := filepath.Glob(pattern)
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("no scripts at %s: %v", pattern, err)
 	}
 	for _, path := range paths {
-		t.Run(strings.TrimSuffix(filepath.Base(path), ".txt"), func(t *testing.T) { playFile(t, path, play) })
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".txt"), func(t *testing.T) { playFile(t, path, begin(t)) })
 	}
 }
 
-func playFile(t *testing.T, path string, play func(t *testing.T, script string) string) {
+func playFile(t *testing.T, path string, run Run) {
 	want, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := play(t, string(want))
+	got := play(string(want), run)
 	if *update {
 		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
@@ -47,15 +68,39 @@ func playFile(t *testing.T, path string, play func(t *testing.T, script string) 
 		return
 	}
 	if line, text := firstDifference(got, string(want)); line > 0 {
-		t.Errorf("%s:%d: run with -update and look at the difference; now it goes on with\n%s", path, line, text)
+		t.Errorf("%s:%d: run with -update and review the difference; the new text is\n%s", path, line, text)
 	}
 }
 
-// shownMax is how many lines a difference shows.
+// play returns a script with fresh output.
+func play(script string, run Run) string {
+	var fresh, output strings.Builder
+	for line := range strings.Lines(script) {
+		line = strings.TrimRight(line, "\n")
+		if strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t") {
+			continue // old output
+		}
+		fresh.WriteString(line + "\n")
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		output.Reset()
+		_, rest, _ := strings.Cut(line, " ")
+		run(Command{Line: line, Rest: rest, Words: strings.Fields(line)}, &output)
+		for text := range strings.Lines(output.String()) {
+			if text = strings.TrimRight(text, " \n"); text != "" {
+				fresh.WriteString("  " + text + "\n")
+			}
+		}
+	}
+	return fresh.String()
+}
+
+// shownMax is the number of lines of a difference that a failure shows.
 const shownMax = 5
 
-// firstDifference returns the number of the first line in which got is not want, from 1, and
-// some lines of got from there; 0: they are equal.
+// firstDifference returns the number of the first line that differs, from 1, and some lines of got
+// from there; 0 if they are equal.
 func firstDifference(got, want string) (line int, text string) {
 	if got == want {
 		return 0, ""
@@ -66,46 +111,4 @@ func firstDifference(got, want string) (line int, text string) {
 		at++
 	}
 	return at + 1, strings.Join(g[at:min(at+shownMax, len(g))], "\n")
-}
-
-// Indented returns an indented script with fresh output. run executes the command of a line and
-// writes what came of it to out, indented; old output is not passed to it.
-func Indented(script string, run func(line string, out io.Writer)) string {
-	var out strings.Builder
-	for line := range strings.Lines(script) {
-		line = strings.TrimRight(line, "\n")
-		if strings.HasPrefix(line, "  ") || strings.HasPrefix(line, "\t") {
-			continue // old output
-		}
-		out.WriteString(line + "\n")
-		if line != "" && line[0] != '#' {
-			run(line, &out)
-		}
-	}
-	return out.String()
-}
-
-// Blocks returns a script of blocks with fresh output. run executes the command of a line and
-// returns what came of it, whole lines.
-func Blocks(script string, run func(line string) string) string {
-	var out, output strings.Builder
-	old := false
-	for line := range strings.SplitSeq(strings.TrimRight(script, "\n"), "\n") {
-		switch {
-		case line == "----":
-			out.WriteString("----\n" + output.String())
-			output.Reset()
-			old = true
-		case line == "":
-			out.WriteString("\n")
-			old = false
-		case old:
-		default:
-			out.WriteString(line + "\n")
-			if !strings.HasPrefix(line, "#") {
-				output.WriteString(run(line))
-			}
-		}
-	}
-	return out.String()
 }

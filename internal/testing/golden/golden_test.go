@@ -3,28 +3,21 @@ package golden
 import (
 	"fmt"
 	"io"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 )
 
-// TestIndented: commands run in order, old output goes, comments and blank lines stay.
-func TestIndented(t *testing.T) {
-	script := "# a comment\n\nfirst\n  old\n\told\nsecond\n"
+// TestPlay: commands run in order and their output is indented. Old output is dropped; comments and
+// blank lines stay.
+func TestPlay(t *testing.T) {
+	script := "# a comment\n\nfirst\n  old\n\told\nsecond 2  x\n"
 	n := 0
-	got := Indented(script, func(line string, out io.Writer) {
+	got := play(script, func(c Command, out io.Writer) {
 		n++
-		fmt.Fprintf(out, "  %d %s\n", n, line)
+		fmt.Fprintf(out, "%d %s\n%s\n%q\n", n, c.Line, c.Rest, c.Words)
 	})
-	assert.Equal(t, "# a comment\n\nfirst\n  1 first\nsecond\n  2 second\n", got)
-}
-
-// TestBlocks: the output of all commands of a block is below its line.
-func TestBlocks(t *testing.T) {
-	script := "# a comment\nfirst\nsecond\n----\nold\n\nthird\n----\n"
-	got := Blocks(script, func(line string) string { return strings.ToUpper(line) + "\n" })
-	assert.Equal(t, "# a comment\nfirst\nsecond\n----\nFIRST\nSECOND\n\nthird\n----\nTHIRD\n", got)
+	assert.Equal(t, "# a comment\n\nfirst\n  1 first\n  [\"first\"]\nsecond 2  x\n  2 second 2  x\n  2  x\n  [\"second\" \"2\" \"x\"]\n", got)
 }
 
 // TestFirstDifference: each way to differ is seen, also at the end.
