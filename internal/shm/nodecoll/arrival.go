@@ -31,6 +31,20 @@ func (g *Group) enterOperation() bool {
 	return true
 }
 
+// entrance is the algorithm of the phase entering. It has no state but the open operation.
+type entrance struct{}
+
+func (entrance) step(g *Group) bool { return g.enterOperation() }
+
+// waitsFor reports whether member m may still read the memory that the arrival line takes.
+func (entrance) waitsFor(g *Group, m int) bool {
+	last := g.lastUse()
+	if g.sharedOp <= last && m != g.me+1 {
+		last = g.sharedOp
+	}
+	return max(g.members[m].left, g.safe) < last
+}
+
 // lastUse returns the last operation in which others may read the memory that this one
 // takes.
 func (g *Group) lastUse() int64 {

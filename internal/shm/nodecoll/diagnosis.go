@@ -66,7 +66,7 @@ func (g *Group) isHere(m int) bool {
 func (g *Group) Waits() []int {
 	var waits []int
 	for m := range g.members {
-		if m != g.me && g.phase != idle && g.waitsFor(m) {
+		if m != g.me && g.WaitsFor(m) {
 			waits = append(waits, m)
 		}
 	}
@@ -81,38 +81,4 @@ func (g *Group) Waits() []int {
 }
 
 // WaitsFor reports whether the open operation waits for something that member m has not published.
-func (g *Group) WaitsFor(m int) bool { return g.phase != idle && g.waitsFor(m) }
-
-// waitsFor says whether the operation needs something of member m that is not there yet.
-func (g *Group) waitsFor(m int) bool {
-	switch g.phase {
-	case entering:
-		last := g.lastUse()
-		if g.sharedOp <= last && m != g.me+1 {
-			last = g.sharedOp
-		}
-		return max(g.members[m].left, g.safe) < last
-	case facing:
-		return g.pair.waitsFor(g, m)
-	case collecting:
-		return g.collector.waitsFor(g, m)
-	case taking:
-		return g.taker.waitsFor(g, m)
-	case counting:
-		return g.centre.waitsFor(g, m)
-	case reading:
-		return g.reader.waitsFor(g, m)
-	case chaining:
-		return g.chain.waitsFor(g, m)
-	case pulling:
-		return g.pull.waitsFor(g, m)
-	case passing:
-		return g.pipeline.waitsFor(g, m)
-	case swapping:
-		return g.swap.waitsFor(g, m)
-	case streaming:
-		return g.broadcast.waitsFor(g, m)
-	default:
-		return g.reduction.waitsFor(g, m)
-	}
-}
+func (g *Group) WaitsFor(m int) bool { return g.phase != idle && g.algorithms[g.phase].waitsFor(g, m) }

@@ -17,11 +17,10 @@
 //
 //	idle  -- Bcast, ... -->  entering  -- arrival line published -->  one algorithm  -->  idle
 //
-// Each algorithm is a type with its own state, kept by value in the Group. Its method
-// step(g) goes on as far as it can: false means that it waits, or has worked enough for one
-// Advance. Its method waitsFor(g, m) says whether it waits for member m. What they share is
-// in the Group: the open operation, the sequence of operations, lines and memory, and the
-// word that is waited for.
+// Each algorithm is a type with its own state, kept by value in the Group, which finds it by the
+// phase of the operation (interface algorithm). The parts that algorithms share are in the Group:
+// the open operation, the sequence of operations, lines and memory, and the word that the member
+// waits for.
 //
 // # Algorithms
 //

@@ -22,7 +22,18 @@ const (
 	swapping  // swap
 	streaming // broadcast
 	reducing  // reduction
+
+	phases
 )
+
+// An algorithm executes open operations of a Group.
+type algorithm interface {
+	// step continues the open operation as far as possible. It returns false if the operation
+	// waits, or if this Advance has done enough work.
+	step(g *Group) bool
+	// waitsFor reports whether the open operation needs something that member m has not published.
+	waitsFor(g *Group, m int) bool
+}
 
 // goesBySteps says whether an algorithm counts steps in the members' steps words.
 func (p phase) goesBySteps() bool { return p >= passing }
@@ -57,6 +68,10 @@ type Group struct {
 	budget int    // bytes that this Advance may still copy or reduce
 	copier segment.Copier
 
+	// algorithms has the algorithm of each phase but idle, as values that point to the fields below:
+	// a call converts and allocates nothing.
+	algorithms [phases]algorithm
+
 	// The algorithms. One of them has the open operation; reduction and pull meet through
 	// centre where the last to arrive works for all.
 	quick     quick
@@ -81,6 +96,10 @@ func New(c Config) *Group {
 	g := &Group{me: c.Me, regime: regimeOf(&c), members: make([]member, c.N), lines: openLines(&c)}
 	g.memory = memory{of: c.Data, members: c.N, ahead: c.Mutual}
 	g.pull.from = c.Pull
+	g.algorithms = [phases]algorithm{
+		entering: entrance{}, facing: g.pair, collecting: &g.collector, taking: &g.taker, counting: &g.centre, reading: g.reader, chaining: g.chain,
+		pulling: &g.pull, passing: &g.pipeline, swapping: &g.swap, streaming: &g.broadcast, reducing: &g.reduction,
+	}
 	for m := range g.members {
 		g.members[m] = member{base: c.Base[m], steps: g.lines.word(stepsAt + m*stride)}
 	}
@@ -138,32 +157,7 @@ func (g *Group) stepOpen() bool {
 	if g.phase.goesBySteps() && g.broken > g.safe && !g.mayOverwrite(g.broken) {
 		return false
 	}
-	switch g.phase {
-	case entering:
-		return g.enterOperation()
-	case facing:
-		return g.pair.step(g)
-	case collecting:
-		return g.collector.step(g)
-	case taking:
-		return g.taker.step(g)
-	case counting:
-		return g.centre.step(g)
-	case reading:
-		return g.reader.step(g)
-	case chaining:
-		return g.chain.step(g)
-	case pulling:
-		return g.pull.step(g)
-	case passing:
-		return g.pipeline.step(g)
-	case swapping:
-		return g.swap.step(g)
-	case streaming:
-		return g.broadcast.step(g)
-	default:
-		return g.reduction.step(g)
-	}
+	return g.algorithms[g.phase].step(g)
 }
 
 // waitOn ends this Advance: nothing can be done before word differs from seen.
