@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"errors"
-
 	"github.com/goulfm/goulfm/internal/net/transport"
 	"github.com/goulfm/goulfm/internal/protocol/rendezvous"
 	"github.com/goulfm/goulfm/internal/shm/segment"
@@ -158,91 +156,54 @@ func (ts *transfers) giveUp(r *Request) {
 
 // hear handles a control frame of a long message.
 func (ts *transfers) hear(from int, frame []byte) {
-	var err error
-	switch frame[0] {
-	case rendezvous.KindGrant:
-		err = ts.granted(from, frame)
-	case rendezvous.KindWithdraw:
-		err = ts.askedBack(from, frame)
-	case rendezvous.KindWithdrawn:
-		err = ts.withdrawn(from, frame)
-	case rendezvous.KindRefuse:
-		err = ts.refused(from, frame)
-	case rendezvous.KindGone:
-		err = ts.gone(from, frame)
-	default:
-		err = errUnknownFrame
-	}
-	if err != nil {
+	if err := rendezvous.Hear(ts, from, frame); err != nil {
 		ts.p.observe(Event{What: "anomaly", Procs: []int{from}, Text: err.Error()})
 	}
 }
 
-var errUnknownFrame = errors.New("control frame of an unknown kind")
-
-func (ts *transfers) granted(from int, frame []byte) error {
-	g, err := rendezvous.ReadGrant(frame)
-	if err != nil {
-		return err
-	}
+// Granted is a method of rendezvous.Host.
+func (ts *transfers) Granted(from int, g rendezvous.Grant) {
 	ts.dropPush(g.Send)
 	r := ts.p.find(Handle(g.Send))
 	if r == nil || !r.sending.Grant(from, g, len(r.buf)) {
 		ts.p.links.sendControl(from, rendezvous.Gone{Recv: g.Recv}.Append(nil))
-		return nil
+		return
 	}
 	r.direct = false
 	ts.p.enqueue(r)
-	return nil
 }
 
-func (ts *transfers) askedBack(from int, frame []byte) error {
-	w, err := rendezvous.ReadWithdraw(frame)
-	if err != nil {
-		return err
-	}
+// AskedBack is a method of rendezvous.Host.
+func (ts *transfers) AskedBack(from int, w rendezvous.Withdraw) {
 	// control frames overtake data frames; the sender should not wait until this process's next
 	// poll
 	ts.p.drain(from)
 	if ts.p.peers.At(from).long.TakeBack(ts.p.match, from, w) {
 		ts.p.links.sendControl(from, rendezvous.Withdrawn{Send: w.Send}.Append(nil))
 	}
-	return nil
 }
 
-func (ts *transfers) withdrawn(from int, frame []byte) error {
-	w, err := rendezvous.ReadWithdrawn(frame)
-	if err != nil {
-		return err
-	}
+// Withdrawn is a method of rendezvous.Host.
+func (ts *transfers) Withdrawn(from int, w rendezvous.Withdrawn) {
 	ts.dropPush(w.Send)
 	if r := ts.p.find(Handle(w.Send)); r != nil && r.sending.Withdrawn(from) {
 		r.direct = false
 		ts.p.complete(r, errWithdrawn)
 	}
-	return nil
 }
 
-func (ts *transfers) refused(from int, frame []byte) error {
-	f, err := rendezvous.ReadRefuse(frame)
-	if err != nil {
-		return err
-	}
+// Refused is a method of rendezvous.Host.
+func (ts *transfers) Refused(from int, f rendezvous.Refuse) {
 	ts.dropPush(f.Send)
 	if r := ts.p.find(Handle(f.Send)); r != nil && r.sending.Refused(from) {
 		r.direct = false
 		ts.p.complete(r, refusalError(f.Why))
 	}
-	return nil
 }
 
-func (ts *transfers) gone(from int, frame []byte) error {
-	g, err := rendezvous.ReadGone(frame)
-	if err != nil {
-		return err
-	}
+// Gone is a method of rendezvous.Host.
+func (ts *transfers) Gone(from int, g rendezvous.Gone) {
 	if r := ts.p.find(Handle(g.Recv)); r != nil && r.receiving.IsGone(from) {
 		ts.p.complete(r, ulfm.ErrRevoked)
 	}
-	return nil
 }

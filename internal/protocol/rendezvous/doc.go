@@ -67,10 +67,11 @@
 //
 // # What the host does
 //
-// The host finds ends by their handles. It moves payloads, keeps frames in the order in which it
-// was told to send them, hears nothing of a process after its death, and ends with End whatever is
-// over: by its last byte, by a death, by a revocation. It may let a receiver copy the payload from
-// the sender's memory instead (Pulled): then there are no chunks.
+// The host implements Host, and passes each control frame to Hear. It finds ends by their handles,
+// moves payloads, keeps frames in their order, and receives nothing of a process after its death.
+// It ends with End each send and receive that is over: by its last byte, by a death, by a
+// revocation. It may let a receiver copy the payload from the sender's memory instead (Pulled):
+// then there are no chunks.
 //
 // # Evidence
 //
@@ -86,5 +87,5 @@
 // by what a Read function and the methods return. But it can have as many withdrawals kept as it
 // likes.
 //
-// Reading order: send.go, receive.go, peer.go, frame.go; testdata; explore_test.go.
+// Reading order: send.go, receive.go, peer.go, frame.go, host.go; testdata; explore_test.go.
 package rendezvous

@@ -259,7 +259,9 @@ func (w *world) deliver(from, to, lane int) {
 	switch {
 	case p.dead || p.knows[from]:
 	case f.control != nil:
-		p.answer(from, f.control)
+		if err := Hear(p, from, f.control); err != nil {
+			p.w.breaks("%d: %v", p.me, err)
+		}
 	case f.what == "announce":
 		p.announced(from, f)
 	default:
@@ -300,37 +302,42 @@ func (p *proc) chunk(from int, f frame) {
 	}
 }
 
-func (p *proc) answer(from int, b []byte) {
-	switch b[0] {
-	case KindGrant:
-		g, _ := ReadGrant(b)
-		if e := p.sendOf(g.Send); !e.send.Grant(from, g, len(e.buf)) {
-			p.control(from, Gone{Recv: g.Recv}.Append(nil))
-		} else if e.result != "" {
-			p.w.breaks("%d: %s is over and is granted", p.me, e.name)
-		} else if g.Limit == 0 {
-			p.push(e)
-		}
-	case KindWithdraw:
-		v, _ := ReadWithdraw(b)
-		if p.peers[from].TakeBack(p.match, from, v) {
-			p.control(from, Withdrawn{Send: v.Send}.Append(nil))
-		}
-	case KindWithdrawn:
-		v, _ := ReadWithdrawn(b)
-		if e := p.sendOf(v.Send); e.send.Withdrawn(from) {
-			p.give(e, "cancelled")
-		}
-	case KindRefuse:
-		v, _ := ReadRefuse(b)
-		if e := p.sendOf(v.Send); e.send.Refused(from) {
-			p.give(e, "revoked")
-		}
-	case KindGone:
-		v, _ := ReadGone(b)
-		if e := p.recvOf(v.Recv); e.recv.IsGone(from) {
-			p.give(e, "revoked")
-		}
+// Granted is a method of Host.
+func (p *proc) Granted(from int, g Grant) {
+	if e := p.sendOf(g.Send); !e.send.Grant(from, g, len(e.buf)) {
+		p.control(from, Gone{Recv: g.Recv}.Append(nil))
+	} else if e.result != "" {
+		p.w.breaks("%d: %s is over and is granted", p.me, e.name)
+	} else if g.Limit == 0 {
+		p.push(e)
+	}
+}
+
+// AskedBack is a method of Host.
+func (p *proc) AskedBack(from int, w Withdraw) {
+	if p.peers[from].TakeBack(p.match, from, w) {
+		p.control(from, Withdrawn{Send: w.Send}.Append(nil))
+	}
+}
+
+// Withdrawn is a method of Host.
+func (p *proc) Withdrawn(from int, w Withdrawn) {
+	if e := p.sendOf(w.Send); e.send.Withdrawn(from) {
+		p.give(e, "cancelled")
+	}
+}
+
+// Refused is a method of Host.
+func (p *proc) Refused(from int, r Refuse) {
+	if e := p.sendOf(r.Send); e.send.Refused(from) {
+		p.give(e, "revoked")
+	}
+}
+
+// Gone is a method of Host.
+func (p *proc) Gone(from int, g Gone) {
+	if e := p.recvOf(g.Recv); e.recv.IsGone(from) {
+		p.give(e, "revoked")
 	}
 }
 

@@ -75,8 +75,8 @@ func (l *longs) announce(h *handle, to int, d *parcel) {
 	o.Announced(l.g.me.peers[o.proc].Count())
 }
 
-// granted returns a message that has still chunks to be sent, or nil.
-func (l *longs) granted(h *handle) *outgoing {
+// pushable returns a message that still has chunks to be sent, or nil.
+func (l *longs) pushable(h *handle) *outgoing {
 	return l.sendOn(h, func(o *outgoing) bool { return o.HasMatched() })
 }
 
@@ -197,8 +197,8 @@ func (l *longs) begin(r *receive, d *parcel) {
 	l.control(d.from, r.long.Grant(uint64(r.Slot)).Append(nil))
 }
 
-// chunked takes a chunk.
-func (l *longs) chunked(from int, c *chunk) {
+// chunk puts a chunk of a granted message in its place.
+func (l *longs) chunk(from int, c *chunk) {
 	if l.g.me.rules.Dead().Has(from) {
 		return
 	}
@@ -223,90 +223,57 @@ func (l *longs) chunked(from int, c *chunk) {
 	l.g.received(r)
 }
 
-// answered takes a control frame of a long message.
-func (l *longs) answered(from int, frame []byte) {
+// hear handles a control frame of a long message.
+func (l *longs) hear(from int, frame []byte) {
 	if l.g.me.rules.Dead().Has(from) {
 		return
 	}
-	var err error
-	switch frame[0] {
-	case rendezvous.KindGrant:
-		err = l.grantCame(from, frame)
-	case rendezvous.KindWithdraw:
-		err = l.withdrawCame(from, frame)
-	case rendezvous.KindWithdrawn:
-		err = l.withdrawnCame(from, frame)
-	case rendezvous.KindRefuse:
-		err = l.refuseCame(from, frame)
-	case rendezvous.KindGone:
-		err = l.goneCame(from, frame)
-	}
-	if err != nil {
+	if err := rendezvous.Hear(l, from, frame); err != nil {
 		l.g.sim.fail("no anomaly", "process %d about process %d: %v", l.g.me.id, from, err)
 	}
 }
 
-func (l *longs) grantCame(from int, frame []byte) error {
-	f, err := rendezvous.ReadGrant(frame)
-	if err != nil {
-		return err
-	}
-	o := l.sends[f.Send-1]
-	if !o.Grant(from, f, len(o.buf)) {
-		l.control(from, rendezvous.Gone{Recv: f.Recv}.Append(nil))
-		return nil
+// Granted is a method of rendezvous.Host.
+func (l *longs) Granted(from int, g rendezvous.Grant) {
+	o := l.sends[g.Send-1]
+	if !o.Grant(from, g, len(o.buf)) {
+		l.control(from, rendezvous.Gone{Recv: g.Recv}.Append(nil))
+		return
 	}
 	if o.over {
 		l.g.sim.fail("I12", "process %d: what is read for %d is the program's", l.g.me.id, from)
 	}
 	o.letOn()
 	l.g.rouse()
-	return nil
 }
 
-func (l *longs) withdrawCame(from int, frame []byte) error {
-	f, err := rendezvous.ReadWithdraw(frame)
-	if err != nil {
-		return err
+// AskedBack is a method of rendezvous.Host.
+func (l *longs) AskedBack(from int, w rendezvous.Withdraw) {
+	l.asked[announcement{from, w.Send}] = true
+	if l.g.me.peers[from].TakeBack(l.g.me.match, from, w) {
+		l.control(from, rendezvous.Withdrawn{Send: w.Send}.Append(nil))
 	}
-	l.asked[announcement{from, f.Send}] = true
-	if l.g.me.peers[from].TakeBack(l.g.me.match, from, f) {
-		l.control(from, rendezvous.Withdrawn{Send: f.Send}.Append(nil))
-	}
-	return nil
 }
 
-func (l *longs) withdrawnCame(from int, frame []byte) error {
-	f, err := rendezvous.ReadWithdrawn(frame)
-	if err != nil {
-		return err
-	}
-	if o := l.sends[f.Send-1]; o.Withdrawn(from) {
+// Withdrawn is a method of rendezvous.Host.
+func (l *longs) Withdrawn(from int, w rendezvous.Withdrawn) {
+	if o := l.sends[w.Send-1]; o.Withdrawn(from) {
 		l.endSend(o)
 		o.handle.talk.sent[o.to]--
 		l.g.sim.report.TakenBack++
 	}
-	return nil
 }
 
-func (l *longs) refuseCame(from int, frame []byte) error {
-	f, err := rendezvous.ReadRefuse(frame)
-	if err != nil {
-		return err
-	}
+// Refused is a method of rendezvous.Host.
+func (l *longs) Refused(from int, f rendezvous.Refuse) {
 	if o := l.sends[f.Send-1]; o.Refused(from) {
 		l.endSend(o)
 	}
-	return nil
 }
 
-func (l *longs) goneCame(from int, frame []byte) error {
-	f, err := rendezvous.ReadGone(frame)
-	if err != nil {
-		return err
-	}
-	if r := l.g.receives[f.Recv]; r.long.IsGone(from) {
+// Gone is a method of rendezvous.Host.
+func (l *longs) Gone(from int, g rendezvous.Gone) {
+	if r := l.g.receives[g.Recv]; r.long.IsGone(from) {
 		l.endReceive(r)
 	}
-	return nil
 }

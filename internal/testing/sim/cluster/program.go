@@ -168,7 +168,7 @@ func (g *program) ready(h *handle) []func() {
 	if t := h.talk; !t.over && (t.canSend() || t.awaits()) {
 		can = append(can, func() { g.say(h) })
 	}
-	if o := g.longs.granted(h); o != nil {
+	if o := g.longs.pushable(h); o != nil {
 		can = append(can, func() { g.longs.push(o) })
 	}
 	if o := g.longs.regrets(h); o != nil {

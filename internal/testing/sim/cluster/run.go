@@ -231,13 +231,13 @@ func (s *simulation) give(p *process, ev event) {
 	case arrival:
 		s.options.Diagram.arrived(s.now, ev)
 		if isLong(ev.frame) {
-			p.program.longs.answered(ev.other, ev.frame)
+			p.program.longs.hear(ev.other, ev.frame)
 			break
 		}
 		s.step(p, control.Receive{From: ev.other, Frame: ev.frame})
 	case piece:
 		s.options.Diagram.arrived(s.now, ev)
-		p.program.longs.chunked(ev.other, ev.chunk)
+		p.program.longs.chunk(ev.other, ev.chunk)
 	case message:
 		s.options.Diagram.arrived(s.now, ev)
 		p.program.arrived(ev.other, ev.data)
