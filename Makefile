@@ -10,7 +10,7 @@ SIMNODES ?=
 RULES := eventqueue|control|firstfit|flood|golden|hostlist|job|match|commstate|mono|must|commitinterval|rankset|redundancy|relayout|rendezvous|repair|rm|membership|sched|scaffold|mutants.*|session|sparse|spectable|tidy|waitgraph
 # Thousands of broken connections, of schedules, of states, or of starts take minutes under it: fewer do.
 RACESHORT ?= ./internal/net/transport/tcp ./internal/shm/nodecoll ./internal/protocol/robustlock ./internal/joblaunch/enginejob
-RACE ?= ./comm/... ./collectives ./rma ./shmem $(shell go list ./internal/... | grep -vE '/($(RULES)|nodecoll|transport/tcp|robustlock|enginejob|sim/.*)$$')
+RACE ?= ./comm/... ./collectives ./conformance ./rma ./shmem $(shell go list ./internal/... | grep -vE '/($(RULES)|nodecoll|transport/tcp|robustlock|enginejob|sim/.*)$$')
 # They judge programs that they launch, which are built without the detector.
 RACESKIP := OverProcesses|WaysToEnd|DeadlockIsReported
 # The costly checks change nothing: a rule that is deterministic and has no goroutine runs in full only with

@@ -6,7 +6,8 @@
 // The data is written from the rules and not from the code, and imports nothing of
 // ours, so it cannot agree with a mistake by construction. The tests of this
 // package hold the page, the table and the names of the test functions to each
-// other; package matrix runs every call in every state against [Expect].
+// other; the tests of conformance run every call in every state of package matrix against
+// [Expect].
 //
 // Not in here: the rules of the agreement and of the detectors (A and B), whose
 // tests cite the papers.

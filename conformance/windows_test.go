@@ -1,4 +1,4 @@
-package matrix_test
+package conformance_test
 
 import (
 	"runtime"
@@ -14,10 +14,10 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/spectable/matrix"
 )
 
-// homes are how goroutine ranks find their windows in each home.
+// homes has the configuration of goroutine ranks for each home.
 var homes = map[string]commtest.Config{"memory": {}, "nodes": {Nodes: commtest.Nodes{0, 0, 1, 1}}, "messages": {Messages: true}, "own": {}}
 
-// runWindowCell runs one cell on goroutine ranks and returns what its ranks report.
+// runWindowCell runs one cell on goroutine ranks and returns their reports.
 func runWindowCell(t testing.TB, x matrix.WindowCell) []matrix.Report {
 	t.Helper()
 	return report(t, homes[x.Home.Name], spectable.Ranks, x)
@@ -60,12 +60,12 @@ func TestSpecW2W3W5W8W10W11W13W14W16W17W18W19W20W23EveryCallInEveryState(t *test
 		len(cells), len(matrix.WindowCalls()), len(spectable.WindowStates()), homes, outcomes)
 }
 
-// TestWindowsAreJudged: a cell that is judged as one of another class says so.
+// TestWindowsAreJudged: a cell that is judged as a member of another class has complaints.
 func TestWindowsAreJudged(t *testing.T) {
 	for _, c := range []struct {
 		call, state string
 		as          spectable.WindowClass
-		says        string // "": it is right
+		says        string // empty: no complaint
 	}{
 		{"Put", "target dead, known", spectable.Access, ""},
 		{"Put", "target dead, known", spectable.Owning, "want [ok]"},

@@ -1,4 +1,4 @@
-package matrix_test
+package conformance_test
 
 import (
 	"context"
@@ -24,7 +24,7 @@ import (
 
 var overShm = flag.Bool("shm", false, "run the table over processes and shared memory, one call of each class in every state (minutes)")
 
-var onlyCells = flag.String("window-cells", "", "of the table of windows: the cells whose name holds this")
+var onlyCells = flag.String("window-cells", "", "run only the cells of the table of windows that have this text in their name")
 
 // binaries builds the launcher and the program once, into a folder that TestMain
 // removes.
@@ -33,7 +33,7 @@ var binaries = sync.OnceValue(func() error {
 	if binDir, err = os.MkdirTemp("", "goulfm-cells-"); err != nil {
 		return err
 	}
-	for name, pkg := range map[string]string{"goulfm": "../../../../cmd/goulfm", "cells": "./testdata/cells"} {
+	for name, pkg := range map[string]string{"goulfm": "../cmd/goulfm", "cells": "./testdata/cells"} {
 		cmd := exec.Command("go", "build", "-o", filepath.Join(binDir, name), pkg)
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if text, err := cmd.CombinedOutput(); err != nil {
@@ -53,14 +53,13 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// launch runs the program on n processes and returns what they printed, and the
-// job's exit code.
+// launch runs the program on n processes and returns their output and the job's exit code.
 func launch(t *testing.T, n int, args ...string) (string, int) {
 	t.Helper()
 	return launchOn(t, []string{"-n", strconv.Itoa(n)}, args...)
 }
 
-// launchOn is launch where the launcher's flags say.
+// launchOn is launch with flags of the launcher.
 func launchOn(t *testing.T, where []string, args ...string) (string, int) {
 	t.Helper()
 	if err := binaries(); err != nil {
@@ -68,7 +67,7 @@ func launchOn(t *testing.T, where []string, args ...string) (string, int) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 2*limit)
 	defer cancel()
-	// The launcher's own limit comes first: it says who waits for whom, with stacks.
+	// The launcher's own limit comes first: the launcher lists the waiting ranks, with stacks.
 	args = slices.Concat([]string{"run"}, where, []string{"--timeout", limit.String(), filepath.Join(binDir, "cells")}, args)
 	cmd := exec.CommandContext(ctx, filepath.Join(binDir, "goulfm"), args...)
 	cmd.WaitDelay = time.Second
@@ -82,9 +81,8 @@ func launchOn(t *testing.T, where []string, args ...string) (string, int) {
 
 // TestSpecR5R63C8WaysToEnd: a crash, an exit without Finalize, a panic, an error of
 // the program, an abort of a communicator, by a call or by its error handler, are
-// failures, of its members and of nobody else; an exit after Finalize is none. The
-// handler that is fatal ends the job. They are failures that the rank has told,
-// and the job's exit code tells them, too.
+// failures, of its members alone; an exit after Finalize is none. The handler that is fatal ends
+// the job. The rank reports these failures, and the job's exit code shows them, too.
 func TestSpecR5R63C8WaysToEnd(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds and launches programs")
@@ -151,7 +149,7 @@ func TestSpecR1CellsOverProcesses(t *testing.T) {
 			t.Errorf("%s: %d ranks came to the end, code %d\n%s", x.Name(), done, code, out)
 		}
 	}
-	said.Judge(t, "matrix.TestSpecR1CellsOverProcesses", spectable.Gaps())
+	said.Judge(t, "conformance.TestSpecR1CellsOverProcesses", spectable.Gaps())
 	t.Logf("%d cells over processes", len(cells))
 }
 

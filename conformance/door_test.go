@@ -1,4 +1,4 @@
-package matrix_test
+package conformance_test
 
 import (
 	"github.com/goulfm/goulfm/comm"

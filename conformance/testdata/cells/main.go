@@ -1,5 +1,5 @@
-// Cells runs one cell of the table as processes of a real job, or shows what
-// counts as a failure:
+// Cells runs one cell of the table as processes of a real job, or shows which ends of a process are
+// failures:
 //
 //	goulfm run -n 4 cells cell DIR "Recv from peer / peer dead, known"
 //	goulfm run -n 4 cells window DIR "Put / target dead, known / memory"
@@ -95,16 +95,16 @@ func (p place) Await(ctx context.Context, sign string) {
 	}
 }
 
-// Die gives the sign first: afterwards nobody is left to do it. That the death is
-// unknown then is only likely.
+// Die gives the sign first, because a dead process cannot. It is likely, but not certain, that the
+// death is unknown then.
 func (p place) Die(sign string) {
 	p.Raise(sign)
 	_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	select {}
 }
 
-// end lets rank 3 end in some way, and its neighbour in the lower half of the job
-// as well where that is the point; the others print whom they know to have failed.
+// end ends rank 3 in some way, and for some ways its neighbour as well. The others print the failed
+// ranks that they know.
 func end(ctx context.Context, w *comm.Comm, how string) error {
 	pair, err := w.Split(ctx, w.Rank()/2, 0)
 	if err != nil {
@@ -148,7 +148,7 @@ func end(ctx context.Context, w *comm.Comm, how string) error {
 	return survive(ctx, w, how)
 }
 
-// both says whether rank 3's way to end takes its neighbour with it.
+// both reports whether rank 3's way to end includes its neighbour.
 func both(how string) bool { return how == "abort" || how == "handler" }
 
 func survive(ctx context.Context, w *comm.Comm, how string) error {

@@ -1,4 +1,4 @@
-package matrix_test
+package conformance_test
 
 import (
 	"bytes"
@@ -18,7 +18,7 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/spectable/matrix"
 )
 
-// limit is how long a cell may take. It needs milliseconds.
+// limit bounds the time of a cell. A cell needs milliseconds.
 const limit = 30 * time.Second
 
 // signs are given between goroutines.
@@ -59,7 +59,7 @@ func (p place) Die(sign string) {
 	commtest.Kill(p.w)
 }
 
-// runCell runs one cell on goroutine ranks and returns what its ranks report.
+// runCell runs one cell on goroutine ranks and returns their reports.
 func runCell(t testing.TB, x matrix.Cell) []matrix.Report {
 	t.Helper()
 	return report(t, commtest.Config{}, x.Ranks(), x)
@@ -71,7 +71,7 @@ type runner interface {
 	Run(ctx context.Context, w *comm.Comm, env matrix.Env) (matrix.Report, bool)
 }
 
-// report runs a cell on goroutine ranks and returns what they report.
+// report runs a cell on goroutine ranks and returns their reports.
 func report(t testing.TB, cfg commtest.Config, ranks int, x runner) []matrix.Report {
 	t.Helper()
 	var mu sync.Mutex
@@ -99,11 +99,11 @@ func stacks() string {
 	return all.String()
 }
 
-// A tally counts what the cells showed.
+// A tally counts the outcomes of cells.
 type tally struct {
 	mu       sync.Mutex
 	outcomes map[spectable.Outcome]int
-	unaware  int // calls made by who did not know of a death that had happened
+	unaware  int // calls made at ranks that did not know of a death that had happened
 }
 
 func (y *tally) note(x matrix.Cell, reports []matrix.Report) {
@@ -142,18 +142,17 @@ func TestSpecR1R5R6R7EveryCallInEveryState(t *testing.T) {
 	}
 	close(work)
 	wg.Wait()
-	said.Judge(t, "matrix.TestSpecR1R5R6R7EveryCallInEveryState", spectable.Gaps())
-	t.Logf("%d cells: %d calls in %d states; outcomes: %v; %d calls of who did not know of the death",
+	said.Judge(t, "conformance.TestSpecR1R5R6R7EveryCallInEveryState", spectable.Gaps())
+	t.Logf("%d cells: %d calls in %d states; outcomes: %v; %d calls at ranks that did not know of the death",
 		len(cells), len(matrix.Calls()), len(spectable.States()), seen.outcomes, seen.unaware)
 	if seen.unaware == 0 {
-		t.Error("everybody knew: the states of unknown deaths were not reached")
+		t.Error("all ranks knew: the states of unknown deaths were not reached")
 	}
 }
 
-// TestSpecR1R45R46PeerKilledAtEveryFrame of what it sends and takes, for every call
-// between two: the call returns, with success or with the error of its class, and
-// the survivors go on. (Collectives, agreements and creations have such tests of
-// their own.)
+// TestSpecR1R45R46PeerKilledAtEveryFrame kills the peer at every frame that it sends or receives,
+// for every call between two processes. The call returns success or the error of its class, and the
+// survivors continue. (Collectives, agreements and creations have such tests of their own.)
 func TestSpecR1R45R46PeerKilledAtEveryFrame(t *testing.T) {
 	longtest.Skip(t, "a thousand runs")
 	if testing.Short() {
@@ -189,7 +188,7 @@ func TestSpecR1R45R46PeerKilledAtEveryFrame(t *testing.T) {
 			}
 		}
 	}
-	said.Judge(t, "matrix.TestSpecR1R45R46PeerKilledAtEveryFrame", spectable.Gaps())
+	said.Judge(t, "conformance.TestSpecR1R45R46PeerKilledAtEveryFrame", spectable.Gaps())
 	t.Logf("%d runs; outcomes: %v", runs, seen.outcomes)
 }
 
@@ -221,7 +220,7 @@ func TestSpecR68ManyGoroutinesMeetADeath(t *testing.T) {
 			runs++
 		}
 	}
-	said.Judge(t, "matrix.TestSpecR68ManyGoroutinesMeetADeath", spectable.Gaps())
+	said.Judge(t, "conformance.TestSpecR68ManyGoroutinesMeetADeath", spectable.Gaps())
 	t.Logf("%d runs; outcomes: %v", runs, seen.outcomes)
 	if seen.outcomes[spectable.OK] == 0 || seen.outcomes[spectable.Failed] == 0 {
 		t.Error("the deaths came too early or too late")
@@ -273,8 +272,8 @@ func crowd(ctx context.Context, t *testing.T, w *comm.Comm, calls []matrix.Call,
 	wg.Wait()
 }
 
-// TestTheTableCanFail: calls that are judged as what they are not are found out,
-// so a table without complaints means something.
+// TestTheTableCanFail judges calls as members of a wrong class: each is found. A table without
+// complaints is therefore evidence.
 func TestTheTableCanFail(t *testing.T) {
 	for _, c := range []struct {
 		call, state string
@@ -282,7 +281,7 @@ func TestTheTableCanFail(t *testing.T) {
 		says        string
 	}{
 		{"Recv from peer", "peer dead, known", spectable.NoProcess, "returned failed"},
-		{"Recv from peer", "third dead, known, served before", spectable.Wild, ""}, // both rules say ok
+		{"Recv from peer", "third dead, known, served before", spectable.Wild, ""}, // both rules allow ok
 		{"Recv from any", "third dead, known", spectable.Local, "returned failed"},
 		{"Irecv from any, wait", "third dead, known", spectable.Wild, "returned pending"},
 		{"Recv from peer", "revoked during", spectable.NoProcess, "returned revoked"},
@@ -295,17 +294,17 @@ func TestTheTableCanFail(t *testing.T) {
 		cell.Call.Class = c.as
 		wrong := strings.Join(cell.Wrong(runCell(t, cell)), "; ")
 		if c.says == "" && wrong != "" || !strings.Contains(wrong, c.says) {
-			t.Errorf("%s judged as another class: said %q, want %q", cell.Name(), wrong, c.says)
+			t.Errorf("%s judged as another class: complaints %q, want %q", cell.Name(), wrong, c.says)
 		}
 	}
 	cell := find(t, "Recv from peer", "peer dead, known")
 	cell.Call.Op = "probe"
 	if wrong := cell.Wrong(runCell(t, cell)); len(wrong) != 1 || !strings.Contains(wrong[0], `operation is "recv", want "probe"`) {
-		t.Errorf("a wrong operation in an error: said %q", wrong)
+		t.Errorf("a wrong operation in an error: complaints %q", wrong)
 	}
 	uneven := []matrix.Report{{Rank: 0, Outcome: spectable.OK}, {Rank: 2, Outcome: spectable.Failed}}
 	if wrong := find(t, "Agree", "peer dead, known").Wrong(uneven); len(wrong) != 1 {
-		t.Errorf("outcomes that are not uniform: said %q", wrong)
+		t.Errorf("outcomes that are not uniform: complaints %q", wrong)
 	}
 }
 

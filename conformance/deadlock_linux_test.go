@@ -1,4 +1,4 @@
-package matrix_test
+package conformance_test
 
 import (
 	"bufio"
@@ -18,8 +18,8 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/longtest"
 )
 
-// waitLine is a line of the launcher's list of who waits for whom. The ranks waited for
-// are those of the communicator.
+// waitLine is a line of the launcher's list of waiting ranks. The awaited ranks are numbers of the
+// communicator.
 var waitLine = regexp.MustCompile(`(?m)^  rank (\d+): (\w+ on [^\n]*) waits for ranks ([\d,]+), tag`)
 
 // waitsOf reads a list, of a job in which ranks wait on communicators whose rank 0 is
@@ -45,9 +45,9 @@ func waitsOf(t *testing.T, dump string, base func(rank int) int) (waits []waitgr
 }
 
 // TestSpecC4DeadlockIsReported: processes that shrink overlapping communicators in
-// different orders wait for each other. The list that the launcher prints when the time
-// is up, or when it is asked by SIGQUIT, names for each whom it waits for; followed,
-// that leads round in a circle through the two that are in both.
+// different orders wait for each other. The launcher prints a list at the time limit, and after
+// SIGQUIT. It names the awaited rank of each rank. These ranks form a circle through the two
+// members of both communicators.
 func TestSpecC4DeadlockIsReported(t *testing.T) {
 	longtest.Skip(t, "jobs that hang until their time is up")
 	if testing.Short() {
@@ -65,7 +65,7 @@ func TestSpecC4DeadlockIsReported(t *testing.T) {
 	}{
 		{"", false, "rank 1 (shrink on split of world) -> rank 2 (shrink on split#2 of world) -> rank 1"},
 		{"", true, "rank 1 (shrink on split of world) -> rank 2 (shrink on split#2 of world) -> rank 1"},
-		// By messages a member waits for its parent in the tree, who waits for others.
+		// By messages a member waits for its parent in the tree, and the parent for others.
 		{"--agree era", false, "rank 0 (shrink on split of world) -> rank 2 (shrink on split#2 of world) -> rank 1 (shrink on split of world) -> rank 0"},
 	} {
 		want := "goulfm: they wait for each other: " + c.circle + "\n"
@@ -78,14 +78,13 @@ func TestSpecC4DeadlockIsReported(t *testing.T) {
 			t.Errorf("%q, asked %v: %d waits, circle %q, want %q\n%.2000s", c.flags, c.asked, len(waits), got, c.circle, dump)
 		}
 		if !tells(dump) {
-			t.Errorf("%q, asked %v: not told: %q\n%.2000s", c.flags, c.asked, want, dump)
+			t.Errorf("%q, asked %v: not reported: %q\n%.2000s", c.flags, c.asked, want, dump)
 		}
 	}
 }
 
-// hang runs a job that hangs and returns what its launcher says of that, when the time is up or
-// when it is asked. The time begins with the job: it is doubled until all ranks have come to where
-// they wait by then.
+// hang runs a job that hangs, and returns the launcher's report at the time limit or after SIGQUIT.
+// The limit begins with the job: hang doubles the limit until all ranks wait by then.
 func hang(t *testing.T, asked bool, tells func(dump string) bool, args ...string) (dump string) {
 	t.Helper()
 	run := func(flags ...string) *exec.Cmd {
@@ -109,8 +108,8 @@ func hang(t *testing.T, asked bool, tells func(dump string) bool, args ...string
 	return dump
 }
 
-// ask sends SIGQUIT once all ranks are about to wait, and again until the answer tells that they
-// do, or the time of the command is over. Then it kills the launcher, and its ranks with it.
+// ask sends SIGQUIT once all ranks are about to wait, and again until the answer lists them as
+// waiting, or the time of the command is over. Then ask kills the launcher and its ranks.
 func ask(t *testing.T, cmd *exec.Cmd, tells func(dump string) bool) string {
 	t.Helper()
 	out, w, err := os.Pipe()
