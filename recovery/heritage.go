@@ -35,12 +35,8 @@ func (r *runner) takeOver() {
 	}
 	r.home.taken = nil
 	nodes := r.w.placement()
-	if slices.Index(nodes, nodes[r.w.run.Rank]) != r.w.run.Rank {
-		return
-	}
 	for number := range memory.Homes() {
-		owner := slices.Index(r.w.run.Homes, number)
-		if owner >= 0 && nodes[owner] == nodes[r.w.run.Rank] {
+		if !r.w.run.Reads(number, nodes) {
 			continue
 		}
 		if other := memory.Home(number); r.inherit(other) {

@@ -122,14 +122,9 @@ func (w *World) kept(err error) bool {
 	return err == nil
 }
 
-// isStale reports whether a part in this home is not needed by any rank. A version that an earlier
-// attempt has left and that was not restored is complete nowhere. Of the restored version each rank
-// has its part in its own home by now, unless the world that made the version had another size.
+// isStale is the rule of a plan for a part in this home.
 func (w *World) isStale(k rankstore.Label) bool {
-	if w.plan.Source == repair.FromMemory && isPartOf(k, w.plan.Label) {
-		return w.plan.Size == w.run.Size && int(k.Rank) != w.run.Rank
-	}
-	return k.Epoch != w.plan.Epoch
+	return w.plan.IsStale(versionOf(k), int(k.Rank), w.run)
 }
 
 // keepRestored stores the restored data in the home if they are missing there: they came from a

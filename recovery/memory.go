@@ -1,6 +1,7 @@
 package recovery
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/goulfm/goulfm/internal/base/rankset"
@@ -71,13 +72,13 @@ func (m *memory) drop(which func(l repair.Label) bool) {
 
 // settle forgets the parts of a version that this process does not need in the present layout, and
 // notes the present nodes of the ranks.
-func (m *memory) settle(l repair.Label, nodes []int, mine int, needed rankset.Set) {
+func (m *memory) settle(l repair.Label, nodes []int, run repair.Run, needed rankset.Set) {
 	v := m.find(l)
 	if v == nil {
 		return
 	}
 	v.nodes = slices.Clone(nodes)
-	v.shares = slices.DeleteFunc(v.shares, func(s share) bool { return s.rank != mine || !slices.Equal(s.nodes, nodes) })
+	v.shares = slices.DeleteFunc(v.shares, func(s share) bool { return !run.KeepsShare(s.rank, s.nodes, nodes) })
 	for rank, p := range v.parts {
 		if !needed.Has(rank) {
 			delete(v.parts, rank)
@@ -138,22 +139,18 @@ func (m *memory) room(n int) []byte {
 }
 
 // held lists the data of this process, for its report.
-func (m *memory) held() []repair.Held {
-	var all []repair.Held
+func (m *memory) held() (all []repair.Held) {
 	for _, v := range m.versions {
-		h := repair.Held{Label: v.label, Nodes: v.nodes}
-		for rank := range v.parts {
-			h.Data.Add(rank)
-		}
-		var others []repair.Held
-		for _, s := range v.shares {
-			if slices.Equal(s.nodes, v.nodes) {
-				h.Parity.Add(s.rank)
-				continue
-			}
-			others = append(others, repair.Held{Label: v.label, Nodes: s.nodes, Parity: rankset.Of(s.rank)})
-		}
-		all = append(append(all, h), others...)
+		all = append(all, repair.Holding(v.label, v.nodes, maps.Keys(v.parts), v.placements)...)
 	}
 	return all
+}
+
+// placements iterates over the ranks and the placements of the shares.
+func (v *version) placements(yield func(rank int, nodes []int) bool) {
+	for _, s := range v.shares {
+		if !yield(s.rank, s.nodes) {
+			return
+		}
+	}
 }

@@ -158,7 +158,7 @@ func (r *runner) restore(p repair.Plan) bool {
 // restoreMemory moves the parts of a version to their new owners, and copies to their keepers.
 func (r *runner) restoreMemory(p repair.Plan) bool {
 	w := r.w
-	v := r.mem.at(p.Label, madeOn(p, w.nodes))
+	v := r.mem.at(p.Label, p.MadeOn(w.nodes))
 	if (len(p.Steps) > 0 || len(p.Copies) > 0 || p.Size != w.run.Size || v.owner != w.run.Rank) && r.load(v) != nil {
 		return false
 	}
@@ -178,19 +178,6 @@ func (r *runner) restoreMemory(p repair.Plan) bool {
 		}
 	}
 	return true
-}
-
-// madeOn returns the placement of the parts of a plan. A version that a world of another size has
-// made keeps the placement of that world until the next commit:
-//
-//	0        is alone after a shrink, and has made version 7 of one part
-//	0, 1     1 is new and keeps a copy of it; 0 dies
-//	2, 1     1 has all of version 7, unless it takes its copy for one of two parts
-func madeOn(p repair.Plan, nodes []int) []int {
-	if p.Size != len(nodes) {
-		return p.Nodes
-	}
-	return nodes
 }
 
 // restoreFiles is restore from files.
@@ -230,12 +217,7 @@ func (r *runner) settle(l repair.Label) {
 	w := r.w
 	r.expect(l)
 	r.mem.drop(func(other repair.Label) bool { return other != l })
-	if w.plan.Size != w.run.Size {
-		return
+	if needed, ok := w.plan.Needs(w.run); ok {
+		r.mem.settle(l, w.nodes, w.run, needed)
 	}
-	needed := rankset.Of(w.run.Rank)
-	if layout, ok := w.layout.(redundancy.Mirror); ok {
-		needed.Union(layout.KeptBy(w.run.Rank))
-	}
-	r.mem.settle(l, w.nodes, w.run.Rank, needed)
 }

@@ -87,6 +87,6 @@
 // Sources of the ideas: Gamell et al. (Fenix, SC'14) and Teranishi and Heroux (LFLR,
 // 2014) for repair in place; Bland et al. (ULFM, 2013) for shrink and agree.
 //
-// To read next: world.go, attempt.go, leave.go, word.go, choose.go, handover.go, archive.go,
-// replay.go, and a script in testdata.
+// To read next: world.go, attempt.go, leave.go, word.go, choose.go, holding.go, handover.go,
+// archive.go, replay.go, and a script in testdata.
 package repair

@@ -87,7 +87,7 @@ func worlds() []Edit {
 		},
 		{
 			Name: "recovery-made-on", Rule: "a version of a world of another size stays that world's until the next commit",
-			Changes: []Change{{File: "recovery/store.go", Old: "if p.Size != len(nodes) {", New: "if p.Size < 0 {"}},
+			Changes: []Change{{File: "internal/ckpt/repair/holding.go", Old: "if p.Size != len(nodes) {", New: "if p.Size < 0 {"}},
 			Tests:   []Test{{Run: "TestMadeOn"}},
 		},
 		{

@@ -3,7 +3,6 @@ package repairs
 import (
 	"slices"
 
-	"github.com/goulfm/goulfm/internal/base/rankset"
 	"github.com/goulfm/goulfm/internal/ckpt/redundancy"
 	"github.com/goulfm/goulfm/internal/ckpt/repair"
 )
@@ -150,11 +149,7 @@ func (w *driver) restore(p repair.Plan) {
 	w.att.plan, w.expected = p, nil
 	var moves []move
 	if p.Source == repair.FromMemory {
-		nodes := w.att.nodes()
-		if p.Size != w.att.run.Size {
-			nodes = p.Nodes // it stays that world's until the next commit
-		}
-		v := w.store.at(p.Label, nodes)
+		v := w.store.at(p.Label, p.MadeOn(w.att.nodes()))
 		for _, s := range slices.Concat(p.Steps, p.Copies) {
 			switch s := s.(type) {
 			case redundancy.Send:
@@ -285,16 +280,12 @@ func (w *driver) settle(l repair.Label) {
 	w.store.drop(func(other repair.Label) bool { return other != l })
 	a := w.att
 	v := w.store.find(l)
-	if a.plan.Size != a.run.Size || v == nil {
+	needed, ok := a.plan.Needs(a.run)
+	if !ok || v == nil {
 		return
 	}
-	nodes, me := a.nodes(), a.base.group.Me
-	needed := rankset.Of(me)
-	if layout, ok := a.plan.Layout.(redundancy.Mirror); ok {
-		needed.Union(layout.KeptBy(me))
-	}
-	v.nodes = nodes
-	v.shares = slices.DeleteFunc(v.shares, func(s keptShare) bool { return s.rank != me || !slices.Equal(s.nodes, nodes) })
+	v.nodes = a.nodes()
+	v.shares = slices.DeleteFunc(v.shares, func(s keptShare) bool { return !a.run.KeepsShare(s.rank, s.nodes, v.nodes) })
 	for rank := range v.parts {
 		if !needed.Has(rank) {
 			delete(v.parts, rank)

@@ -19,6 +19,44 @@
 //
 // check.go lists V1 to V14. losses.go decides when a loss excuses a violation.
 //
+// # Shared with package recovery
+//
+// Decisions are those of package repair, which both hosts call: the rules of a world, of files
+// (Archive), of static and forward members (Stock), of replays (Replays), and of the data of one
+// process (holding.go: reports, placements, stale parts, homes to read). Layouts and plans are
+// those of package redundancy.
+//
+// # Differences from package recovery
+//
+// Package recovery is written for one goroutine for each process, which blocks in calls of comm.
+// Here all processes share one goroutine, and each waiting call is a function that runs later. This
+// package therefore has its own version of these files:
+//
+//	here       recovery             difference
+//	drive.go   run.go, attempt.go   actions are executed by callbacks; there are no contexts, and a
+//	                                revocation cancels the attempt in a later event
+//	calls.go   calls.go             calls are events of the control rules; a Replace is answered by
+//	                                the launcher of job.go
+//	store.go   memory.go            a part is a few numbers, whose sum identifies its rank; buffers
+//	                                are not reused
+//	data.go    store.go,            every transfer is a move of a whole part; there are no frames,
+//	           transfer.go          and static members are sent again
+//	data.go    parity.go            a share keeps the parts of its group, in place of coded pieces:
+//	                                package erasure is not used
+//	data.go    deal.go              in a world of another size each rank gets all parts, in place of
+//	                                elements
+//	memory.go  home.go,             a home is a list of parts; there are no chunks, checksums or
+//	           heritage.go, kept.go owners, and a store is atomic
+//	own.go     own.go, transfer.go  a saving is a count; a keeper answers in the event of its
+//	                                arrival, without a goroutine of its own
+//	files.go   files.go, lock.go,   a file is written in three steps, between which the process can
+//	           filewrite.go         die; it is whole, torn or absent; no lock excludes another job
+//	folder.go  reload.go, package   a folder is a list in virtual time
+//	           checkpoint
+//	silent.go  verify.go            numbers are compared, in place of bytes
+//
+// Marks, narration, statistics and the bounds of memory exist in package recovery alone.
+//
 // # Reading order
 //
 //	run.go     one run, its options and its report

@@ -80,12 +80,8 @@ func (w *driver) takeOver() {
 	}
 	w.taken = nil
 	nodes := w.att.nodes()
-	if slices.Index(nodes, w.node) != w.att.run.Rank {
-		return
-	}
 	for number := range memory.homes {
-		owner := slices.Index(w.att.run.Homes, number)
-		if owner >= 0 && nodes[owner] == w.node {
+		if !w.att.run.Reads(number, nodes) {
 			continue
 		}
 		if other := &memory.homes[number]; !other.isEmpty() {
@@ -133,12 +129,8 @@ func (w *driver) keepPart(l repair.Label, p keptPart) bool {
 	if w.gone {
 		return false
 	}
-	plan, run := w.att.plan, w.att.run
 	w.home.versions = slices.DeleteFunc(w.home.versions, func(k partInHome) bool {
-		if plan.Source == repair.FromMemory && k.label == plan.Label {
-			return plan.Size == run.Size && k.rank != run.Rank // each rank has its part in its own home by now
-		}
-		return k.label.Epoch != plan.Epoch || k.label == l
+		return w.att.plan.IsStale(k.label, k.rank, w.att.run) || k.label == l
 	})
 	w.home.versions = append(w.home.versions, partInHome{p, w.att.nodes()})
 	return true

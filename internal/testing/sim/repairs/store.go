@@ -1,9 +1,9 @@
 package repairs
 
 import (
+	"maps"
 	"slices"
 
-	"github.com/goulfm/goulfm/internal/base/rankset"
 	"github.com/goulfm/goulfm/internal/ckpt/repair"
 	"github.com/goulfm/goulfm/internal/testing/sim/world"
 )
@@ -75,21 +75,18 @@ func (s *store) drop(which func(l repair.Label) bool) {
 // held is for a report.
 func (s *store) held() (all []repair.Held) {
 	for _, v := range s.versions {
-		h := repair.Held{Label: v.label, Nodes: v.nodes}
-		for rank := range v.parts {
-			h.Data.Add(rank)
-		}
-		var others []repair.Held
-		for _, x := range v.shares {
-			if slices.Equal(x.nodes, v.nodes) {
-				h.Parity.Add(x.rank)
-				continue
-			}
-			others = append(others, repair.Held{Label: v.label, Nodes: x.nodes, Parity: rankset.Of(x.rank)})
-		}
-		all = append(append(all, h), others...)
+		all = append(all, repair.Holding(v.label, v.nodes, maps.Keys(v.parts), v.placements)...)
 	}
 	return all
+}
+
+// placements iterates over the ranks and the placements of the shares.
+func (v *kept) placements(yield func(rank int, nodes []int) bool) {
+	for _, x := range v.shares {
+		if !yield(x.rank, x.nodes) {
+			return
+		}
+	}
 }
 
 func (s *store) owned() (all []repair.Own) {
