@@ -278,8 +278,8 @@ func TestDeathOfOneWhoWaits(t *testing.T) {
 	assert.Equal(t, []Answer{{1, 11, nil}}, w.do(t, 1, Frame{Op: Unlock, Reply: 11}))
 }
 
-// TestWithdrawReturnsTheLock: an origin that gives up before it learns that it holds the lock gives
-// the lock back unused. One that waits gives up the wait, and one that knows unlocks.
+// TestWithdrawReturnsTheLock: the target returns an unused lock for an origin that gives up before the
+// answer arrives. Another withdrawal ends a wait, and an Unlock ends a hold.
 func TestWithdrawReturnsTheLock(t *testing.T) {
 	w := newWorld()
 	step := func(from int, f Frame) []Answer {
