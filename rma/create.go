@@ -350,9 +350,18 @@ func (k *creation) findRegion(o window.Offer) (*window.Region, error) {
 	return r, nil
 }
 
-// ranked is the number of members that can identify themselves in the flag of the agreement. Bit 0
-// is the vote of all members.
-const ranked = 63
+// The flag of the agreement: bit 0 is the vote of all members. Each of the first ranked members that
+// votes no clears a bit of its own. A member that votes no because of a revocation clears the last
+// bit, since other members may not have learned of the revocation yet:
+//
+//	0                              1
+//	offers its memory              offers its memory, has all offers
+//	the communicator is revoked
+//	votes no, returns ErrRevoked   votes yes; the revocation comes later
+const (
+	ranked      = 62
+	unrevokedAt = 63
+)
 
 // agree ends the creation: nil at all, or an error at all. The contribution is immediate: a member
 // that gives up the wait has been counted, and revokes the window that the others may have.
@@ -362,6 +371,9 @@ func (k *creation) agree(ctx context.Context) error {
 		flag = ^uint64(1)
 		if k.me < ranked {
 			flag &^= 1 << (k.me + 1)
+		}
+		if errors.Is(k.mine, comm.ErrRevoked) {
+			flag &^= 1 << unrevokedAt
 		}
 	}
 	_, err := k.c.Iagree(&flag).Wait(ctx)
@@ -376,8 +388,11 @@ func (k *creation) agree(ctx context.Context) error {
 	case err != nil:
 		return k.failBy(k.spec.op, err)
 	}
-	if k.mine != nil {
+	switch {
+	case k.mine != nil:
 		return k.failBy(k.spec.op, k.mine)
+	case flag>>unrevokedAt&1 == 0:
+		return k.fail(k.spec.op, nil, comm.ErrRevoked)
 	}
 	return k.fail(k.spec.op, k.guilty(flag), comm.ErrPeerArgument)
 }

@@ -2,10 +2,13 @@ package rma_test
 
 import (
 	"context"
+	"math/rand/v2"
+	"runtime"
 	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/goulfm/goulfm/collectives"
 	"github.com/goulfm/goulfm/comm"
@@ -340,4 +343,36 @@ func TestHandler(t *testing.T) {
 		assert.NoError(t, w.Fence(ctx))
 		assert.NoError(t, w.Free())
 	})
+}
+
+// TestSpecW1RevokedWhileItIsMade: a revocation during the creation of a window is ErrRevoked at each
+// member that gets no window, also at one that had the offers of all members before it.
+func TestSpecW1RevokedWhileItIsMade(t *testing.T) {
+	for seed := range uint64(20) {
+		commtest.Nodes{0, 0, 1}.Run(t, func(ctx context.Context, c *comm.Comm) {
+			rng := rand.New(rand.NewPCG(seed, uint64(c.Rank())))
+			for range 20 {
+				d, err := c.Dup(ctx)
+				require.NoError(t, err)
+				revoked := make(chan bool)
+				go func() {
+					defer close(revoked)
+					for range rng.IntN(2000) {
+						runtime.Gosched()
+					}
+					if d.Rank() == 0 {
+						assert.NoError(t, d.Revoke())
+					}
+				}()
+				w, err := rma.Allocate[int](ctx, d, 1)
+				if err != nil {
+					assert.ErrorIs(t, err, comm.ErrRevoked)
+				} else {
+					assert.NoError(t, w.Free())
+				}
+				<-revoked
+				assert.NoError(t, d.Free())
+			}
+		})
+	}
 }

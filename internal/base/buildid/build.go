@@ -3,4 +3,4 @@
 package buildid
 
 // Build identifies the wire formats and memory layouts of this build.
-const Build uint32 = 0x57a4e8fc
+const Build uint32 = 0x6d1dff40
