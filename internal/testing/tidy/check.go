@@ -3,6 +3,7 @@ package tidy
 import (
 	"fmt"
 	"go/ast"
+	"go/build"
 	"go/importer"
 	"go/token"
 	"go/types"
@@ -10,7 +11,14 @@ import (
 
 // standard reads the standard library's types from its source, each package once
 // for all trees. Only one goroutine at a time may use this importer.
-var standard = importer.ForCompiler(token.NewFileSet(), "source", nil)
+var standard = sourceImporter()
+
+// sourceImporter reads packages as they are without cgo: with cgo it would leave files of the C
+// compiler in the folder for temporary files.
+func sourceImporter() types.Importer {
+	build.Default.CgoEnabled = false
+	return importer.ForCompiler(token.NewFileSet(), "source", nil)
+}
 
 // checker finds the types of this tree's packages. Ours are read from the tree,
 // so that an in-memory tree works as well as a checkout.
