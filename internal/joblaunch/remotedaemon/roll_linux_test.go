@@ -32,3 +32,20 @@ func TestLateNewsOfTheProcessBefore(t *testing.T) {
 	r.enter(job.NumberOf(3, 1), false)
 	assert.Equal(t, []job.Holding{{Seat: 3}}, d.Holdings())
 }
+
+// TestALostNodeIsAnnouncedLater: the verdict about a node comes before the announcement of its
+// processes, which are dead from the first moment on. A verdict about one node concerns no other.
+func TestALostNodeIsAnnouncedLater(t *testing.T) {
+	o := newOutpost()
+	d, err := daemon.NewNode(o, 4, 0, &daemon.Neighbours{Seats: []int{0}})
+	require.NoError(t, err)
+	t.Cleanup(d.Close)
+	r := newRoll(d, []int{0, 1, 2, 1}, 3)
+	r.announce(2)
+	r.lose(1)
+	assert.Equal(t, []job.Holding{{Seat: 1}}, d.Holdings())
+	r.announce(4)
+	assert.Equal(t, []job.Holding{{Seat: 1}, {Seat: 3}}, d.Holdings())
+	r.lose(2)
+	assert.Equal(t, []job.Holding{{Seat: 1}, {Seat: 2}, {Seat: 3}}, d.Holdings())
+}

@@ -44,6 +44,7 @@ func All() []Edit {
 		keeping(),
 		processes(),
 		mixedBuilds(),
+		hosts(),
 	)
 }
 
