@@ -33,12 +33,18 @@ type puppet struct {
 	more  sync.Cond
 	told  []daemonproto.Message
 	mute  bool // it does not answer Welcome
+	deaf  bool // it answers no question about seats
+	all   []job.Holding
+	why   string // it cannot vacate a seat
 	mouth *daemonproto.Mouth
+	conn  *socket.Lasting
+	vigil *membershiphost.Vigil
+	over  chan string
 	waits daemonproto.Welcome // that was not answered
 }
 
 func newPuppet(t *testing.T) *puppet {
-	p := &puppet{t: t, build: buildid.Build}
+	p := &puppet{t: t, build: buildid.Build, over: make(chan string, 10)}
 	p.more.L = &p.mu
 	return p
 }
@@ -83,14 +89,25 @@ func (p *puppet) live(bootstrap []byte) {
 				return
 			}
 			defer v.Close()
+			p.conn, p.vigil = conn, v
+		case daemonproto.Start:
+			p.mouth.Say(daemonproto.Started{Proc: m.Proc, Pid: unknown})
 		case daemonproto.Go:
 			p.mouth.Say(daemonproto.Begun{})
 		case daemonproto.Welcome:
 			p.welcome(m)
 		case daemonproto.Census:
-			p.mouth.Say(daemonproto.Holdings{})
+			p.mu.Lock()
+			if !p.deaf {
+				p.mouth.Say(daemonproto.Holdings{All: p.all})
+			}
+			p.mu.Unlock()
 		case daemonproto.Vacate:
-			p.mouth.Say(daemonproto.Vacated{Proc: m.Proc})
+			p.mu.Lock()
+			if !p.deaf {
+				p.mouth.Say(daemonproto.Vacated{Proc: m.Proc, Why: p.why})
+			}
+			p.mu.Unlock()
 		case daemonproto.Settle:
 			p.mouth.Say(daemonproto.Settled{})
 		}
@@ -119,9 +136,32 @@ func (p *puppet) speak() {
 	p.mouth.Say(daemonproto.Welcomed{Node: p.waits.Node})
 }
 
+// silence has the puppet answer no question about seats any more.
+func (p *puppet) silence() {
+	p.mu.Lock()
+	p.deaf = true
+	p.mu.Unlock()
+}
+
+// reply sets the answers to questions about seats: these seats are of departed processes, and no
+// seat can be vacated if why is an error.
+func (p *puppet) reply(why error, all ...job.Holding) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.all, p.why = all, ""; why != nil {
+		p.why = why.Error()
+	}
+}
+
+// die ends the daemon like a kill.
+func (p *puppet) die() {
+	p.conn.Close()
+	p.vigil.Close()
+}
+
 // watch has the launcher learn of it.
 func (p *puppet) watch(t daemonproto.Table, b daemonproto.Bootstrap, trust *socket.Trust, place *membershiphost.Place) (*membershiphost.Vigil, error) {
-	cfg := membershiphost.Config{Trust: trust, Place: place, Host: deaf{}, Now: func() mono.Time { return mono.Time(boot.LeaseNowNs()) }, Roster: t.Roster(b.Node + 1)}
+	cfg := membershiphost.Config{Trust: trust, Place: place, Host: deaf{p.over}, Now: func() mono.Time { return mono.Time(boot.LeaseNowNs()) }, Roster: t.Roster(b.Node + 1)}
 	for _, m := range t.Members {
 		cfg.Peers = append(cfg.Peers, membershiphost.Peer(m))
 	}
@@ -130,9 +170,17 @@ func (p *puppet) watch(t daemonproto.Table, b daemonproto.Bootstrap, trust *sock
 
 // await waits until an order satisfies is, and returns all orders up to then.
 func (p *puppet) await(is func(daemonproto.Message) bool) []daemonproto.Message {
+	late := false
+	timer := time.AfterFunc(soon, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		late = true
+		p.more.Broadcast()
+	})
+	defer timer.Stop()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for {
+	for !late {
 		for i, m := range p.told {
 			if is(m) {
 				return p.told[:i+1]
@@ -140,10 +188,12 @@ func (p *puppet) await(is func(daemonproto.Message) bool) []daemonproto.Message 
 		}
 		p.more.Wait()
 	}
+	require.Fail(p.t, "an order does not come", "but %v", p.told)
+	return nil
 }
 
 // deaf is a host that has nothing to do.
-type deaf struct{}
+type deaf struct{ over chan string }
 
 func (deaf) Lease(mono.Time)                 {}
 func (deaf) Freeze()                         {}
@@ -152,7 +202,7 @@ func (deaf) Verdict(int)                     {}
 func (deaf) Learned(int, []membership.Entry) {}
 func (deaf) Head(int)                        {}
 func (deaf) Suspect(int, mono.Duration)      {}
-func (deaf) Over(string)                     {}
+func (d deaf) Over(why string)               { d.over <- why }
 func (deaf) Anomaly(int, string)             {}
 
 // puppets start as the daemons of nodes.

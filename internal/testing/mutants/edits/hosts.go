@@ -5,7 +5,7 @@ import "slices"
 // hosts are bugs of packages that serve several nodes. The tests of these packages find them with
 // fake hosts in one process. Whole jobs do not: a second path has the same result there, or the
 // schedule is rare.
-func hosts() []Edit { return slices.Concat(daemonHosts()) }
+func hosts() []Edit { return slices.Concat(daemonHosts(), fleets()) }
 
 // planter returns a function that makes an edit of one file of a folder, below internal, and names
 // the test of that folder that finds it.
@@ -33,5 +33,28 @@ func daemonHosts() []Edit {
 			"drain_linux", "o.drain.grace-endFor-time.Since(begun)", "o.drain.grace-time.Since(begun)"),
 		edit("finished", "TestADeathIsNews")("revocations of a process that has finished are not repeated",
 			"host_linux", "\t\to.revocations.take(proc) // Finalize", "\t\t// Finalize"),
+	}
+}
+
+// fleets are bugs of the daemons of several nodes as the launcher sees them.
+func fleets() []Edit {
+	edit := func(name, test string) func(rule, file, old, new string) Edit {
+		return planter("joblaunch/daemonclient", test, "fleet-"+name)
+	}
+	return []Edit{
+		edit("found", "TestANodeDies")("a death that its daemon has reported is not found again with its node",
+			"node_linux", "if !p.isFound {", "if true {"),
+		edit("reaped", "TestANodeDies")("a process is reaped once, by its daemon or with its node",
+			"node_linux", "\tif again {\n", "\tif false && again {\n"),
+		edit("inexact", "TestANodeDies")("a death with its node is declared without exact evidence",
+			"fleet_linux", "Lost: f.nodeOf(proc).isLost()", "Lost: false"),
+		edit("census", "TestWhatAllNodesKnow")("a seat is vacant if all nodes know the death of its process",
+			"seats_linux", "if knows[seat] == nodes {", "if knows[seat] <= nodes {"),
+		edit("forgets", "TestWhatAllNodesKnow")("a seat that one node cannot vacate is not used again",
+			"seats_linux", "if why == nil {", "if true {"),
+		edit("withdrawn", "TestANodeIsTakenBack")("nothing is started on a node that its engine withdraws",
+			"fleet_linux", " || n.leaving.Load()", ""),
+		edit("invitation", "TestAnInvitationEnds")("a row that a node has taken is never free again",
+			"late_linux", "func() { n.become(isInvited, isAbsent) }", "func() { n.state.Store(int32(isAbsent)) }"),
 	}
 }
