@@ -5,7 +5,7 @@ import "slices"
 // hosts are bugs of packages that serve several nodes. The tests of these packages find them with
 // fake hosts in one process. Whole jobs do not: a second path has the same result there, or the
 // schedule is rare.
-func hosts() []Edit { return slices.Concat(daemonHosts(), fleets()) }
+func hosts() []Edit { return slices.Concat(daemonHosts(), fleets(), jobRules()) }
 
 // planter returns a function that makes an edit of one file of a folder, below internal, and names
 // the test of that folder that finds it.
@@ -56,5 +56,22 @@ func fleets() []Edit {
 			"fleet_linux", " || n.leaving.Load()", ""),
 		edit("invitation", "TestAnInvitationEnds")("a row that a node has taken is never free again",
 			"late_linux", "func() { n.become(isInvited, isAbsent) }", "func() { n.state.Store(int32(isAbsent)) }"),
+	}
+}
+
+// jobRules are bugs of the rules about processes that need deaths at some moment of a request.
+func jobRules() []Edit {
+	edit := func(name string) func(rule, file, old, new string) Edit {
+		return planter("protocol/job", "TestRandomJobs", "job-"+name)
+	}
+	return []Edit{
+		edit("missed")("a request is forgotten if one of its processes was not started",
+			"batch", "b.over && (b.missed || !toStart())", "b.over && !toStart()"),
+		edit("first")("the seat of a first rank is taken before its process is started",
+			"seats", "!p.Present && !first && ", "!p.Present && (!first || true) && "),
+		edit("started")("a process that is started after its request has failed is ended",
+			"batch", "\tif b.over {\n\t\tp.Dropped = true\n", "\tif b.over && b.missed {\n\t\tp.Dropped = true\n"),
+		edit("unanswered")("a request is answered if a process ends before Init",
+			"batch", "!b.told && !b.over {", "!b.told && !b.over && p.By != ByNode {"),
 	}
 }
