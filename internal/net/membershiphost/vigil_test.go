@@ -59,6 +59,11 @@ func startDetecting(t *testing.T, n int, quality *adaptive.QoS) *job {
 
 // startWithout is startDetecting, with members that are not there yet.
 func startWithout(t *testing.T, n int, quality *adaptive.QoS, absent rankset.Set) *job {
+	return startAs(t, n, absent, func(_ int, cfg *Config) { cfg.Roster.Adaptive = quality })
+}
+
+// startAs is startWithout, with another configuration of each member.
+func startAs(t *testing.T, n int, absent rankset.Set, change func(m int, cfg *Config)) *job {
 	j := &job{t: t, all: make(chan happening, 1000), seen: map[happening]bool{}}
 	trust, err := socket.NewTrust(1, bytes.Repeat([]byte{1}, socket.SecretSize))
 	require.NoError(t, err)
@@ -75,9 +80,11 @@ func startWithout(t *testing.T, n int, quality *adaptive.QoS, absent rankset.Set
 		for other := range absent.All() {
 			known[other] = Peer{}
 		}
-		v, err := Start(Config{Trust: trust, Peers: known, Place: places[m], Host: host{m, j.all},
-			Roster: membership.Config{Members: n, Me: m, Period: 100 * mono.Millisecond, Timeout: mono.Second, Orphan: 30 * mono.Second, Adaptive: quality, Absent: absent, Late: late},
-			Now:    func() mono.Time { return mono.Time(time.Since(begun)) }})
+		cfg := Config{Trust: trust, Peers: known, Place: places[m], Host: host{m, j.all},
+			Roster: membership.Config{Members: n, Me: m, Period: 100 * mono.Millisecond, Timeout: mono.Second, Orphan: 30 * mono.Second, Absent: absent, Late: late},
+			Now:    func() mono.Time { return mono.Time(time.Since(begun)) }}
+		change(m, &cfg)
+		v, err := Start(cfg)
 		require.NoError(t, err)
 		j.members[m] = v
 		t.Cleanup(v.Close)

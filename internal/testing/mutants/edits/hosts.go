@@ -5,7 +5,7 @@ import "slices"
 // hosts are bugs of packages that serve several nodes. The tests of these packages find them with
 // fake hosts in one process. Whole jobs do not: a second path has the same result there, or the
 // schedule is rare.
-func hosts() []Edit { return slices.Concat(daemonHosts(), fleets(), jobRules()) }
+func hosts() []Edit { return slices.Concat(daemonHosts(), fleets(), jobRules(), vigils()) }
 
 // planter returns a function that makes an edit of one file of a folder, below internal, and names
 // the test of that folder that finds it.
@@ -73,5 +73,24 @@ func jobRules() []Edit {
 			"batch", "\tif b.over {\n\t\tp.Dropped = true\n", "\tif b.over && b.missed {\n\t\tp.Dropped = true\n"),
 		edit("unanswered")("a request is answered if a process ends before Init",
 			"batch", "!b.told && !b.over {", "!b.told && !b.over && p.By != ByNode {"),
+	}
+}
+
+// vigils are bugs of the host of the rules about nodes.
+func vigils() []Edit {
+	edit := func(name, test string) func(rule, file, old, new string) Edit {
+		return planter("net/membershiphost", test, "vigil-"+name)
+	}
+	return []Edit{
+		edit("copies", "TestCopiesOfDatagrams")("a datagram counts once, and not after a later one",
+			"arrive", " || sequence <= v.seen[from]", ""),
+		edit("birth", "TestAnotherBirth")("frames come from the member that was born as the table has it",
+			"arrive", " || binary.LittleEndian.Uint64(hello[4:]) != v.ways[member].to.Load().Birth", " || binary.LittleEndian.Uint64(hello[4:]) == 0"),
+		edit("came", "TestTheEndOfALateMember")("the head keeps a connection to a member that came late",
+			"vigil", "\t\tv.keeping.head = nobody // the", "\t\t// the"),
+		edit("verdict", "TestTheEndOfALateMember")("no connection to a dead member is kept",
+			"vigil", "\t\t\tv.keeping.head = nobody // it", "\t\t\t// it"),
+		edit("queue", "TestALinkWithoutEnd")("the messages for a member that is not reached are bounded",
+			"link", " || len(l.queue) >= queueMax", ""),
 	}
 }
