@@ -5,7 +5,7 @@ import "slices"
 // hosts are bugs of packages that serve several nodes. The tests of these packages find them with
 // fake hosts in one process. Whole jobs do not: a second path has the same result there, or the
 // schedule is rare.
-func hosts() []Edit { return slices.Concat(daemonHosts(), fleets(), jobRules(), vigils()) }
+func hosts() []Edit { return slices.Concat(daemonHosts(), fleets(), jobRules(), vigils(), launchers()) }
 
 // planter returns a function that makes an edit of one file of a folder, below internal, and names
 // the test of that folder that finds it.
@@ -92,5 +92,26 @@ func vigils() []Edit {
 			"vigil", "\t\t\tv.keeping.head = nobody // it", "\t\t\t// it"),
 		edit("queue", "TestALinkWithoutEnd")("the messages for a member that is not reached are bounded",
 			"link", " || len(l.queue) >= queueMax", ""),
+	}
+}
+
+// launchers are bugs of the launcher, which a fake crew finds in virtual time.
+func launchers() []Edit {
+	edit := func(name, test string) func(rule, file, old, new string) Edit {
+		return planter("joblaunch/launch", test, "launch-"+name)
+	}
+	return []Edit{
+		edit("lost", "TestTheNodeIsLostWhileProcessesStart")("a request that fails with a node may be repeated",
+			"start_linux", "errors.Is(why, daemonclient.ErrNodeLost),", "errors.Is(why, daemonclient.ErrNodeLost) && number < 0,"),
+		edit("balance", "TestTheNodeIsLostWhileProcessesStart")("the job waits for no process that is not tried",
+			"start_linux", "l.crew.Unexpect(b.Count - i)", "l.crew.Unexpect(b.Count - i - 1)"),
+		edit("own", "TestSeatsOfTheDead")("a requester does not wait for itself",
+			"start_linux", "if time.Since(begun) > seatsOwn {", "if time.Since(begun) > seatsMax {"),
+		edit("spare", "TestSparesOnALateNode")("a spare is announced before it is started",
+			"spares_linux", "l.seats = max(l.seats, a.First+1)", "l.seats = max(l.seats, a.First)"),
+		edit("pause", "TestSparesOnALateNode")("no spare is started beside the repair that has used one",
+			"host_linux", "\t\tif a.Later {", "\t\tif a.Later && l.spec.Spares == 0 {"),
+		edit("request", "TestTwoRequestsToEnd")("another signal is a second request to end, however soon",
+			"signals_linux", "asked > 0 && sig == last && ", "asked > 0 && last != 0 && "),
 	}
 }
