@@ -5,7 +5,7 @@ import "slices"
 // hosts are bugs of packages that serve several nodes. The tests of these packages find them with
 // fake hosts in one process. Whole jobs do not: a second path has the same result there, or the
 // schedule is rare.
-func hosts() []Edit { return slices.Concat(daemonHosts(), fleets(), jobRules(), vigils(), launchers()) }
+func hosts() []Edit { return slices.Concat(daemonHosts(), fleets(), jobRules(), vigils(), launchers(), lifelines()) }
 
 // planter returns a function that makes an edit of one file of a folder, below internal, and names
 // the test of that folder that finds it.
@@ -113,5 +113,20 @@ func launchers() []Edit {
 			"host_linux", "\t\tif a.Later {", "\t\tif a.Later && l.spec.Spares == 0 {"),
 		edit("request", "TestTwoRequestsToEnd")("another signal is a second request to end, however soon",
 			"signals_linux", "asked > 0 && sig == last && ", "asked > 0 && last != 0 && "),
+	}
+}
+
+// lifelines are bugs of a rank as its daemon sees it.
+func lifelines() []Edit {
+	edit := func(name, test string) func(rule, file, old, new string) Edit {
+		return planter("joblaunch/boot", test, "boot-"+name)
+	}
+	return []Edit{
+		edit("token", "TestAnswersOutOfOrder")("each request has a token of its own",
+			"join_linux", "\tp.token++\n", "\tp.token = 1\n"),
+		edit("late", "TestAnswersOutOfOrder")("the answer to a request that was given up is not lost",
+			"join_linux", "{ late(<-ch) }()", "{ <-ch }()"),
+		edit("meet", "TestOneWayOnly")("a process that waits for its world dials a node that cannot dial it",
+			"join_linux", "\t\t\tp.wasAsked(m)\n\t\tcase rankproto.Keep:", "\t\tcase rankproto.Keep:"),
 	}
 }
