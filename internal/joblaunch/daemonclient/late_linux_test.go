@@ -39,18 +39,19 @@ type puppet struct {
 	mouth *daemonproto.Mouth
 	conn  *socket.Lasting
 	vigil *membershiphost.Vigil
-	over  chan string
+	gone  chan struct{}       // closed: its life is over
 	waits daemonproto.Welcome // that was not answered
 }
 
 func newPuppet(t *testing.T) *puppet {
-	p := &puppet{t: t, build: buildid.Build, over: make(chan string, 10)}
+	p := &puppet{t: t, build: buildid.Build, gone: make(chan struct{})}
 	p.more.L = &p.mu
 	return p
 }
 
 // live is its life, from its bootstrap to the end of the job.
 func (p *puppet) live(bootstrap []byte) {
+	defer close(p.gone)
 	var b daemonproto.Bootstrap
 	if !assert.NoError(p.t, json.Unmarshal(bootstrap, &b)) {
 		return
@@ -161,7 +162,7 @@ func (p *puppet) die() {
 
 // watch has the launcher learn of it.
 func (p *puppet) watch(t daemonproto.Table, b daemonproto.Bootstrap, trust *socket.Trust, place *membershiphost.Place) (*membershiphost.Vigil, error) {
-	cfg := membershiphost.Config{Trust: trust, Place: place, Host: deaf{p.over}, Now: func() mono.Time { return mono.Time(boot.LeaseNowNs()) }, Roster: t.Roster(b.Node + 1)}
+	cfg := membershiphost.Config{Trust: trust, Place: place, Host: deaf{}, Now: func() mono.Time { return mono.Time(boot.LeaseNowNs()) }, Roster: t.Roster(b.Node + 1)}
 	for _, m := range t.Members {
 		cfg.Peers = append(cfg.Peers, membershiphost.Peer(m))
 	}
@@ -193,7 +194,7 @@ func (p *puppet) await(is func(daemonproto.Message) bool) []daemonproto.Message 
 }
 
 // deaf is a host that has nothing to do.
-type deaf struct{ over chan string }
+type deaf struct{}
 
 func (deaf) Lease(mono.Time)                 {}
 func (deaf) Freeze()                         {}
@@ -202,7 +203,7 @@ func (deaf) Verdict(int)                     {}
 func (deaf) Learned(int, []membership.Entry) {}
 func (deaf) Head(int)                        {}
 func (deaf) Suspect(int, mono.Duration)      {}
-func (d deaf) Over(why string)               { d.over <- why }
+func (deaf) Over(string)                     {}
 func (deaf) Anomaly(int, string)             {}
 
 // puppets start as the daemons of nodes.
