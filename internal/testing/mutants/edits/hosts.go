@@ -5,7 +5,9 @@ import "slices"
 // hosts are bugs of packages that serve several nodes. The tests of these packages find them with
 // fake hosts in one process. Whole jobs do not: a second path has the same result there, or the
 // schedule is rare.
-func hosts() []Edit { return slices.Concat(daemonHosts(), fleets(), jobRules(), vigils(), launchers(), lifelines()) }
+func hosts() []Edit {
+	return slices.Concat(daemonHosts(), fleets(), jobRules(), vigils(), launchers(), lifelines(), keepers())
+}
 
 // planter returns a function that makes an edit of one file of a folder, below internal, and names
 // the test of that folder that finds it.
@@ -128,5 +130,25 @@ func lifelines() []Edit {
 			"join_linux", "{ late(<-ch) }()", "{ <-ch }()"),
 		edit("meet", "TestOneWayOnly")("a process that waits for its world dials a node that cannot dial it",
 			"join_linux", "\t\t\tp.wasAsked(m)\n\t\tcase rankproto.Keep:", "\t\tcase rankproto.Keep:"),
+	}
+}
+
+// keepers are bugs of a server that holds results for later.
+func keepers() []Edit {
+	const file = "gridrpc/keep.go"
+	tests := []Test{{Run: "TestResultsOutliveTheirServer"}}
+	return []Edit{
+		{
+			Name: "keeper-newest", Rule: "a result in the store replaces an older attempt",
+			Changes: []Change{{file, "old == nil || old.number < a.number {", "old == nil {"}}, Tests: tests,
+		},
+		{
+			Name: "keeper-rest", Rule: "the next incarnation holds a result for the rest of its time",
+			Changes: []Change{{file, "keep: max(1, time.Until(r.Until)),", "keep: max(time.Hour, time.Until(r.Until)),"}}, Tests: tests,
+		},
+		{
+			Name: "keeper-stream", Rule: "a stream has its result to its end",
+			Changes: []Change{{file, "\tattended := a.streams > 0\n\tif !attended {\n\t\ta.spent", "\tattended := a.streams > 1\n\tif !attended {\n\t\ta.spent"}}, Tests: tests,
+		},
 	}
 }
