@@ -319,11 +319,11 @@ func TestADeathIsNews(t *testing.T) {
 // deaths, and those of the others learn of the loss without an order of the launcher. The node ends
 // when it is reached again.
 func TestAPartition(t *testing.T) {
-	c := newCluster(t, 3, daemonclient.Config{Beats: brief, Cuts: true})
 	var ways []daemonclient.Way
 	for other := range 3 {
 		ways = append(ways, daemonclient.Way{From: 3, To: other}, daemonclient.Way{From: other, To: 3})
 	}
+	c := newCluster(t, 3, daemonclient.Config{Beats: brief, Cuts: ways})
 	c.fleet.Cut(ways, true)
 	c.await("found 2 by node, left false")
 	assert.Equal(t, "T", c.nodes[2].ranks[2].state())

@@ -135,7 +135,7 @@ func lifelines() []Edit {
 
 // keepers are bugs of a server that holds results for later.
 func keepers() []Edit {
-	const file = "gridrpc/keep.go"
+	const file = "gridrpc/server/keep.go"
 	tests := []Test{{Run: "TestResultsOutliveTheirServer"}}
 	return []Edit{
 		{

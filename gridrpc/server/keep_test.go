@@ -1,4 +1,4 @@
-package gridrpc
+package server
 
 import (
 	"bytes"
