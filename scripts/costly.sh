@@ -5,7 +5,7 @@
 #
 # Left out, although they are above such a package: those that take only its words
 # (era/onenode, internal/joblaunch/daemonproto), and those whose tests are about the processes around, not
-# about the rules in them (launch, fleet, ...).
+# about the rules in them (launch, daemonclient, ...).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -16,4 +16,4 @@ go list -test -f '{{.ImportPath}} {{join .Deps " "}}' ./comm/... ./collectives .
 	BEGIN { n = split(checks, check, " ") }
 	$1 ~ /\.test$/ {
 		for (i = 1; i <= n; i++) if (index($0 " ", " " check[i] " ")) { sub(/\.test$/, "", $1); print $1; next }
-	}' | grep -vE '/(onenode|orders|adopt|introduce|sabotage.*|tidy|scaffold|launch|fleet|outpost|daemon|relay|vigil|hostlist|rm|pmi|transport/tcp)$'
+	}' | grep -vE '/(onenode|daemonproto|enginejob|bootauth|mutants.*|tidy|scaffold|launch|daemonclient|remotedaemon|daemon|faultproxy|membershiphost|hostlist|rm|pmi|transport/tcp)$'

@@ -21,7 +21,7 @@ mapfile -t places < <(grep -rhoE --include='*.go' --exclude='*_test.go' --exclud
 # One visit in so many pauses. A process comes to busy places for each message, to others a few times in a job.
 seldom=1000 often=50 mostly=3
 busy=' store engine.agrees engine.answers engine.asks engine.sends engine.shares engine.sleeps engine.tells rma.locks rma.reaches '
-rare=' daemon.* launcher.* outpost.* recovery.* segment.* engine.declares engine.departs engine.forgets engine.leaves engine.mourn engine.revokes rma.told '
+rare=' daemon.* launcher.* remotedaemon.* recovery.* segment.* engine.declares engine.departs engine.forgets engine.leaves engine.mourn engine.revokes rma.told '
 
 heat=(heat -nx 40 -ny 40 -steps 60 -every 5 -print 0)
 nodes=(--timeout 90s --timeout-factor 50 --host)

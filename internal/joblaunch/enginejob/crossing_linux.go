@@ -24,14 +24,14 @@ import (
 )
 
 // A crossing is the way of a node's daemon into a world on several nodes: it is introduced to the
-// head, the daemon of rank 0, gets the job's secret, and is an outpost of the head's from then on.
+// head, the daemon of rank 0, gets the job's secret, and serves its node for the head from then on.
 //
 //	ranks               daemon                            head
 //	all of the node --> meetOthers
 //	cards           --> who is the head
 //	                    introduction: these ranks     --> register: all nodes have come
 //	                    daemonproto.Bootstrap              <-- fleet: the job, its secret
-//	                    outpost: Plan, Ready, Table   <-> fleet
+//	                    node daemon: Plan, Ready, Table   <-> fleet
 //	                    adopts, Started               <-- Go
 //	placed          <--
 type crossing struct {
@@ -219,8 +219,8 @@ func (x *crossing) introduction(why string) introduction {
 //	asks again, for a minute
 func (x *crossing) leads() bool { return x.claim.Several.isHead(x.ranks()) }
 
-// lead is run of the head: it is an outpost of its own. Those that ask are answered for as long as
-// this process lives: if the start fails, with the reason.
+// lead is run of the head, which also serves its own node. Those that ask are answered for as long
+// as this process lives: if the start fails, with the reason.
 func (x *crossing) lead(ctx context.Context, proof bootauth.Proof) error {
 	h := newHead(x.claim.Key, x.claim.Size, time.Duration(x.due.Sub(now())))
 	x.head = h
@@ -242,7 +242,7 @@ func unlessSame(other, err error) error {
 	return other
 }
 
-// iface is the address at which the head listens for its outposts: all, unless other nodes are on
+// iface is the address at which the head listens for node daemons: all, unless other nodes are on
 // this machine.
 func (x *crossing) iface() string {
 	if ip := x.listener.Addr().(*net.TCPAddr).IP; ip.IsLoopback() {
@@ -251,7 +251,7 @@ func (x *crossing) iface() string {
 	return ""
 }
 
-// serve is the life of an outpost.
+// serve is the life of a node daemon.
 func (x *crossing) serve(ctx context.Context, line []byte) error {
 	var b daemonproto.Bootstrap
 	if err := json.Unmarshal(line, &b); err != nil {

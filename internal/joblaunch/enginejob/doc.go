@@ -38,9 +38,8 @@
 //   - An identity is used once: what a process that has joined starts is not taken for it.
 //
 // Ranks on several nodes are one world, too. Each node has such a daemon. That of rank 0 is the
-// head, and the others are introduced to it (crossing_linux.go): it is a fleet and they are its
-// outposts, as under goulfm run --host, only that they adopt their ranks. The world ends with the
-// head.
+// head, and the others are introduced to it (crossing_linux.go): it orders them as a launcher orders
+// its daemons under goulfm run --host, but they adopt their ranks. The world ends with the head.
 //
 // Not promised yet: Spawn, replacement of lost ranks, a world that outlives its head. The exit code
 // and the output of ranks are the engine's.

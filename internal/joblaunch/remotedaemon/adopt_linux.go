@@ -21,13 +21,13 @@ type Guests interface {
 // Adopted is Run for a daemon that has its bootstrap already, with guests as its processes. When
 // ctx ends the daemon leaves the job, which loses its node then.
 func Adopted(ctx context.Context, boot daemonproto.Bootstrap, g Guests) (int, error) {
-	o := newOutpost()
+	o := newNodeDaemon()
 	o.boot, o.guests = boot, g
 	return o.run(ctx)
 }
 
 // adopt adopts the guests, has their deaths found, and lets them continue.
-func (o *outpost) adopt() error {
+func (o *nodeDaemon) adopt() error {
 	pids, err := o.guests.Adopt(o.d)
 	if err != nil {
 		return err

@@ -33,7 +33,7 @@ import (
 // errAlone is the reply to requests for processes.
 const errAlone = "the launcher of the job is gone, and nobody else starts processes"
 
-// A solo is the state of an outpost that may have to continue without the launcher.
+// A solo is the state of a node daemon that may have to continue without the launcher.
 type solo struct {
 	may  bool        // the job may outlive its launcher; of begin
 	is   atomic.Bool // it has
@@ -68,7 +68,7 @@ func (s *solo) leave() { s.once.Do(func() { close(s.quit) }) }
 
 // goOnAlone serves the node after the end of the connection to the launcher, for as long as the
 // job lasts.
-func (o *outpost) goOnAlone(ctx context.Context) error {
+func (o *nodeDaemon) goOnAlone(ctx context.Context) error {
 	o.solo.begin(o.boot.Node)
 	o.conn.Close()
 	o.note("head", "the launcher is gone: the job goes on without it")
@@ -96,7 +96,7 @@ func (o *outpost) goOnAlone(ctx context.Context) error {
 
 var errLeft = errors.New("the node leaves the job")
 
-// await waits for one of the events that end an outpost that is alone.
+// await waits for one of the events that end a node daemon that is alone.
 func (s *solo) await(ctx context.Context, done <-chan struct{}) error {
 	select {
 	case <-done:
@@ -188,13 +188,13 @@ func (s *solo) finish(member, members int) (again bool) {
 }
 
 // refuse answers a request for processes.
-func (o *outpost) refuse(r request) {
+func (o *nodeDaemon) refuse(r request) {
 	o.d.Say(r.proc, rankproto.Spawned{Token: r.token, Short: true, Why: errAlone})
 }
 
 // hearAlone carries out the request of a process where there is no launcher; false: there is one,
 // or the request has no effect without one.
-func (o *outpost) hearAlone(proc int, m rankproto.Message) bool {
+func (o *nodeDaemon) hearAlone(proc int, m rankproto.Message) bool {
 	switch m := m.(type) {
 	case rankproto.Spawn:
 		r := request{proc, m.Token}
@@ -214,7 +214,7 @@ func (o *outpost) hearAlone(proc int, m rankproto.Message) bool {
 }
 
 // abort ends the job, or the processes named.
-func (o *outpost) abort(m rankproto.Aborted) {
+func (o *nodeDaemon) abort(m rankproto.Aborted) {
 	if len(m.Procs) == 0 {
 		o.vigil.Publish(membership.Abort(m.Code))
 		o.d.KillAll()

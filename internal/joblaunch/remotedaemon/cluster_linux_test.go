@@ -30,7 +30,7 @@ import (
 
 // A cluster is a job on several nodes in this process. Its launcher is a daemonclient.Fleet with a
 // host that only records: unlike a launcher, it orders nothing when a process or a node dies. Its
-// daemons are outposts. Each node has one seat with a rank that a job engine has started.
+// daemons are node daemons. Each node has one seat with a rank that a job engine has started.
 type cluster struct {
 	t      *testing.T
 	fleet  *daemonclient.Fleet
@@ -42,7 +42,7 @@ type cluster struct {
 
 // A host is the machine of one node.
 type host struct {
-	*outpost
+	*nodeDaemon
 	t     *testing.T
 	ranks map[int]*rank // by seat
 	ended chan exit
@@ -91,7 +91,7 @@ func newCluster(t *testing.T, nodes int, cfg daemonclient.Config) *cluster {
 func (c *cluster) end() {
 	c.fleet.Close()
 	for _, h := range c.nodes {
-		if h.outpost != nil {
+		if h.nodeDaemon != nil {
 			h.quit()
 		}
 	}
@@ -121,7 +121,7 @@ func (c *cluster) Opens(invite func(string) ([]byte, bool)) { c.invite = invite 
 
 // live starts the daemon.
 func (h *host) live(bootstrap []byte) {
-	h.outpost = newOutpost()
+	h.nodeDaemon = newNodeDaemon()
 	h.guests = h
 	require.NoError(h.t, json.Unmarshal(bootstrap, &h.boot))
 	go func() {

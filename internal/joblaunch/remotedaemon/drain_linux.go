@@ -40,7 +40,7 @@ func (d *drain) hear(sig syscall.Signal) {
 }
 
 // leaveJob carries out a SIGTERM, where there is a grace.
-func (o *outpost) leaveJob() {
+func (o *nodeDaemon) leaveJob() {
 	begun := time.Now()
 	if o.drain.stopsWithin(stopFor) {
 		return

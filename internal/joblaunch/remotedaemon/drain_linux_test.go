@@ -76,13 +76,13 @@ func TestANodeIsTakenBack(t *testing.T) {
 		{"this node alone", 0, true, 28 * time.Second},
 		{"the job is stopped later", 5 * time.Second, true, 0},
 	} {
-		host := newOutpost()
+		host := newNodeDaemon()
 		d, err := daemon.NewNode(host, 1, 0, &daemon.Neighbours{Seats: []int{0}})
 		require.NoError(t, err, c.name)
 		require.True(t, d.Expect(1))
 		conn := connection(t)
 		synctest.Test(t, func(t *testing.T) {
-			o, out := newOutpost(), &written{}
+			o, out := newNodeDaemon(), &written{}
 			o.d, o.mouth, o.conn, o.drain.grace = d, daemonproto.NewMouth(out), conn, 30*time.Second
 			begun := time.Now()
 			left := make(chan struct{})
@@ -117,7 +117,7 @@ func TestANodeIsTakenBack(t *testing.T) {
 // and the rest follows as the launcher gives credit.
 func TestOutputWaitsForTheLauncher(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o, out := newOutpost(), &written{}
+		o, out := newNodeDaemon(), &written{}
 		o.mouth = daemonproto.NewMouth(out)
 		sent := func() (n int) {
 			synctest.Wait()

@@ -10,7 +10,7 @@ import (
 )
 
 // streams returns the sinks for the output of the process with a number.
-func (o *outpost) streams(proc int) (out, errs daemon.Sink, err error) {
+func (o *nodeDaemon) streams(proc int) (out, errs daemon.Sink, err error) {
 	if o.plan.OutputDir == "" {
 		return &output{o: o, proc: proc}, &output{o: o, proc: proc, errs: true}, nil
 	}
@@ -26,7 +26,7 @@ func (o *outpost) streams(proc int) (out, errs daemon.Sink, err error) {
 	return a, b, nil
 }
 
-func (o *outpost) createFile(proc int, errs bool) (*file, error) {
+func (o *nodeDaemon) createFile(proc int, errs bool) (*file, error) {
 	if err := os.MkdirAll(o.plan.OutputDir, 0o777); err != nil {
 		return nil, err
 	}
@@ -40,7 +40,7 @@ func (o *outpost) createFile(proc int, errs bool) (*file, error) {
 
 // A file takes one stream of a process on its node. The launcher is notified of its end only.
 type file struct {
-	o    *outpost
+	o    *nodeDaemon
 	proc int
 	errs bool
 	file *os.File
@@ -80,7 +80,7 @@ func (f *file) check(err error) {
 const exitUnwritten = 6
 
 // settledCode is the exit code of a daemon without live processes.
-func (o *outpost) settledCode() (int, error) {
+func (o *nodeDaemon) settledCode() (int, error) {
 	if text, lost := o.solo.unwritten.Load().(string); lost && o.solo.is.Load() {
 		return exitUnwritten, fmt.Errorf("node %d: %s", o.boot.Node, text)
 	}

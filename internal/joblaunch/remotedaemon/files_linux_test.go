@@ -16,7 +16,7 @@ import (
 func TestLostOutputWithoutLauncher(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.Symlink("/dev/full", daemonproto.OutputFile(dir, 3, false)))
-	o := newOutpost()
+	o := newNodeDaemon()
 	o.plan.OutputDir, o.solo.dir = dir, dir
 	o.solo.begin(0)
 	code, err := o.settledCode()

@@ -15,7 +15,7 @@ import (
 // TestFinishedNodeIsNotDead: a daemon that leaves after its node was quiet is declared like a dead
 // one; the log distinguishes them.
 func TestFinishedNodeIsNotDead(t *testing.T) {
-	o := newOutpost()
+	o := newNodeDaemon()
 	o.nodes, o.solo.dir = 3, t.TempDir()
 	var err error
 	o.d, err = daemon.NewNode(o, 3, 0, &daemon.Neighbours{Seats: []int{0}})

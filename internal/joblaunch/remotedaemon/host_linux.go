@@ -17,7 +17,7 @@ import (
 // Found is called when a process has ended. The end is entered into this node's list before others
 // learn of it: an act of a process of another node because of a death here is never received before
 // the death (B23).
-func (o *outpost) Found(proc int, by job.Evidence, left bool, atNs int64) {
+func (o *nodeDaemon) Found(proc int, by job.Evidence, left bool, atNs int64) {
 	kind := membership.Died
 	if left {
 		kind = membership.Left
@@ -25,34 +25,34 @@ func (o *outpost) Found(proc int, by job.Evidence, left bool, atNs int64) {
 	}
 	o.roll.enter(proc, left)
 	if pausepoint.Enabled {
-		pausepoint.At("outpost.publishes")
+		pausepoint.At("remotedaemon.publishes")
 	}
 	o.vigil.Publish(membership.Process(kind, uint32(proc)))
 	o.mouth.Say(daemonproto.Found{Proc: proc, By: by, Left: left, AtNs: atNs})
 }
 
 // Reaped is called with the status of the process.
-func (o *outpost) Reaped(proc int, status job.Status) {
+func (o *nodeDaemon) Reaped(proc int, status job.Status) {
 	o.mouth.Say(daemonproto.Reaped{Proc: proc, Status: status})
 }
 
 // Heard is called after the last message of a process.
-func (o *outpost) Heard(proc int) {
+func (o *nodeDaemon) Heard(proc int) {
 	o.outlive(proc)
 	o.mouth.Say(daemonproto.Heard{Proc: proc})
 }
 
 // NoLife is called for a process that shows no life.
-func (o *outpost) NoLife(proc int, atNs int64) {
+func (o *nodeDaemon) NoLife(proc int, atNs int64) {
 	o.mouth.Say(daemonproto.NoLife{Proc: proc, AtNs: atNs})
 }
 
 // Note is called with events for the user.
-func (o *outpost) Note(event, format string, args ...any) { o.note(event, format, args...) }
+func (o *nodeDaemon) Note(event, format string, args ...any) { o.note(event, format, args...) }
 
 // Said is called with each message of a process. A process that repeats a message that is allowed
 // once loses its lifeline here: the launcher answers too late for that.
-func (o *outpost) Said(proc int, said rankproto.Received) error {
+func (o *nodeDaemon) Said(proc int, said rankproto.Received) error {
 	if _, ok := said.Message.(rankproto.Joined); ok {
 		o.mu.Lock()
 		twice := o.joined[proc]
@@ -112,7 +112,7 @@ func (c *credit) give(n int) {
 
 // An output takes one stream of a process.
 type output struct {
-	o *outpost
+	o *nodeDaemon
 	// its number: the next process of the seat may print while another one still holds the pipe of
 	// this one
 	proc int

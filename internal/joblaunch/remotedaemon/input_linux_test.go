@@ -12,7 +12,7 @@ import (
 
 // TestInputThatComesBeforeGo is kept for the process, which is started later.
 func TestInputThatComesBeforeGo(t *testing.T) {
-	o := newOutpost()
+	o := newNodeDaemon()
 	start := daemonproto.Start{Proc: 3, Stdin: true}
 	o.start(start)
 	o.input(daemonproto.Input{Proc: 3, Data: []byte("a line\n"), End: true})

@@ -8,7 +8,7 @@ import (
 
 // welcome has another node known that has come late: its daemon to this one, and where its
 // processes will listen to those of this node.
-func (o *outpost) welcome(w daemonproto.Welcome) {
+func (o *nodeDaemon) welcome(w daemonproto.Welcome) {
 	said := daemonproto.Welcomed{Node: w.Node}
 	err := o.neighbours.Table.Add(boot.Row{Seats: w.Seats, Addrs: w.Addrs, Births: w.Births})
 	if err == nil {

@@ -59,14 +59,14 @@ func (r *revocations) take(proc int) []revocation {
 }
 
 // outlive sends the revocations by a process that has died to all ranks of all nodes.
-func (o *outpost) outlive(proc int) {
+func (o *nodeDaemon) outlive(proc int) {
 	var entries []membership.Entry
 	for _, name := range o.revocations.take(proc) {
 		entries = append(entries, membership.Entry{Kind: membership.Revoked, Name: name})
 		o.tellRevoked(name)
 	}
 	if pausepoint.Enabled {
-		pausepoint.At("outpost.outlives")
+		pausepoint.At("remotedaemon.outlives")
 	}
 	if len(entries) > 0 {
 		o.vigil.Publish(entries...)
@@ -74,7 +74,7 @@ func (o *outpost) outlive(proc int) {
 }
 
 // tellRevoked notifies the ranks of this node of a revocation by a process that has died.
-func (o *outpost) tellRevoked(name revocation) {
+func (o *nodeDaemon) tellRevoked(name revocation) {
 	for seat, node := range o.roll.nodes {
 		if node == o.boot.Node {
 			o.d.Say(o.d.Number(seat), rankproto.Revoked{Name: name[:]})

@@ -35,7 +35,7 @@ func (r *roll) vacate(proc int) error {
 		return fmt.Errorf("process %d has not departed", proc)
 	}
 	if pausepoint.Enabled {
-		pausepoint.At("outpost.vacates")
+		pausepoint.At("remotedaemon.vacates")
 	}
 	if err := r.d.Vacate(proc); err != nil {
 		return err
@@ -55,7 +55,7 @@ func (r *roll) enter(proc int, left bool) {
 	defer r.mu.Unlock()
 	if r.isNew(proc) {
 		if pausepoint.Enabled {
-			pausepoint.At("outpost.enters")
+			pausepoint.At("remotedaemon.enters")
 		}
 		r.d.Declare(proc, left)
 		r.d.WakeAll()
@@ -68,7 +68,7 @@ func (r *roll) enterLost(proc int) {
 	defer r.mu.Unlock()
 	if r.isNew(proc) {
 		if pausepoint.Enabled {
-			pausepoint.At("outpost.loses")
+			pausepoint.At("remotedaemon.loses")
 		}
 		r.d.DeclareLost(proc)
 		r.d.WakeAll()

@@ -13,7 +13,7 @@ import (
 // TestLateNewsOfTheProcessBefore: the launcher has reported a death, the seat is another process's,
 // and only now the news of that death comes from the daemon of the dead.
 func TestLateNewsOfTheProcessBefore(t *testing.T) {
-	o := newOutpost()
+	o := newNodeDaemon()
 	d, err := daemon.NewNode(o, 4, 0, &daemon.Neighbours{Seats: []int{0, 1}})
 	require.NoError(t, err)
 	t.Cleanup(d.Close)
@@ -36,7 +36,7 @@ func TestLateNewsOfTheProcessBefore(t *testing.T) {
 // TestALostNodeIsAnnouncedLater: the verdict about a node comes before the announcement of its
 // processes, which are dead from the first moment on. A verdict about one node concerns no other.
 func TestALostNodeIsAnnouncedLater(t *testing.T) {
-	o := newOutpost()
+	o := newNodeDaemon()
 	d, err := daemon.NewNode(o, 4, 0, &daemon.Neighbours{Seats: []int{0}})
 	require.NoError(t, err)
 	t.Cleanup(d.Close)

@@ -10,7 +10,7 @@ import (
 // and passes them on to its processes: a daemon that ended with SIGTERM would take them along
 // before they have ended in order. Where the engine may take this node alone back SIGTERM is not
 // passed on: see drain.
-func (o *outpost) passSignals() {
+func (o *nodeDaemon) passSignals() {
 	ch := make(chan os.Signal, 16)
 	signal.Notify(ch, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2)
 	leaves := false

@@ -20,16 +20,16 @@ import (
 
 // openPlace opens the place where the others reach this daemon: at the address from which it
 // reaches the launcher.
-func (o *outpost) openPlace() (err error) {
+func (o *nodeDaemon) openPlace() (err error) {
 	o.birth = daemon.NewIdentity()
 	o.place, err = membershiphost.Open(o.conn.LocalAddr().(*net.TCPAddr).IP)
 	return err
 }
 
-func (o *outpost) member() daemonproto.Member { return daemonproto.Member(o.place.Peer(o.birth)) }
+func (o *nodeDaemon) member() daemonproto.Member { return daemonproto.Member(o.place.Peer(o.birth)) }
 
 // watch starts the membershiphost.Vigil.
-func (o *outpost) watch(t daemonproto.Table) (err error) {
+func (o *nodeDaemon) watch(t daemonproto.Table) (err error) {
 	cfg := membershiphost.Config{Trust: o.trust, Place: o.place, Host: (*watcher)(o), Now: leaseNow, Hurry: daemon.Hurry, Roster: t.Roster(o.boot.Node + 1)}
 	o.late = t.Late
 	for _, m := range t.Members {
@@ -42,7 +42,7 @@ func (o *outpost) watch(t daemonproto.Table) (err error) {
 func leaseNow() mono.Time { return mono.Time(boot.LeaseNowNs()) }
 
 // leave ends the Vigil.
-func (o *outpost) leave() {
+func (o *nodeDaemon) leave() {
 	if o.vigil == nil {
 		o.place.Close()
 		return
@@ -52,7 +52,7 @@ func (o *outpost) leave() {
 
 // hold has the node stand still as the launcher does. Its daemon does, too: else it would find the
 // launcher silent.
-func (o *outpost) hold(on bool) {
+func (o *nodeDaemon) hold(on bool) {
 	if on {
 		o.vigil.Hold(true)
 		o.d.Stop(daemon.Held)
@@ -62,13 +62,13 @@ func (o *outpost) hold(on bool) {
 	o.vigil.Hold(false)
 }
 
-// A watcher is the outpost as the host of its Vigil.
-type watcher outpost
+// A watcher is the node daemon as the host of its Vigil.
+type watcher nodeDaemon
 
 // Lease implements membershiphost.Host, as do the other methods.
 func (w *watcher) Lease(until mono.Time) {
 	if pausepoint.Enabled {
-		pausepoint.At("outpost.lease")
+		pausepoint.At("remotedaemon.lease")
 	}
 	w.d.SetLease(int64(until))
 }
@@ -129,7 +129,7 @@ func (w *watcher) Learned(origin int, entries []membership.Entry) {
 		case membership.Quiet:
 			w.solo.finish(origin, w.nodes+1)
 		case membership.Revoked:
-			(*outpost)(w).tellRevoked(e.Name)
+			(*nodeDaemon)(w).tellRevoked(e.Name)
 		}
 	}
 }
@@ -159,10 +159,12 @@ func (w *watcher) Over(why string) {
 // Anomaly is for people.
 func (w *watcher) Anomaly(member int, text string) { w.note("anomaly", "member %d: %s", member, text) }
 
-func (w *watcher) note(event, format string, args ...any) { (*outpost)(w).note(event, format, args...) }
+func (w *watcher) note(event, format string, args ...any) {
+	(*nodeDaemon)(w).note(event, format, args...)
+}
 
 // note reports an event to the user: through the launcher, or in a file where there is none.
-func (o *outpost) note(event, format string, args ...any) {
+func (o *nodeDaemon) note(event, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if o.solo.is.Load() {
 		o.solo.tell(o.boot.Node, text)

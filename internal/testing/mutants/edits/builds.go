@@ -15,7 +15,7 @@ func mixedBuilds() []Edit {
 		},
 		{
 			Name: "build-bootstrap", Rule: "a daemon refuses a launcher of another build before it reaches for it",
-			Changes: []Change{{File: "internal/joblaunch/remotedaemon/outpost_linux.go", Old: "if err == nil && !stamp.IsOurs() {", New: "if err == nil && !stamp.IsOurs() && false {"}},
+			Changes: []Change{{File: "internal/joblaunch/remotedaemon/nodedaemon_linux.go", Old: "if err == nil && !stamp.IsOurs() {", New: "if err == nil && !stamp.IsOurs() && false {"}},
 			Tests:   []Test{{Run: "TestBootstrapOfAnotherBuild"}},
 		},
 		{

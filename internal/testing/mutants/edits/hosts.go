@@ -20,7 +20,7 @@ func planter(folder, test, name string) func(rule, file, old, new string) Edit {
 // daemonHosts are bugs of the daemon of a node among several.
 func daemonHosts() []Edit {
 	edit := func(name, test string) func(rule, file, old, new string) Edit {
-		return planter("joblaunch/remotedaemon", test, "outpost-"+name)
+		return planter("joblaunch/remotedaemon", test, "remotedaemon-"+name)
 	}
 	return []Edit{
 		edit("news", "TestADeathIsNews")("a death reaches the other nodes without the launcher",

@@ -63,12 +63,12 @@ func losses() []Edit {
 	const dir = "internal/joblaunch/remotedaemon/"
 	return []Edit{
 		{
-			Name: "outpost-unwritten", Rule: "output that a node loses reaches the verdict",
+			Name: "remotedaemon-unwritten", Rule: "output that a node loses reaches the verdict",
 			Changes: []Change{{File: dir + "files_linux.go", Old: "f.o.mouth.Say(daemonproto.Unwritten{Why: text})", New: ""}},
 			Tests:   []Test{{Package: "cmd/goulfm", Run: "TestOutputThatCannotBeWritten"}},
 		},
 		{
-			Name: "outpost-unwritten-alone", Rule: "so it does where the launcher is gone",
+			Name: "remotedaemon-unwritten-alone", Rule: "so it does where the launcher is gone",
 			Changes: []Change{{File: dir + "files_linux.go", Old: "lost && o.solo.is.Load()", New: "lost && !o.solo.is.Load()"}},
 			Tests:   []Test{{Run: "TestLostOutputWithoutLauncher"}},
 		},

@@ -31,8 +31,8 @@ const dialFor = 10 * time.Second
 // dialEach is how long it tries each of its addresses.
 const dialEach = 3 * time.Second
 
-// An outpost serves one node.
-type outpost struct {
+// A node daemon serves one node.
+type nodeDaemon struct {
 	boot  daemonproto.Bootstrap
 	conn  *socket.Lasting
 	mouth *daemonproto.Mouth
@@ -77,7 +77,7 @@ const AsTold = -1
 //
 // With a grace SIGTERM means that an engine takes the node back: see drain.
 func Run(ctx context.Context, in io.Reader, node int, grace time.Duration) (int, error) {
-	o := newOutpost()
+	o := newNodeDaemon()
 	o.drain.grace = grace
 	line, err := bufio.NewReader(io.LimitReader(in, daemonproto.MaxBytes)).ReadBytes('\n')
 	stamp := buildid.Stamp{}
@@ -108,12 +108,12 @@ func refuse(told, node int) error {
 	return buildid.Another(fmt.Sprintf("node %d", node))
 }
 
-func newOutpost() *outpost {
-	return &outpost{listeners: map[int]*os.File{}, feeds: map[int]chan daemonproto.Input{}, joined: map[int]bool{}, solo: newSolo(), drain: newDrain()}
+func newNodeDaemon() *nodeDaemon {
+	return &nodeDaemon{listeners: map[int]*os.File{}, feeds: map[int]chan daemonproto.Input{}, joined: map[int]bool{}, solo: newSolo(), drain: newDrain()}
 }
 
 // run is the main function of a daemon that has its bootstrap.
-func (o *outpost) run(ctx context.Context) (int, error) {
+func (o *nodeDaemon) run(ctx context.Context) (int, error) {
 	collectSeldom()
 	runtime.GOMAXPROCS(daemon.Cores() + ownLoops)
 	if err := o.connect(ctx); err != nil {
@@ -151,7 +151,7 @@ func (o *outpost) run(ctx context.Context) (int, error) {
 }
 
 // unlessTooLate makes an error, which is ErrTooLate, too, if the job runs.
-func (o *outpost) unlessTooLate(format string, args ...any) error {
+func (o *nodeDaemon) unlessTooLate(format string, args ...any) error {
 	err := fmt.Errorf(format, args...)
 	if o.boot.Late {
 		return fmt.Errorf("%w: %w", ErrTooLate, err)
@@ -181,7 +181,7 @@ func kernel() string {
 }
 
 // connect reaches one of the addresses of the launcher.
-func (o *outpost) connect(ctx context.Context) error {
+func (o *nodeDaemon) connect(ctx context.Context) error {
 	trust, err := socket.NewTrust(o.boot.Job, o.boot.Secret)
 	if err != nil {
 		return err
@@ -214,7 +214,7 @@ func (o *outpost) connect(ctx context.Context) error {
 }
 
 // serve carries orders out, until the connection ends.
-func (o *outpost) serve() error {
+func (o *nodeDaemon) serve() error {
 	for {
 		m, err := o.in.Next()
 		if err == nil {
@@ -227,7 +227,7 @@ func (o *outpost) serve() error {
 }
 
 // obey carries one order out. An error ends the daemon.
-func (o *outpost) obey(m daemonproto.Message) error {
+func (o *nodeDaemon) obey(m daemonproto.Message) error {
 	switch m := m.(type) {
 	case daemonproto.Plan:
 		return o.tell(o.prepare(m))
@@ -258,7 +258,7 @@ func (o *outpost) obey(m daemonproto.Message) error {
 
 // settle ends the children that processes have left behind, and waits until all output is on its
 // way.
-func (o *outpost) settle() {
+func (o *nodeDaemon) settle() {
 	o.d.Unexpect(1)
 	<-o.d.Ended()
 	o.d.EndLeftovers()
@@ -268,7 +268,7 @@ func (o *outpost) settle() {
 }
 
 // tell reports a failure of the start to the launcher.
-func (o *outpost) tell(err error) error {
+func (o *nodeDaemon) tell(err error) error {
 	if err != nil {
 		o.mouth.Say(daemonproto.Failed{Why: err.Error()})
 		o.mouth.Flush()
@@ -277,7 +277,7 @@ func (o *outpost) tell(err error) error {
 }
 
 // prepare makes the resources that the processes of the node need before all addresses are known.
-func (o *outpost) prepare(p daemonproto.Plan) error {
+func (o *nodeDaemon) prepare(p daemonproto.Plan) error {
 	o.plan = p
 	ready := daemonproto.Ready{}
 	if p.Program != nil {
@@ -310,7 +310,7 @@ func (o *outpost) prepare(p daemonproto.Plan) error {
 }
 
 // begin makes the memory of the node.
-func (o *outpost) begin(t daemonproto.Table) error {
+func (o *nodeDaemon) begin(t daemonproto.Table) error {
 	if len(t.Used) > o.plan.Procs {
 		return fmt.Errorf("%w: %d seats of %d were used", daemonproto.ErrMessage, len(t.Used), o.plan.Procs)
 	}
@@ -334,7 +334,7 @@ func (o *outpost) begin(t daemonproto.Table) error {
 }
 
 // goOn starts the first processes.
-func (o *outpost) goOn() {
+func (o *nodeDaemon) goOn() {
 	begun := daemonproto.Begun{}
 	err := o.d.Begin(func() error {
 		if o.guests != nil {
@@ -357,7 +357,7 @@ func (o *outpost) goOn() {
 }
 
 // start starts a process, or notes that it is to be started with the first.
-func (o *outpost) start(s daemonproto.Start) {
+func (o *nodeDaemon) start(s daemonproto.Start) {
 	o.expectInput(s)
 	if !o.begun {
 		o.first = append(o.first, s)
@@ -373,7 +373,7 @@ func (o *outpost) start(s daemonproto.Start) {
 	})
 }
 
-func (o *outpost) startOne(s daemonproto.Start) error {
+func (o *nodeDaemon) startOne(s daemonproto.Start) error {
 	p := daemon.Placement{Number: s.Proc, Path: o.program.path(s.Path), Argv: s.Argv, Dir: s.Dir, Env: s.Env}
 	if err := json.Unmarshal(s.Info, &p.Info); err != nil {
 		return err
@@ -393,7 +393,7 @@ func (o *outpost) startOne(s daemonproto.Start) error {
 }
 
 // stdinOf returns the standard input of a process.
-func (o *outpost) stdinOf(s daemonproto.Start) (*os.File, error) {
+func (o *nodeDaemon) stdinOf(s daemonproto.Start) (*os.File, error) {
 	if !s.Stdin {
 		return os.Open(os.DevNull)
 	}
@@ -414,7 +414,7 @@ func (o *outpost) stdinOf(s daemonproto.Start) (*os.File, error) {
 //	                   notes the Start
 //	                   takes the Input: the launcher sends no other before it is acknowledged
 //	                   Go: starts the process, which reads it
-func (o *outpost) expectInput(s daemonproto.Start) {
+func (o *nodeDaemon) expectInput(s daemonproto.Start) {
 	if s.Stdin {
 		o.mu.Lock()
 		o.feeds[s.Proc] = make(chan daemonproto.Input, 1)
@@ -423,7 +423,7 @@ func (o *outpost) expectInput(s daemonproto.Start) {
 }
 
 // feed passes input on to a process, piece by piece, as it reads.
-func (o *outpost) feed(proc int, in <-chan daemonproto.Input, w *daemon.Input) {
+func (o *nodeDaemon) feed(proc int, in <-chan daemonproto.Input, w *daemon.Input) {
 	defer w.Close()
 	for m := range in {
 		read, err := w.Write(m.Data)
@@ -435,7 +435,7 @@ func (o *outpost) feed(proc int, in <-chan daemonproto.Input, w *daemon.Input) {
 }
 
 // input gives the next piece to feed. The launcher sends one at a time: further pieces are dropped.
-func (o *outpost) input(m daemonproto.Input) {
+func (o *nodeDaemon) input(m daemonproto.Input) {
 	o.mu.Lock()
 	ch := o.feeds[m.Proc]
 	o.mu.Unlock()
@@ -446,7 +446,7 @@ func (o *outpost) input(m daemonproto.Input) {
 }
 
 // command carries out a message that stands for a method of the daemon.
-func (o *outpost) command(m daemonproto.Message) {
+func (o *nodeDaemon) command(m daemonproto.Message) {
 	switch m := m.(type) {
 	case daemonproto.Input:
 		o.input(m)
@@ -487,7 +487,7 @@ func (o *outpost) command(m daemonproto.Message) {
 }
 
 // vacate forgets a process.
-func (o *outpost) vacate(proc int) {
+func (o *nodeDaemon) vacate(proc int) {
 	vacated := daemonproto.Vacated{Proc: proc}
 	if err := o.roll.vacate(proc); err != nil {
 		vacated.Why = err.Error()
@@ -499,7 +499,7 @@ func (o *outpost) vacate(proc int) {
 }
 
 // pass sends a line of the launcher's to a process.
-func (o *outpost) pass(m daemonproto.Say) {
+func (o *nodeDaemon) pass(m daemonproto.Say) {
 	if said, err := rankproto.FromDaemon(bytes.NewReader(m.Line), o.plan.Procs).Next(); err == nil {
 		switch said := said.Message.(type) {
 		case rankproto.Spawned:
