@@ -61,7 +61,7 @@ func TestNoContext(t *testing.T) {
 			assert.ErrorIs(t, call(ctx, nil), comm.ErrArgument, "%s, no communicator", name)
 		}
 		for _, name := range []string{"barrier", "bcast", "reduce", "allreduce", "allreduceOne", "gather", "scatter", "allgather", "alltoall", "scan", "block", "bcastValue", "gatherValue", "allgatherValue"} {
-			assert.ErrorIs(t, blocking[name](nil, w), comm.ErrArgument, "%s, no context", name) //nolint:staticcheck // that is the test
+			assert.ErrorIs(t, blocking[name](nil, w), comm.ErrArgument, "%s, no context", name)
 			assert.NoError(t, blocking[name](ctx, w), "%s afterwards", name)
 		}
 	})
@@ -72,7 +72,7 @@ func TestNoContextAtOne(t *testing.T) {
 	commtest.Run(t, 2, func(ctx context.Context, w *comm.Comm) {
 		for _, name := range []string{"barrier", "allreduce", "alltoall"} {
 			if w.Rank() == 1 {
-				assert.ErrorIs(t, blocking[name](nil, w), comm.ErrArgument, "%s", name) //nolint:staticcheck // that is the test
+				assert.ErrorIs(t, blocking[name](nil, w), comm.ErrArgument, "%s", name)
 				continue
 			}
 			assert.ErrorContains(t, blocking[name](ctx, w), "another member's argument was wrong", "%s", name)

@@ -28,7 +28,6 @@ var (
 )
 
 // Encode returns the bytes of a value in a codec.
-
 func Encode(c string, v any) ([]byte, error) {
 	switch c {
 	case JSON:
