@@ -146,9 +146,9 @@ func TestTargetIsToldOfDeaths(t *testing.T) {
 	}
 }
 
-// TestSpecW11BrokenLockGivenUp: a member asks for a broken lock in mode Mend and gives up at once. The
-// owner grants the lock before it learns of that. The lock is broken as before: nothing was mended. If
-// the grant arrives first, the member has the lock, and the test ends.
+// TestSpecW11BrokenLockGivenUp: a member asks for a broken lock in mode Mend and gives up at once.
+// The owner grants the lock before it learns of that. The lock is broken as before: nothing was mended.
+// If the grant arrives first, the member has the lock, and the test ends.
 func TestSpecW11BrokenLockGivenUp(t *testing.T) {
 	var isWhole atomic.Bool
 	commtest.Nodes{0, 0, 1}.Run(t, func(ctx context.Context, c *comm.Comm) {

@@ -350,8 +350,8 @@ func (k *creation) findRegion(o window.Offer) (*window.Region, error) {
 	return r, nil
 }
 
-// The flag of the agreement: bit 0 is the vote of all members. Each of the first ranked members that
-// votes no clears a bit of its own. A member that votes no because of a revocation clears the last
+// The flag of the agreement: bit 0 is the vote of all members. Each of the first ranked members
+// that votes no clears a bit of its own. A member that votes no because of a revocation clears the last
 // bit, since other members may not have learned of the revocation yet:
 //
 //	0                              1

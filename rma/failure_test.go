@@ -345,8 +345,8 @@ func TestHandler(t *testing.T) {
 	})
 }
 
-// TestSpecW1RevokedWhileItIsMade: a revocation during the creation of a window is ErrRevoked at each
-// member that gets no window, also at one that had the offers of all members before it.
+// TestSpecW1RevokedWhileItIsMade: a revocation during the creation of a window is ErrRevoked at
+// each member that gets no window, also at one that had the offers of all members before it.
 func TestSpecW1RevokedWhileItIsMade(t *testing.T) {
 	for seed := range uint64(20) {
 		commtest.Nodes{0, 0, 1}.Run(t, func(ctx context.Context, c *comm.Comm) {
