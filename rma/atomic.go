@@ -236,8 +236,8 @@ func changeOf[T comm.Elem](k *core, name string, op collectives.Op[T]) (c change
 }
 
 // foldOf is the function f of the program on one element, and nil without one. The program's
-// function may be called
-// repeatedly: a caller that finds the element changed meanwhile calls the function again.
+// function may be called repeatedly: a caller that finds the element changed meanwhile calls the
+// function again.
 func foldOf[T comm.Elem](f func(acc, in []T)) func(acc, in uint64) uint64 {
 	if f == nil {
 		return nil
