@@ -49,8 +49,11 @@ func shared(c *comm.Comm, k kind, verb sched.Verb, root, bytes int, opts []Optio
 	if c == nil || !door.Engine(c).Shared() || k.rooted() && (root < 0 || root >= c.Size()) {
 		return false
 	}
-	e := door.Engine(c)
-	return settingsOf(verb, merged(opts)).goesThroughMemory(verb, bytes, e.Size(), e.Crowded(), e.Direct())
+	e, s := door.Engine(c), ofProcess()
+	if len(opts) > 0 {
+		s = settingsOf(verb, merged(opts))
+	}
+	return s.goesThroughMemory(verb, bytes, e.Size(), e.Crowded(), e.Direct())
 }
 
 func rooted(k kind, root int) header { return header{kind: k, what: root & (1<<whatBits - 1)} }
