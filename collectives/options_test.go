@@ -13,9 +13,9 @@ import (
 	"github.com/goulfm/goulfm/comm/commtest"
 )
 
-// TestOptionsOfTwins: a sum whose bits depend on the order. Without options a non-blocking call has
-// the order of the table, with them that of the blocking call with the same options. The options of
-// one call do not change the next one.
+// TestOptionsOfTwins: a sum with bits that depend on the order. Without options a non-blocking call
+// has the order of the table, with them that of the blocking call with the same options. The options
+// of one call do not change the next one.
 func TestOptionsOfTwins(t *testing.T) {
 	commtest.Run(t, 7, func(ctx context.Context, w *comm.Comm) {
 		src := make([]float64, 100)

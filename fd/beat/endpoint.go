@@ -70,7 +70,7 @@ func Listen(addr string) (*Endpoint, error) {
 	return listen(addr, binary.NativeEndian.Uint32(random[:]))
 }
 
-// listen opens an endpoint whose streams are numbered from first. A random number prevents that
+// listen opens an endpoint and numbers its streams from first. A random number prevents that
 // messages for a former process with the same address are accepted.
 func listen(addr string, first uint32) (*Endpoint, error) {
 	to, err := net.ResolveUDPAddr("udp", addr)
@@ -245,7 +245,7 @@ func (n *Endpoint) send(key []byte, to netip.AddrPort, m adaptive.Message) {
 	_, _ = n.conn.WriteToUDPAddrPort(n.sealed, to)
 }
 
-// places is a table whose indices, 0 to PeersMax-1, are used again.
+// places is a table that uses its indices, 0 to PeersMax-1, again.
 type places[T any] struct {
 	at   []T
 	used []bool

@@ -123,8 +123,8 @@ func (m *Monitor) NextStream() (stream uint32) {
 }
 
 // Connected reports a connection to the process. The process is trusted, and measurements of its
-// network begin anew. Messages of a former connection are dropped, and so is a Connection whose
-// Stream is not the value of NextStream any more. The error is ErrKey for an invalid key.
+// network begin anew. The monitor drops messages of a former connection, and a Connection with an
+// earlier value of NextStream as its Stream. The error is ErrKey for an invalid key.
 func (m *Monitor) Connected(c Connection) error {
 	if err := checkKey(c.Key); err != nil {
 		return err

@@ -85,12 +85,12 @@ func (s *Sender) detach() {
 	n.sweep = n.now().Add(sweepEach)
 }
 
-// extend moves the end of a sender whose monitor has sent a message.
+// extend moves the end of a sender after a message of its monitor.
 func (s *Sender) extend(period adaptive.Duration) {
 	s.until = max(s.until, s.node.now().Add(max(lapse*period, lapseLeast)))
 }
 
-// endLapsed ends the senders without a connection whose monitor is silent.
+// endLapsed ends each sender without a connection after a silence of its monitor.
 func (n *Endpoint) endLapsed(now adaptive.Time) {
 	n.sweep = now.Add(sweepEach)
 	for _, s := range slices.Clone(n.alone) {
@@ -129,9 +129,9 @@ func (s *Sender) end() {
 	}
 }
 
-// receive handles a sealed message, and reports whether its tag is valid. A message whose clock is
-// not later than the latest one is a repetition by a stranger, which could prolong or redirect the
-// heartbeats.
+// receive handles a sealed message, and reports whether its tag is valid. A message with a clock
+// that is not later than the latest one is a repetition by a stranger, which could prolong or
+// redirect the heartbeats.
 func (s *Sender) receive(sealed []byte, from netip.AddrPort) bool {
 	body, ok := adaptive.Unseal(s.key, sealed)
 	if !ok || s.ended {

@@ -19,7 +19,7 @@ import (
 	"github.com/goulfm/goulfm/recovery/checkpoint"
 )
 
-// ErrNotLinked is the error for a store whose package the program does not import.
+// ErrNotLinked is the error for a store of a package that the program does not import.
 var ErrNotLinked = errors.New("this program does not link the store")
 
 // Process provides the values that a store may need of the process that opens it.

@@ -20,19 +20,23 @@ func NewIdentity() uint64 {
 	return binary.LittleEndian.Uint64(b[:])
 }
 
-// WithoutMemory is the format of the line that says why a job has no memory that outlives processes.
-const WithoutMemory = "recovery does without memory of the node: %v"
+// MakeKept makes memory that outlives processes: a home for each of the given number of ranks, where
+// package recovery finds the data of the predecessor. A limit of the size of files leaves it out, with
+// a note to the host and a nil result: recovery then uses copies at other ranks alone.
+func MakeKept(host Host, homes int) (*rankstore.Memory, error) {
+	kept, err := rankstore.Create(homes)
+	if errors.Is(err, unix.EFBIG) {
+		host.Note("memory", "recovery does without memory of the node: %v", err)
+		return nil, nil
+	}
+	return kept, err
+}
 
-// makeMemory makes segment 0 and the arenas of the job, and memory that outlives processes: a home
-// for each of the given number of ranks, where package recovery finds the data of the predecessor. A
-// limit of the size of files leaves that memory out: recovery then uses copies at other ranks alone.
+// makeMemory makes segment 0 and the arenas of the job, and memory that outlives processes, with
+// homes for so many ranks.
 func (d *Daemon) makeMemory(procs, homes int) (err error) {
 	if homes > 0 {
-		d.kept, err = rankstore.Create(homes)
-		switch {
-		case errors.Is(err, unix.EFBIG):
-			d.host.Note("memory", WithoutMemory, err)
-		case err != nil:
+		if d.kept, err = MakeKept(d.host, homes); err != nil {
 			return err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/goulfm/goulfm/internal/joblaunch/daemon"
 	"github.com/goulfm/goulfm/internal/protocol/job"
 	"github.com/goulfm/goulfm/internal/shm/rankstore"
 )
@@ -42,9 +43,9 @@ func (ls *lives) spec() *Spec {
 }
 
 // memory is where ranks of all lives keep what is to outlive them, on this machine; nil: nowhere.
-func (ls *lives) memory() (kept *rankstore.Memory, err error) {
+func (ls *lives) memory(host daemon.Host) (kept *rankstore.Memory, err error) {
 	if ls.kept == nil && !ls.first.Fence { // else who is declared dead may run on, and write there
-		ls.kept, err = rankstore.Create(ls.first.N)
+		ls.kept, err = daemon.MakeKept(host, ls.first.N)
 	}
 	return ls.kept, err
 }

@@ -17,7 +17,6 @@ import (
 	"github.com/goulfm/goulfm/internal/net/socket"
 	"github.com/goulfm/goulfm/internal/protocol/job"
 	"github.com/goulfm/goulfm/internal/protocol/membership"
-	"golang.org/x/sys/unix"
 )
 
 // A crew does what a launcher asks for: the daemon of this machine, or those of several nodes.
@@ -50,10 +49,8 @@ type crew interface {
 // hire makes the daemon of this machine, or has those of all nodes start.
 func (l *launcher) hire(ctx context.Context, lives *lives) error {
 	if len(l.spec.Hosts.Nodes) == 0 {
-		kept, err := lives.memory()
-		if errors.Is(err, unix.EFBIG) {
-			l.Note("memory", daemon.WithoutMemory, err)
-		} else if err != nil {
+		kept, err := lives.memory(l)
+		if err != nil {
 			return fail(ExitFailed, "%w", err)
 		}
 		d, err := daemon.New(l, l.spec.universe(), kept)
