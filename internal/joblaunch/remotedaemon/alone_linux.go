@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -45,6 +47,7 @@ type solo struct {
 	asked map[request]bool // requests for processes that were not answered yet
 	unmet map[int]bool     // processes that have not received their world yet
 	story *os.File
+	kept  []string // the last lines of the event log, as long as there is a launcher
 
 	unwritten atomic.Value // a string: why output is lost that this node was to write
 
@@ -71,7 +74,7 @@ func (s *solo) leave() { s.once.Do(func() { close(s.quit) }) }
 func (o *nodeDaemon) goOnAlone(ctx context.Context) error {
 	o.solo.begin(o.boot.Node)
 	o.conn.Close()
-	o.note("head", "the launcher is gone: the job goes on without it")
+	o.note("head", "the launcher has ended: the job continues without it")
 	for r := range o.solo.takeAsked() {
 		o.refuse(r)
 	}
@@ -108,21 +111,43 @@ func (s *solo) await(ctx context.Context, done <-chan struct{}) error {
 	}
 }
 
-// begin writes the event log to a file from now on.
+// begin writes the event log to a file from now on, and first the lines that the launcher may not
+// have received: nobody knows which of the last ones it has read.
 func (s *solo) begin(node int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	// without it the job continues, too
 	s.story, _ = os.Create(filepath.Join(s.dir, fmt.Sprintf("node.%d.log", node)))
+	for _, line := range s.kept {
+		s.write(line)
+	}
+	s.kept = nil
 	s.is.Store(true)
 }
 
-// tell writes a line of the event log.
-func (s *solo) tell(node int, text string) {
+// maxKept is how many lines of the event log a daemon keeps for the time after its launcher's end.
+const maxKept = 64
+
+// tell writes a line of the event log. As long as the launcher is not known to have ended it keeps
+// the line and returns false: the caller reports it to the launcher.
+func (s *solo) tell(node int, text string) (written bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	line := fmt.Sprintf("%s goulfm: node %d: %s\n", time.Now().Format(time.RFC3339Nano), node, text)
+	if !s.is.Load() {
+		if len(s.kept) == maxKept {
+			s.kept = slices.Delete(s.kept, 0, 1)
+		}
+		s.kept = append(s.kept, line)
+		return false
+	}
+	s.write(line)
+	return true
+}
+
+func (s *solo) write(line string) {
 	if s.story != nil {
-		fmt.Fprintf(s.story, "%s goulfm: node %d: %s\n", time.Now().Format(time.RFC3339Nano), node, text)
+		io.WriteString(s.story, line)
 	}
 }
 

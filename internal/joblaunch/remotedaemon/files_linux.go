@@ -68,11 +68,9 @@ func (f *file) check(err error) {
 	f.told = true
 	text := fmt.Sprintf("output of rank %d is lost: %v", job.SeatOf(f.proc), err)
 	f.o.solo.unwritten.CompareAndSwap(nil, text)
-	if f.o.solo.is.Load() {
-		f.o.solo.tell(f.o.boot.Node, text)
-		return
+	if !f.o.solo.tell(f.o.boot.Node, text) {
+		f.o.mouth.Say(daemonproto.Unwritten{Why: text})
 	}
-	f.o.mouth.Say(daemonproto.Unwritten{Why: text})
 }
 
 // exitUnwritten is the exit code of a daemon that has lost output in a job without its launcher:

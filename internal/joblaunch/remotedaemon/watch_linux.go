@@ -94,7 +94,7 @@ func (w *watcher) Thaw() {
 		w.late = false
 		return
 	}
-	w.note("thawed", "its processes go on after %s", time.Since(w.frozen).Round(time.Millisecond))
+	w.note("thawed", "its processes continue after %s", time.Since(w.frozen).Round(time.Millisecond))
 }
 
 // Verdict has the processes of this node know that those of another one are lost. A launcher that
@@ -106,13 +106,11 @@ func (w *watcher) Verdict(member int) {
 		w.conn.Close()
 		return
 	}
-	switch {
-	case !w.solo.is.Load(): // the launcher reports that
-	case finished: // its daemon has left, which the roster knows as a death
-		w.note("node", "node %d has finished", member-1)
-	default:
-		w.note("node", "node %d was declared dead", member-1)
+	text := "node %d was declared dead"
+	if finished { // its daemon has left, which the roster knows as a death
+		text = "node %d has finished"
 	}
+	w.solo.tell(w.boot.Node, fmt.Sprintf(text, member-1)) // a launcher reports that itself
 	w.roll.lose(member - 1)
 }
 
@@ -166,9 +164,7 @@ func (w *watcher) note(event, format string, args ...any) {
 // note reports an event to the user: through the launcher, or in a file where there is none.
 func (o *nodeDaemon) note(event, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
-	if o.solo.is.Load() {
-		o.solo.tell(o.boot.Node, text)
-		return
+	if !o.solo.tell(o.boot.Node, text) {
+		o.mouth.Say(daemonproto.Note{Event: event, Text: text})
 	}
-	o.mouth.Say(daemonproto.Note{Event: event, Text: text})
 }

@@ -104,6 +104,7 @@ func (r *Roster) hearGrant(from int, m grant) {
 	if m.seq == 0 || m.seq > l.seq || l.seq-m.seq >= beatsKept || !m.lease {
 		return
 	}
+	r.noteHead(from, m.epoch)
 	r.voter.quiet = r.now
 	r.voter.supports = false
 	r.renew(l.sent[m.seq%beatsKept].Add(r.cfg.Timeout))

@@ -1,7 +1,10 @@
 package membership
 
 import (
+	"fmt"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -444,6 +447,31 @@ func TestFollowsWithoutPromise(t *testing.T) {
 	w.runUntil(w.now.Add(3 * mono.Second))
 	assert.GreaterOrEqual(t, m.r.voter.follows, uint32(2), "none before the promised one has its vote")
 	assert.Equal(t, m.r.voter.promised, m.r.voter.follows)
+}
+
+// TestFollowedHeadIsReported: a member that has promised epoch 2, alone, before it heard of epoch 1
+// writes nothing down for the head of epoch 1. It reports that head all the same, once, by its first
+// lease: the event log of its node would name no head otherwise.
+func TestFollowedHeadIsReported(t *testing.T) {
+	w := quietWorld(t, Config{Members: 5, Survive: true})
+	var heads []string
+	w.log = func(format string, args ...any) {
+		if text := fmt.Sprintf(format, args...); strings.Contains(text, "is head of epoch") {
+			heads = append(heads, text)
+		}
+	}
+	w.powerOff(0)
+	for w.members[1].r.head == nil {
+		w.runUntil(w.now.Add(ms / 10))
+	}
+	w.members[3].r.promise(2) // the new head's first message is under way
+	w.runUntil(w.now.Add(4 * mono.Second))
+	require.NoError(t, w.violation)
+	require.NoError(t, w.settled())
+	require.Equal(t, uint32(1), w.members[3].r.voter.follows)
+	require.Equal(t, uint32(2), w.members[3].r.voter.promised)
+	slices.Sort(heads)
+	assert.Equal(t, []string{"1: 1 is head of epoch 1", "2: 1 is head of epoch 1", "3: 1 is head of epoch 1", "4: 1 is head of epoch 1"}, heads)
 }
 
 // TestStraySupport: one that promises alone unseats no head.

@@ -215,7 +215,8 @@ func (r *Roster) countSupport(from int, epoch uint32, record Record) {
 	}
 }
 
-// noteHead reports a head, once.
+// noteHead reports a head, once: a head that takes over, or that another member first hears of by a
+// version to write down or, where that member has promised a later epoch, by a lease.
 func (r *Roster) noteHead(member int, epoch uint32) {
 	if epoch > r.voter.known {
 		r.voter.known = epoch
