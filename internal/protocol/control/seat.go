@@ -41,15 +41,17 @@ func (c *Control) letGo() {
 	}
 }
 
-// refersTo reports whether a communicator has a process as a member, or may get it as one: that of
-// a Spawn under way has members that are not known here yet. A process that was a member of another
-// communicator is not among them: it had its seat before. So a member that waits in a Replace lets
-// go of an earlier process, whose seat that Replace may need:
+// refersTo reports whether a communicator has a process as a member, or a call under way may make
+// one that has. The processes that a Spawn or Replace under way has started are not among them, for
+// nobody can tell them from those that an earlier one has started in vain:
 //
-//	0, 1, 2   begin an attempt, in which 3 has replaced one that died; the communicators with that one begin to close
-//	1         dies
-//	0, 2      shrink; 2 is in Replace, and the first communicator closes
-//	launcher  has one seat, and waits until 2 lets go of the process that had it
+//	0, 1    are in a Replace, for which the launcher starts 3; 3 dies before it is in Init
+//	0, 1    learn that the Replace has failed, shrink, and begin another one
+//	0       is late, and learns only now of the death of 3
+//	        if it kept 3, the launcher would wait for this seat until the second Replace is over
+//
+// So a process may let go of a dead member of the communicator that a Spawn makes. It learns of the
+// death again when the communicator is made: see recall in package engine.
 func (c *Control) refersTo(proc int) bool {
 	for _, s := range c.comm.all() {
 		switch s.state {
@@ -58,7 +60,7 @@ func (c *Control) refersTo(proc int) bool {
 				return true
 			}
 		case Pending:
-			if _, belongs := s.wait.parent.rank(proc); belongs || s.wait.spawns && !c.met.Has(proc) {
+			if _, belongs := s.wait.parent.rank(proc); belongs {
 				return true
 			}
 		}

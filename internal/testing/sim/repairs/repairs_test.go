@@ -61,10 +61,12 @@ func TestRepairsFound(t *testing.T) {
 	for seed, what := range map[uint64]string{
 		1795695726042527899: "a part of a version was not stored in a home that had one of another rank",
 		1795695726000042106: "ranks went back to a version in files before its manifest was there",
-		1795695726000104025: "what was not to be restored was found again in the homes of others",
+		1795938224140246915: "what was not to be restored was found again in the homes of others",
 		1795695726000000351: "ranks made their plans of reports that had changed",
 		1795695726000064167: "with Verify all went back to what was left long ago on a node",
 		314:                 "a forward member was older than the version, which was whole after all",
+		23377:               "a process in a Replace kept the seat of one that an earlier Replace had started",
+		215898:              "the same, of two nodes",
 		37011:               "an epoch was given twice: to newcomers nobody had told of it",
 	} {
 		_, err := Run(Options{Seed: seed})
