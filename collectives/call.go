@@ -199,10 +199,11 @@ func (x *call) admit() error {
 	if x.err == nil && x.ctx.Err() == nil && !x.e.Shared() {
 		return nil // the start of the schedule makes all checks that follow
 	}
-	if err := x.e.Enter(ulfm.OpCollective); err != nil { // R55
-		return err
-	}
-	if x.err != nil {
+	enter := x.e.Enter(ulfm.OpCollective) // R55
+	switch {
+	case enter != nil:
+		return x.orMistake(enter)
+	case x.err != nil:
 		x.noteWrong()
 		return x.refuse(x.err)
 	}
@@ -210,6 +211,16 @@ func (x *call) admit() error {
 		return x.refuse(err)
 	}
 	return nil
+}
+
+// orMistake returns the error of this member's own arguments, if there is one, in place of the
+// failure or revocation that ends the call. All members may have made the same mistake, and the
+// first of them may have ended because of it: the others report the cause, not the death.
+func (x *call) orMistake(enter error) error {
+	if x.err != nil && ulfm.Recoverable(enter) {
+		return x.err
+	}
+	return enter
 }
 
 // refuse notifies the others that this member does not take part because of err.
@@ -272,7 +283,7 @@ func (x *call) notStarted() comm.Request {
 	err := x.err
 	if x.c != nil {
 		if enter := x.e.Enter(ulfm.OpCollective); enter != nil {
-			err = enter
+			err = x.orMistake(enter)
 		} else {
 			err = x.refuse(err)
 		}

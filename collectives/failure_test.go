@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+
 	"github.com/goulfm/goulfm/collectives"
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/comm/commtest"
@@ -276,6 +278,26 @@ func TestSpecR3InsulationOfCollectives(t *testing.T) {
 		}
 		if w.Rank() < 3 {
 			works(ctx, t, s, "other half")
+		}
+	})
+}
+
+// TestOwnMistakeBeforeADeath: all members make the same mistake, and one of them has ended because
+// of it. The others report their own mistake, not that death. On a revoked communicator they report
+// it as well.
+func TestOwnMistakeBeforeADeath(t *testing.T) {
+	const n, length = 4, 3
+	commtest.Run(t, n, func(ctx context.Context, w *comm.Comm) {
+		if w.Rank() == 3 {
+			commtest.Kill(w)
+		}
+		_, err := comm.Recv(ctx, w.From(3), make([]int, 1))
+		assert.True(t, ulfm.Recoverable(err), "the death, or already the revocation of a faster member")
+		for _, state := range []string{"a death", "a revocation"} {
+			for _, c := range append(wrongs(n), wrongTwins(n)...) {
+				assert.ErrorIs(t, c.call(ctx, w, length), c.want, "%s after %s", c.name, state)
+			}
+			assert.NoError(t, w.Revoke())
 		}
 	})
 }

@@ -3,4 +3,4 @@
 package buildid
 
 // Build identifies the wire formats and memory layouts of this build.
-const Build uint32 = 0x241c1cdd
+const Build uint32 = 0x031a7e46
