@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"os"
@@ -20,6 +21,7 @@ const usage = `usage: go run ./internal/testing/mutants/cmd [flags]
   -seed N      first seed of each hunt (default 1)
   -time D      give a bug up after so long (default 5m)
   -workers N   runs at the same time (default: one per core)
+  -quick       count the bugs that make test finds: without long tests, hunts, tags and arguments
   -v           print what broke, and how to see it again
   -write DIR   hunt nothing: write the one bug that -run names to DIR, for go build -overlay DIR/overlay.json
 `
@@ -32,6 +34,7 @@ type job struct {
 	limit   time.Duration
 	workers int
 	verbose bool
+	quick   bool
 	write   string
 }
 
@@ -41,6 +44,7 @@ func main() {
 	flag.Uint64Var(&j.seed, "seed", 1, "")
 	flag.DurationVar(&j.limit, "time", 5*time.Minute, "")
 	flag.IntVar(&j.workers, "workers", runtime.GOMAXPROCS(0), "")
+	flag.BoolVar(&j.quick, "quick", false, "")
 	flag.BoolVar(&j.verbose, "v", false, "")
 	flag.StringVar(&j.write, "write", "", "")
 	only := flag.String("run", "", "")
@@ -51,9 +55,12 @@ func main() {
 		os.Exit(2)
 	}
 	if j.root, err = edits.Root(); err == nil {
-		if j.write != "" {
+		switch {
+		case j.write != "":
 			err = j.plant()
-		} else {
+		case j.quick:
+			j.count()
+		default:
 			err = j.table()
 		}
 	}
@@ -121,6 +128,28 @@ func (j job) table() error {
 		return fmt.Errorf("%d bugs were missed", missed)
 	}
 	return nil
+}
+
+// count prints the test of make test that finds each bug, and how many are found. A bug that none
+// finds is no error: the tests of make check find it.
+func (j job) count() {
+	j.head("test")
+	bugs, found := j.bugs(), 0
+	for _, e := range bugs {
+		by, start := "", time.Now()
+		for _, t := range e.QuickTests() {
+			f, err := e.TryQuick(j.root, t)
+			if err != nil {
+				fmt.Println(err)
+			}
+			if by = f.By; by != "" {
+				found++
+				break
+			}
+		}
+		fmt.Printf("%-20s %-20s %-32s %8.2f  %s\n", e.Name, path.Dir(e.Changes[0].File), cmp.Or(by, "NOT FOUND"), time.Since(start).Seconds(), e.Rule)
+	}
+	fmt.Printf("make test finds %d of %d bugs\n", found, len(bugs))
 }
 
 func (j job) head(kind string) {

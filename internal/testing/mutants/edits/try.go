@@ -39,7 +39,27 @@ type Finding struct {
 const timeout = 4 * time.Minute
 
 // Try runs tests with the bug planted. The error is why that could not be done.
-func (e Edit) Try(root string, t Test) (Finding, error) {
+func (e Edit) Try(root string, t Test) (Finding, error) { return e.try(root, t, "GOULFM_LONG=1") }
+
+// TryQuick runs tests with the bug planted as make test does: without the long ones.
+func (e Edit) TryQuick(root string, t Test) (Finding, error) { return e.try(root, t, "GOULFM_LONG=") }
+
+// QuickTests returns the tests that make test has of those that must find a bug. For a bug that the
+// simulator hunts they are all tests of the simulated cluster, and of the package with the bug.
+func (e Edit) QuickTests() (tests []Test) {
+	if e.Hunt.Arena != "" {
+		return []Test{{Run: "."}, {Package: "internal/testing/sim/cluster", Run: "."}}
+	}
+	for _, t := range e.Tests {
+		if t.Tags == "" && len(t.Args) == 0 && !t.shows() {
+			tests = append(tests, t)
+		}
+	}
+	return tests
+}
+
+// try runs tests in an environment with one more variable.
+func (e Edit) try(root string, t Test, env string) (Finding, error) {
 	dir, err := os.MkdirTemp("", "edit")
 	if err != nil {
 		return Finding{}, err
@@ -50,7 +70,7 @@ func (e Edit) Try(root string, t Test) (Finding, error) {
 		return Finding{}, err
 	}
 	start := time.Now()
-	out, err := e.goTest(root, overlay, t)
+	out, err := e.goTest(root, overlay, t, env)
 	f := Finding{Took: time.Since(start), Output: out}
 	exit := (*exec.ExitError)(nil)
 	switch {
@@ -90,7 +110,7 @@ func moduleOf(root, folder string) (dir, rest string) {
 	return root, "./" + folder
 }
 
-func (e Edit) goTest(root, overlay string, t Test) (string, error) {
+func (e Edit) goTest(root, overlay string, t Test, env string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*timeout)
 	defer cancel()
 	dir, folder := moduleOf(root, e.folder(t))
@@ -104,7 +124,7 @@ func (e Edit) goTest(root, overlay string, t Test) (string, error) {
 	}
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOULFM_LONG=1") // what finds a bug may be a long test
+	cmd.Env = append(os.Environ(), env) // what finds a bug may be a long test
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }
