@@ -8,7 +8,10 @@ import (
 )
 
 // within are the packages of this module through which a call of the program waits.
-var within = []string{"comm", "collectives", "recovery", "ulfm", "internal/"}
+var within = []string{"comm", "collectives", "recovery", "rma", "shmem", "ulfm", "internal/"}
+
+// waiting are the functions of the engine in which a call of the program waits.
+var waiting = []string{"internal/engine.(*leadership).await", "internal/engine.(*leadership).watch", "internal/engine.(*Watch).sleep"}
 
 const module = "github.com/goulfm/goulfm/"
 
@@ -35,7 +38,7 @@ func waitingLine(goroutine string) string {
 		ours := name != frames[i] && slices.ContainsFunc(within, func(p string) bool { return strings.HasPrefix(name, p) })
 		switch {
 		case ours:
-			waits = waits || strings.HasPrefix(name, "internal/engine.(*leadership).await") || strings.HasPrefix(name, "internal/engine.(*leadership).watch")
+			waits = waits || slices.ContainsFunc(waiting, func(p string) bool { return strings.HasPrefix(name, p) })
 		case waits && !strings.HasPrefix(frames[i], "created by"):
 			return place(frames[i+1])
 		}

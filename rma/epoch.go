@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/engine"
 	"github.com/goulfm/goulfm/internal/net/rmaserver"
 	"github.com/goulfm/goulfm/internal/shm/segment"
 )
@@ -271,7 +272,10 @@ func (k *core) awaitEach(ctx context.Context, op string, ranks []int, ok func(ra
 		}
 		return over || err != nil
 	}
-	k.watch.Await(k.pieces[k.me].control.Bell(), over)
+	missing := func() []int {
+		return slices.DeleteFunc(slices.Clone(ranks), ok)
+	}
+	k.watch.Await(k.pieces[k.me].control.Bell(), engine.Reason{Op: op, All: true, Ask: missing}, over)
 	if err != nil {
 		return nil, k.fail(op, nil, err)
 	}

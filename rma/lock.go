@@ -161,7 +161,8 @@ func (k *core) lockTarget(ctx context.Context, op string, rank int, m LockMode) 
 
 // awaitTurn waits for this goroutine's turn among those of its process.
 func (k *core) awaitTurn(ctx context.Context, op string, rank int) error {
-	return k.await(ctx, op, []int{rank}, func() bool { return k.guards[rank].take() })
+	mine := func() []int { return []int{k.me} } // another goroutine of this process has it
+	return k.awaitOf(ctx, op, []int{rank}, mine, func() bool { return k.guards[rank].take() })
 }
 
 // lockSlowly continues with a lock that was not acquired at once.
@@ -194,7 +195,7 @@ func (k *core) failBroken(op string, rank int, dead uint64) error {
 func (k *core) awaitLock(ctx context.Context, op string, rank int) (out robustlock.Outcome, err error) {
 	l := k.guards[rank].lock
 	var fenced error
-	err = k.await(ctx, op, []int{rank}, func() bool {
+	err = k.awaitOf(ctx, op, []int{rank}, l.Holders, func() bool {
 		out, fenced = k.lockStep(l.Look)
 		return fenced != nil || out != robustlock.Waiting
 	})

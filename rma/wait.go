@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/goulfm/goulfm/comm"
+	"github.com/goulfm/goulfm/internal/engine"
 	"github.com/goulfm/goulfm/internal/shm/window"
 )
 
@@ -62,6 +63,12 @@ func (k *core) mayWait(ctx context.Context, op string, from []int) error {
 
 // await returns when done holds, or when no member can be expected to make it hold: see Wait.
 func (k *core) await(ctx context.Context, op string, from []int, done func() bool) error {
+	return k.awaitOf(ctx, op, from, nil, done)
+}
+
+// awaitOf is await where reports on a job that hangs name other ranks than from: the holders of a
+// lock, which done waits for, and not its target.
+func (k *core) awaitOf(ctx context.Context, op string, from []int, holders func() []int, done func() bool) error {
 	var err error
 	var ranks []int
 	over := func() bool {
@@ -77,7 +84,7 @@ func (k *core) await(ctx context.Context, op string, from []int, done func() boo
 		}
 		return err != nil
 	}
-	k.watch.Await(k.pieces[k.me].control.Bell(), over)
+	k.watch.Await(k.pieces[k.me].control.Bell(), engine.Reason{Op: op, Ranks: from, All: holders != nil, Ask: holders}, over)
 	return k.fail(op, ranks, err)
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -105,6 +106,25 @@ func TestTimeoutOfNodes(t *testing.T) {
 	got := outOfTime(t, says, "--host", "2", prog, "cancel")
 	assert.Equal(t, 124, got.code)
 	assert.True(t, says(got), got.err)
+}
+
+// TestWindowsThatHang: each wait in a window has its line, with the holder of a lock, and two locks
+// in opposite order are a circle.
+func TestWindowsThatHang(t *testing.T) {
+	var lines []*regexp.Regexp
+	for rank, want := range []string{"lock on .* waits for ranks? 1\\b", "lock on .* waits for ranks? 0\\b", "wait on .* waits for ranks 0,1",
+		"wait_notify on .* waits for any rank", "start on .* waits for ranks 2,5", "barrier on .*"} {
+		lines = append(lines, regexp.MustCompile(fmt.Sprintf(`  rank %d: %s.*windows\.go:\d+`, rank, want)))
+	}
+	lines = append(lines, regexp.MustCompile(`they wait for each other: rank 0 \(lock on `))
+	lacks := func(got result) []*regexp.Regexp {
+		return slices.DeleteFunc(slices.Clone(lines), func(line *regexp.Regexp) bool { return line.MatchString(got.err) })
+	}
+	for _, where := range []string{"-n 6", "--host 2 --ppn 3"} {
+		got := outOfTime(t, func(got result) bool { return len(lacks(got)) == 0 }, append(strings.Fields(where), prog, "windows-hang")...)
+		assert.Equal(t, 124, got.code)
+		assert.Empty(t, lacks(got), "%s\n%s", where, got.err)
+	}
 }
 
 // TestANodeStandsStill for longer than a silent node is waited for: it is declared dead, and

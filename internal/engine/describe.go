@@ -16,6 +16,8 @@ type Waiting struct {
 	// Procs are the same in numbers of the world; where any of several could end the
 	// wait they are the living members of Comm.
 	Procs []int `json:"procs"`
+	// Any: one of Procs can end the wait; otherwise it takes all.
+	Any bool `json:"any"`
 }
 
 // String prints "recv on world from [3], tag 7".
@@ -51,7 +53,11 @@ func (p *Proc) Waits() []Waiting {
 				w.Op = "collective"
 			}
 		}
+		w.Any = len(w.Ranks) == 0
 		out = append(out, w)
+	}
+	for _, b := range p.memory.stores.blocked {
+		out = append(out, b.waiting())
 	}
 	sort.Slice(out, func(i, j int) bool { return out[i].String() < out[j].String() })
 	return out

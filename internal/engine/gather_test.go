@@ -55,7 +55,7 @@ func TestGatheredFramesAreWrittenBeforeAWait(t *testing.T) {
 	near := &Watch{c: w.c, node: w.node, epoch: w.epoch, stores: w.stores} // of a window whose memory is all on this node
 	require.NoError(t, w.Tell(bg, 1, make([]byte, 40)))
 	bell, asked := new(uint32), 0
-	near.Await(bell, func() bool { asked++; return asked > 3 })
+	near.Await(bell, Reason{}, func() bool { asked++; return asked > 3 })
 	p.mu.Lock()
 	assert.Equal(t, 3, link.written, "the sender waits")
 	p.mu.Unlock()
@@ -163,7 +163,7 @@ func (x *gatherers) send(waits bool) {
 	}
 	if waits {
 		near := &Watch{c: away.c, node: away.node, epoch: away.epoch, stores: away.stores} // of a window whose memory is all on this node
-		near.Await(new(uint32), func() bool { x.Await("reads the word", x.free); return false })
+		near.Await(new(uint32), Reason{}, func() bool { x.Await("reads the word", x.free); return false })
 	}
 }
 

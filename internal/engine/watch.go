@@ -25,6 +25,50 @@ type stores struct {
 	opened  atomic.Bool // this process has such memory, or had
 	lock    sync.RWMutex
 	watches []*Watch // guarded by the mutex of the process
+	blocked []*blocked
+}
+
+// A Reason tells of a wait for a report on a job that hangs.
+type Reason struct {
+	Op    string
+	Ranks []int        // those that the wait is for; empty: any
+	All   bool         // it ends when all of Ranks have done something; else when one has
+	Ask   func() []int // if not nil: Ranks, at the time of the report
+}
+
+// blocked is a wait that sleeps.
+type blocked struct {
+	w *Watch
+	Reason
+}
+
+// block enters a wait that is about to sleep in the list for reports.
+func (s *stores) block(w *Watch, why Reason) *blocked {
+	why.Ranks = slices.Clone(why.Ranks) // so that those of a wait that does not sleep need no memory
+	b := &blocked{w, why}
+	w.c.p.mu.Lock()
+	defer w.c.p.mu.Unlock()
+	s.blocked = append(s.blocked, b)
+	return b
+}
+
+func (s *stores) unblock(b *blocked) {
+	b.w.c.p.mu.Lock()
+	defer b.w.c.p.mu.Unlock()
+	s.blocked = slices.DeleteFunc(s.blocked, func(other *blocked) bool { return other == b })
+}
+
+// waiting describes a wait. The caller holds the mutex of the process.
+func (b *blocked) waiting() Waiting {
+	ranks := b.Ranks
+	if b.Ask != nil {
+		ranks = b.Ask()
+	}
+	w := Waiting{Op: b.Op, Comm: b.w.c.Name(), Ranks: ranks, Any: !b.All}
+	if b.Ask == nil || len(ranks) > 0 {
+		w.Procs = b.w.c.awaitedProcs(ranks)
+	}
+	return w
 }
 
 // fence waits until the stores of this process that are under way are made: none comes after that.
@@ -229,10 +273,9 @@ const napMax = mono.Duration(time.Millisecond)
 
 // Await returns when done returns true, once. Await calls done repeatedly, and sleeps in between at
 // a bell of this process, for a millisecond at most; others Wake it when the result may have
-// changed.
-func (w *Watch) Await(bell *uint32, done func() bool) {
+// changed. A report on a job that hangs gives the reason of the wait.
+func (w *Watch) Await(bell *uint32, why Reason, done func() bool) {
 	for polls := 0; ; polls++ {
-		served := w.served.Load()
 		if done() {
 			return
 		}
@@ -241,22 +284,38 @@ func (w *Watch) Await(bell *uint32, done func() bool) {
 			w.node.Yield()
 		case polls < w.c.p.cfg.SpinPolls:
 			park.Pause(1)
-		case w.away != nil:
-			if w.napServing(bell, done, served) {
-				return
-			}
-			continue
 		default:
-			w.c.p.others.writeAllOut()
-			if w.nap(bell, done) {
-				return
-			}
-			continue
+			w.sleep(bell, why, done)
+			return
 		}
 		if w.away != nil && polls&15 == 15 {
 			w.Poll()
 		}
 	}
+}
+
+// sleep is Await without polls. A wait that the first nap does not end is listed for reports.
+func (w *Watch) sleep(bell *uint32, why Reason, done func() bool) {
+	if w.napOnce(bell, done) {
+		return
+	}
+	b := w.c.p.memory.stores.block(w, why)
+	for !w.napOnce(bell, done) {
+	}
+	w.c.p.memory.stores.unblock(b)
+}
+
+// napOnce sleeps once unless done returns true, and reports whether the wait is over.
+func (w *Watch) napOnce(bell *uint32, done func() bool) (over bool) {
+	served := w.served.Load()
+	switch {
+	case done():
+		return true
+	case w.away != nil:
+		return w.napServing(bell, done, served)
+	}
+	w.c.p.others.writeAllOut()
+	return w.nap(bell, done)
 }
 
 // nap sleeps at a bell unless done returns true, and returns the result of done.

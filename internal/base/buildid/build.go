@@ -3,4 +3,4 @@
 package buildid
 
 // Build identifies the wire formats and memory layouts of this build.
-const Build uint32 = 0x031a7e46
+const Build uint32 = 0xd2474376

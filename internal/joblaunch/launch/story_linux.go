@@ -385,7 +385,7 @@ func (r *reporter) dump(why string, ranks []dumped) {
 				if len(x.dump.Lines) > 0 {
 					what += ", " + strings.Join(x.dump.Lines, ", ")
 				}
-				graph = append(graph, waitgraph.Wait{Rank: x.Number(), On: w.Procs, Any: len(w.Ranks) == 0, What: what})
+				graph = append(graph, waitgraph.Wait{Rank: x.Number(), On: w.Procs, Any: w.Any, What: what})
 				fmt.Fprintf(&b, "  rank %d: %s on %s waits for %s, tag %d%s%s\n", x.Number(), w.Op, w.Comm, rankText(w.Ranks), w.Tag, ofTheWorld(w.Ranks, w.Procs), atLines(x.dump.Lines))
 			}
 		}

@@ -146,6 +146,7 @@ type Wait struct {
 	Ranks []int  `json:"ranks,omitempty"` // of Comm, that could end it; none: any
 	Tag   int    `json:"tag"`
 	Procs []int  `json:"procs,omitempty"` // the same as numbers of processes
+	Any   bool   `json:"any,omitempty"`   // one of them can end the wait; else it takes all
 }
 
 func (Joined) what() string   { return "joined" }

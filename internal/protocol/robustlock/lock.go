@@ -172,6 +172,22 @@ func (l *Lock) Outcome() Outcome {
 // Dead returns the name of the dead holder after an outcome of Broken.
 func (l *Lock) Dead() uint64 { return l.dead }
 
+// Holders returns the origins that hold the lock, or have just been handed the lock, for a report
+// on a job that hangs. The holders may change during the call. Any goroutine may call Holders.
+func (l *Lock) Holders() (origins []int) {
+	if name, _ := Next(l.memory.Word()); name != 0 {
+		if o, ok := l.members.Origin(name); ok && o != l.me {
+			return []int{o}
+		}
+	}
+	for o := range l.members.Len() {
+		if o != l.me && l.memory.Claim(o) == Sharing {
+			origins = append(origins, o)
+		}
+	}
+	return origins
+}
+
 // Holds returns the mode in which the lock is held, or None.
 func (l *Lock) Holds() Mode {
 	if l.Outcome() == Held {

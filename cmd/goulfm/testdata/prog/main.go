@@ -22,6 +22,7 @@ func main() {
 
 var modes = map[string]func(ctx context.Context, w *comm.Comm) error{
 	"ring":             ring,
+	"windows-hang":     windowsHang,
 	"hang":             func(ctx context.Context, w *comm.Comm) error { return awaitNext(ctx, w) },
 	"recover":          recoverOnce,
 	"until-few":        untilFew,
