@@ -100,3 +100,17 @@ func TestLastOperationBetweenWorlds(t *testing.T) {
 		}
 	}
 }
+
+// TestSpawnAwaitsLeavers: the job has seats for one Spawn at a time. The processes of the Spawn
+// before are about to end, and the next one waits for that; a Spawn that has no room even without
+// them is refused.
+func TestSpawnAwaitsLeavers(t *testing.T) {
+	for _, where := range []string{"-n 1", "--host 2 --ppn 1 -n 1"} {
+		args := append(append([]string{"run"}, strings.Fields(where)...), "--timeout", "60s", "--universe")
+		got := goulfmCommand(t, "", append(args, "5", prog, "spawn-again")...)
+		assert.Equal(t, 0, got.code, "%s: %s", where, got.err)
+		got = goulfmCommand(t, "", append(args, "4", prog, "spawn-again")...)
+		assert.Equal(t, 1, got.code, where)
+		assert.Contains(t, got.err, "no room: 4 processes asked for", where)
+	}
+}

@@ -87,11 +87,12 @@ func (l *launcher) spawn(root int, m rankproto.Spawn) {
 }
 
 // How long a request for processes waits for seats of the dead to which others still refer, and to
-// which only the process refers that asks and waits: it may not have heard yet who is dead. And how
-// often it looks.
+// which only the process refers that asks and waits: it may not have heard yet who is dead. How
+// long it waits for processes that may be about to end. And how often it looks.
 const (
 	seatsMax  = 10 * time.Second
 	seatsOwn  = 200 * time.Millisecond
+	seatsSoon = 200 * time.Millisecond
 	seatsLook = time.Millisecond
 )
 
@@ -111,6 +112,7 @@ func (l *launcher) awaitSeats(root int, m rankproto.Spawn, bad error) (start job
 		if ev.Last = time.Since(begun) > seatsMax; ev.Last {
 			ev.Held = job.DescribeHeld(gone)
 		}
+		ev.Early = time.Since(begun) <= seatsSoon
 		if time.Since(begun) > seatsOwn {
 			ev.Kept = job.HeldBy(gone, job.SeatOf(root))
 		}

@@ -60,7 +60,8 @@ func (r *Rules) want(ev Wanted) {
 	case ev.Replace && !r.mayStart(ev.N):
 		no.Short, no.Why = true, fmt.Sprintf("the job may start %d processes to replace others, and has started %d (goulfm run --respawn)", r.cfg.Respawn, max(r.spares.started-r.cfg.Spares, 0))
 	default:
-		first, ok := r.findSeats(ev)
+		room := r.roomFor(ev)
+		first, ok := room.findSeats()
 		switch {
 		case ok:
 			if ev.Replace {
@@ -68,7 +69,7 @@ func (r *Rules) want(ev Wanted) {
 			}
 			r.seat(first, ev)
 			return
-		case !ev.Last && r.mayBeVacant(ev):
+		case !ev.Last && room.mayBeVacant(), ev.Early && room.mayLeave():
 			r.do(Postpone{})
 			return
 		}
@@ -79,7 +80,7 @@ func (r *Rules) want(ev Wanted) {
 }
 
 func (r *Rules) full(ev Wanted) string {
-	if !r.mayBeVacant(ev) {
+	if !r.roomFor(ev).mayBeVacant() {
 		return fmt.Sprintf("%d processes asked for, and of the %d that the job can have at a time %d are there: give it more with goulfm run --universe N", ev.N, r.cfg.Procs, len(r.procs))
 	}
 	return fmt.Sprintf("%d processes asked for, and no %d seats in a row are free of the %d that the job has: others still refer to the dead (%s): free communicators with them, or give it more with goulfm run --universe N", ev.N, ev.N, r.cfg.Procs, ev.Held)

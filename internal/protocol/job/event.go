@@ -87,6 +87,8 @@ type Wanted struct {
 	// Kept are seats of the gone to which Root itself still refers, once it has had time to learn
 	// of their end.
 	Kept []int
+	// Early: processes that are about to end may not have ended yet.
+	Early bool
 	// Last: there was time enough for others to let go of seats. Held says who refers to whom.
 	Last bool
 	Held string

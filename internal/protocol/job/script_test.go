@@ -109,8 +109,8 @@ func event(t *testing.T, words []string) Event {
 		ev := event(t, append([]string{"wants"}, words[1:]...)).(Wanted)
 		ev.Replace = true
 		return ev
-	case "wants", "wantslast": // root, number; parents; of seats that are vacant: +SEAT, of a lost node: -SEAT
-		ev := Wanted{Root: n(1), Token: 7, N: n(2), Last: words[0] == "wantslast", Held: "seat 1 by 0"}
+	case "wants", "wantslast", "wantsearly": // root, number; parents; of seats that are vacant: +SEAT, of a lost node: -SEAT
+		ev := Wanted{Root: n(1), Token: 7, N: n(2), Last: words[0] == "wantslast", Early: words[0] == "wantsearly", Held: "seat 1 by 0"}
 		for _, w := range words[3:] {
 			if seat, ok := strings.CutPrefix(w, "+"); ok {
 				ev.Vacant = append(ev.Vacant, number(t, seat))

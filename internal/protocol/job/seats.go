@@ -2,14 +2,23 @@ package job
 
 import "slices"
 
+// A room is the seats of the job, for one request: which of them it can have, now or soon.
+type room struct {
+	*Rules
+	ev Wanted
+}
+
+func (r *Rules) roomFor(ev Wanted) room { return room{r, ev} }
+
 // findSeats returns the first of ev.N seats in a row that nobody has. Where seats are on several
 // nodes, those with which the fullest node has the fewest processes; of equals the first ones,
 // which others had.
-func (r *Rules) findSeats(ev Wanted) (first int, ok bool) {
+func (r room) findSeats() (first int, ok bool) {
+	ev := r.ev
 	load := r.loads()
 	best, least := 0, -1
 	for seat := 0; seat+ev.N <= r.cfg.Procs; seat++ {
-		taken := r.takenAmong(seat, ev)
+		taken := r.takenAmong(seat)
 		if taken >= 0 {
 			seat = taken
 			continue
@@ -24,17 +33,18 @@ func (r *Rules) findSeats(ev Wanted) (first int, ok bool) {
 	return best, least >= 0
 }
 
-// takenAmong returns the last of the seats from first on that ev cannot have, or -1.
-func (r *Rules) takenAmong(first int, ev Wanted) int {
-	for seat := first + ev.N - 1; seat >= first; seat-- {
-		if !r.isFree(seat, ev) {
+// takenAmong returns the last of the seats from first on that the request cannot have, or -1.
+func (r room) takenAmong(first int) int {
+	for seat := first + r.ev.N - 1; seat >= first; seat-- {
+		if !r.isFree(seat) {
 			return seat
 		}
 	}
 	return -1
 }
 
-func (r *Rules) isFree(seat int, ev Wanted) bool {
+func (r room) isFree(seat int) bool {
+	ev := r.ev
 	if slices.Contains(ev.Barred, seat) {
 		return false
 	}
@@ -97,16 +107,37 @@ func (r *Rules) isVacant(seat int) bool {
 	return p.Present && p.Declared && p.Heard && !slices.ContainsFunc(r.batches, speaks)
 }
 
-// mayBeVacant says whether there are as many seats as ev wants that are free, or may be soon. That
-// of a dead process to which the root refers is neither: the root waits for the answer.
-func (r *Rules) mayBeVacant(ev Wanted) bool {
+// mayBeVacant says whether there are as many seats as the request wants that are free, or may be
+// soon. That of a dead process to which the root refers is neither: the root waits for the answer.
+func (r room) mayBeVacant() bool {
+	ev := r.ev
 	free := 0
 	for seat := range r.cfg.Procs {
-		if r.isFree(seat, ev) || r.maybeLetGo(seat) && !slices.Contains(ev.Barred, seat) && !slices.Contains(ev.Parents, r.procs[seat].Number()) && !slices.Contains(ev.Kept, seat) {
+		if r.isFree(seat) || r.maybeLetGo(seat) && !slices.Contains(ev.Barred, seat) && !slices.Contains(ev.Parents, r.procs[seat].Number()) && !slices.Contains(ev.Kept, seat) {
 			free++
 		}
 	}
 	return ev.N <= free
+}
+
+// mayLeave reports whether there would be as many seats as a Spawn wants if all processes ended
+// that do not take part in the Spawn. They may be about to end, which nobody knows yet:
+//
+//	0           starts four processes, meets them at a barrier, frees the intercommunicator
+//	1, 2, 3, 4  are in Finalize
+//	0           asks for four more
+//
+// A Replace does not wait for that: in a repair the other processes are at work.
+func (r room) mayLeave() bool {
+	ev := r.ev
+	free := 0
+	for seat := range r.cfg.Procs {
+		asks := seat < len(r.procs) && slices.Contains(ev.Parents, r.procs[seat].Number())
+		if lost := slices.Contains(ev.Barred, seat); !asks && !lost {
+			free++
+		}
+	}
+	return !ev.Replace && ev.N <= free
 }
 
 // maybeLetGo says whether a seat is that of a process which is gone, and of which all others may

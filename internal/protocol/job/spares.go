@@ -41,7 +41,7 @@ func (r *Rules) mayStart(n int) bool {
 // addSpare has a spare started, if there is room.
 func (r *Rules) addSpare(ev SpareRoom) {
 	r.spares.asked--
-	first, ok := r.findSeats(Wanted{N: 1, Vacant: ev.Vacant, Barred: ev.Barred})
+	first, ok := r.roomFor(Wanted{N: 1, Vacant: ev.Vacant, Barred: ev.Barred}).findSeats()
 	if !ok || r.ending || r.isOver() || !r.mayStart(1) {
 		return
 	}

@@ -22,6 +22,7 @@ func init() {
 	modes["spawn-errors"] = spawnErrors
 	modes["spawn-program"] = spawnProgram
 	modes["spawn-stress"] = spawnStress
+	modes["spawn-again"] = spawnAgain
 }
 
 // spawn starts two more processes, which exchange messages with those who did.
@@ -51,6 +52,26 @@ func spawn(ctx context.Context, w *comm.Comm) error {
 		}
 	}
 	return together(ctx, ic, false)
+}
+
+// spawnAgain starts four processes ten times. Those of the time before are about to end.
+func spawnAgain(ctx context.Context, w *comm.Comm) error {
+	if parent := w.Parent(); parent != nil {
+		return collectives.InterBarrier(ctx, parent)
+	}
+	for range 10 {
+		ic, err := w.Spawn(ctx, comm.SpawnSpec{N: 4, Args: os.Args[1:]})
+		if err != nil {
+			return err
+		}
+		if err := collectives.InterBarrier(ctx, ic); err != nil {
+			return err
+		}
+		if err := ic.Free(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // spawnTold starts two more processes for each line of a file, or of a pipe, and exchanges messages

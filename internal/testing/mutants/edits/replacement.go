@@ -71,6 +71,11 @@ func replacement() []Edit {
 			Tests:   []Test{{Run: "TestLetGoInAReplace"}, {Package: repairsFolder, Run: "TestRepairs$", Says: "V14 broken"}},
 		},
 		{
+			Name: "job-leavers", Rule: "a Spawn waits for seats of processes that may be about to end",
+			Changes: []Change{{File: "internal/protocol/job/batch.go", Old: ", ev.Early && room.mayLeave():", New: ":"}},
+			Tests:   []Test{{Run: "TestScripts"}},
+		},
+		{
 			Name: "control-succeed", Rule: "Finalize ends what has taken the place of the world",
 			Changes: []Change{{File: "internal/protocol/control/ending.go", Old: "	c.takePlaces(c.comm.live(c.world))\n", New: "	c.takePlaces(c.comm.live(World))\n"}},
 			Tests:   []Test{{Run: "TestLetGoOfTheWorld"}},

@@ -57,7 +57,7 @@ func windowsAway() []Edit {
 		edit("written-asleep", "a frame is written at once while the leader is asleep", "TestGatheredFramesInEveryOrder", "internal/engine",
 			Change{"internal/engine/send.go", "if p.leads.asleep.Load() && p.others.isAway(to) {", "if false {"}),
 		edit("written-waiting", "a caller that waits for a word in memory writes its gathered frames first", "TestGatheredFramesInEveryOrder", "internal/engine",
-			Change{"internal/engine/watch.go", "\t\t\tw.c.p.others.writeAllOut()\n", ""}),
+			Change{"internal/engine/watch.go", "\tw.c.p.others.writeAllOut()\n", ""}),
 		edit("written-pending", "a leader polls for gathered frames before it sleeps", "TestGatheredFramesInEveryOrder", "internal/engine",
 			Change{"internal/engine/lead.go", "ready || ld.moved() || ld.p.link.Pending(-1) ||", "ready || ld.moved() ||"}),
 		edit("written-loop", "the background loop polls for gathered frames before it sleeps", "TestGatheredFramesInEveryOrder", "internal/engine",
