@@ -62,12 +62,12 @@ resets() {
   done >/dev/null 2>&1
 }
 END
-heat="$dir/heat -nx 600 -ny 600 -steps 3000 -every 50 -print 0"
+heat="$dir/heat -nx 600 -ny 600 -steps $((3000 + (${RESETS:-10} - 10) * 300)) -every 50 -print 0" # longer than the resets last
 want=$($dir/goulfm run -q -n 8 $heat)
 if scripts/netns.sh 1 ss --kill dst 10.77.0.0/16 >/dev/null 2>&1; then
   for secure in tls auth; do
     job "all connections are reset again and again, $secure" '8 of 8 ranks finished|^result' 4 -- \
-      ". $dir/reset; (sleep 0.3; resets ${RESETS:-10}) & $over --secure $secure $heat 2>$dir/said; code=\$?; cat $dir/said >&2; ! grep 'is lost' $dir/said && exit \$code"
+      ". $dir/reset; (sleep 0.3; resets ${RESETS:-10}) & ${over/120s/900s} --secure $secure $heat 2>$dir/said; code=\$?; cat $dir/said >&2; ! grep 'is lost' $dir/said && exit \$code"
   done
 else
   echo "skipped: resets: ss cannot end connections here"
