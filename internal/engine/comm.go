@@ -73,6 +73,7 @@ func (p *Proc) openComm(g commstate.Group, called string) *Comm {
 	c.shared = p.memory.shares && p.others.isNear(g.Procs) && control.HasBlocks(g.Indices, segment.Blocks)
 	c.findNodes()
 	c.revocation = p.memory.revocationOf(c)
+	c.gone.lasts = p.gone.takeEarly(g.Index)
 	for q := range c.rankOf {
 		c.rankOf[q] = -1
 	}
@@ -86,7 +87,7 @@ func (p *Proc) openComm(g commstate.Group, called string) *Comm {
 			c.numbers = append(c.numbers, p.node.Number(q))
 		}
 		if p.isDead(q) {
-			c.gone.deaths++
+			c.gone.part(q, p.node.HasLeft(q))
 		}
 		if p.memory.shares && !p.others.isAway(q) && p.port.Processes() && p.port.Reach(q) != nil {
 			defer p.fenceLocked("the memory of a process that was started later cannot be mapped")

@@ -294,6 +294,7 @@ func (p *Proc) forgotten(index uint32) {
 		p.match.Free(dataContext(index, class), func(m *matchRecv) { p.complete(p.slots[m.Slot], why) }, p.dropped)
 	}
 	p.memory.take(index) // of one that nobody took up
+	p.gone.takeEarly(index)
 	if c := p.commAt(index); c != nil {
 		p.memory.oneSided.forget(c)
 		p.comms.forget(index)

@@ -13,6 +13,8 @@ type departures struct {
 	handled  int  // entries
 	newcomer bool // this process learns of departures before its start
 	reading  bool // the list
+	// notices of processes that left before a communicator was made, by its index and the process
+	early map[uint32]map[int]uint32
 }
 
 // begin is called before a process checks which processes have departed already: see meet.

@@ -3,6 +3,8 @@ package engine
 import (
 	"encoding/binary"
 	"errors"
+
+	"github.com/goulfm/goulfm/internal/protocol/control"
 )
 
 // A process of another world leaves without an agreement with this one. It may have completed a
@@ -74,7 +76,15 @@ func (e *ending) tellLasts() {
 	e.lasts = nil
 }
 
-// hearLast notes the last collective of a process that is about to leave.
+// hearLast notes the last collective of a process that is about to leave. The communicator may not
+// exist here yet:
+//
+//	process of world 2           a late process of world 1
+//	is spawned                   has contributed to the Spawn
+//	completes collective 1
+//	Finalize, ends
+//	                             reads the notice, and the departure
+//	                             reads the decision that makes the communicator
 func (p *Proc) hearLast(from int, frame []byte) {
 	l, err := readLast(frame)
 	if err != nil {
@@ -82,6 +92,10 @@ func (p *Proc) hearLast(from int, frame []byte) {
 		return
 	}
 	c := p.commAt(l.index)
+	if c == nil && p.ctl.State(l.index) == control.Pending {
+		p.gone.keepEarly(from, l)
+		return
+	}
 	if c == nil || c.RankOf(from) < 0 || p.world.RankOf(from) >= 0 {
 		return // freed here
 	}
@@ -89,6 +103,24 @@ func (p *Proc) hearLast(from int, frame []byte) {
 		c.gone.lasts = map[int]uint32{}
 	}
 	c.gone.lasts[from] = l.number
+}
+
+// keepEarly keeps a notice for a communicator that may be made.
+func (d *departures) keepEarly(from int, l last) {
+	if d.early == nil {
+		d.early = map[uint32]map[int]uint32{}
+	}
+	if d.early[l.index] == nil {
+		d.early[l.index] = map[int]uint32{}
+	}
+	d.early[l.index][from] = l.number
+}
+
+// takeEarly returns the notices that came for a communicator before it was made, by process.
+func (d *departures) takeEarly(index uint32) map[int]uint32 {
+	lasts := d.early[index]
+	delete(d.early, index)
+	return lasts
 }
 
 // gone counts the dead and departed members of a communicator.

@@ -44,6 +44,55 @@ func TestCollectivesGoOnAfterADeparture(t *testing.T) {
 	assert.ErrorIs(t, union.Enter(ulfm.OpCollective), ulfm.ErrProcFailed, "it takes part in no fourth")
 }
 
+// TestDepartureBeforeTheCommunicator: a started process completes a collective on the communicator
+// of its Spawn and leaves, all before a late member has read the decision that makes the
+// communicator. That member may still make the same collective.
+func TestDepartureBeforeTheCommunicator(t *testing.T) {
+	world := inproc.New(3)
+	var procs [3]*Proc
+	begin := func(me int, cfg Config) {
+		cfg.SpinPolls, cfg.Tick = 20, time.Hour
+		procs[me] = New(world.Port(me), cfg)
+		t.Cleanup(procs[me].Close)
+	}
+	begin(0, Config{World: []int{0, 1}})
+	begin(1, Config{World: []int{0, 1}})
+	spawn := func(p *Proc) *Request {
+		r := p.propose(p.world, commstate.Call{Kind: commstate.KindSpawn}, Contribution{Spawned: commstate.Spawned{First: 2, Count: 1}}, "spawn")
+		p.progress()
+		return r
+	}
+	late := procs[1]
+	late.mu.Lock() // until the started process has left
+	slow := spawn(late)
+	procs[0].mu.Lock()
+	quick := spawn(procs[0])
+	procs[0].mu.Unlock()
+	for !quick.done() {
+		lookAt(procs[0])
+	}
+	group := quick.made.group
+	group.Index, group.Me = commstate.SpawnedIndex, 2
+	begin(2, Config{World: []int{2}, Union: &group})
+	procs[2].Union().collSeq = 3
+	require.NoError(t, procs[2].Finalize(bg))
+	world.Depart(2, false)
+	late.progress()
+	late.mu.Unlock()
+	for !slow.done() {
+		lookAt(late)
+	}
+
+	union := slow.made
+	require.NotNil(t, union)
+	union.collSeq = 2
+	assert.NoError(t, union.Enter(ulfm.OpCollective), "it took part in the third")
+	late.mu.Lock()
+	union.collSeq = 3
+	late.mu.Unlock()
+	assert.ErrorIs(t, union.Enter(ulfm.OpCollective), ulfm.ErrProcFailed, "it takes part in no fourth")
+}
+
 // TestDeathIsNoDeparture: a process that dies ends collectives, whether it has completed them or
 // not.
 func TestDeathIsNoDeparture(t *testing.T) {

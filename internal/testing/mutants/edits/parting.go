@@ -17,6 +17,7 @@ func partings() []Edit {
 		edit("later", "a collective fails in which a member that has left did not take part", "internal/engine/parting.go",
 			"int32(c.gone.lastOfAll-number) >= 0", "c.gone.lastOfAll > 0", "TestCollectivesGoOnAfterADeparture"),
 		edit("told", "a process tells its last collectives before it leaves", "internal/engine/ending.go", "\te.tellLasts()\n", "", "TestCollectivesGoOnAfterADeparture"),
+		edit("early", "a notice that comes before its communicator is made is kept for it", "internal/engine/parting.go", "\t\tp.gone.keepEarly(from, l)\n", "", "TestDepartureBeforeTheCommunicator"),
 		edit("receives", "a departure ends receives that name the process alone", "internal/protocol/match/life.go",
 			"\t\tend(s, &s.sources.At(src).posted, ended)\n", "\t\tm.endAll(s, ended)\n", "TestPartEndsReceivesFromOneSource"),
 		of("deaths", "Disconnect fails at all members after a death", "internal/protocol/commstate/agree.go",
