@@ -62,7 +62,7 @@ resets() {
   done >/dev/null 2>&1
 }
 END
-heat="$dir/heat -nx 600 -ny 600 -tol 0 -steps $((3000 + (${RESETS:-10} - 10) * 300)) -every 50 -print 0" # longer than the resets last
+heat="$dir/heat -nx 200 -ny 200 -tol 0 -steps $((3000 + (${RESETS:-10} - 10) * 300)) -every 50 -print 0" # longer than the resets last
 want=$($dir/goulfm run -q -n 8 $heat)
 if scripts/netns.sh 1 ss --kill dst 10.77.0.0/16 >/dev/null 2>&1; then
   for secure in tls auth; do

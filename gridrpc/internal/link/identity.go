@@ -62,8 +62,12 @@ func Load(dir, name string) (*Identity, error) {
 
 // LoadPair reads the certificate of a process, and its key, from folder dir.
 func LoadPair(dir, name string) (tls.Certificate, error) {
-	path := certFile(dir, name)
-	return tls.LoadX509KeyPair(path, path)
+	// one read: between two reads another pair may take the place of the file
+	text, err := os.ReadFile(certFile(dir, name))
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	return tls.X509KeyPair(text, text)
 }
 
 // Who returns the role and name of this process.
