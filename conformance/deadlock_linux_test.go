@@ -20,7 +20,7 @@ import (
 
 // waitLine is a line of the launcher's list of waiting ranks. The awaited ranks are numbers of the
 // communicator.
-var waitLine = regexp.MustCompile(`(?m)^  rank (\d+): (\w+ on [^\n]*) waits for ranks ([\d,]+), tag`)
+var waitLine = regexp.MustCompile(`(?m)^  rank (\d+): (\w+ on [^\n]*) waits for ranks? (\d+(?:,\d+)*)`)
 
 // waitsOf reads a list, of a job in which ranks wait on communicators whose rank 0 is
 // the given rank of the world.
@@ -133,13 +133,13 @@ func ask(t *testing.T, cmd *exec.Cmd, tells func(dump string) bool) string {
 		switch {
 		case line == "about to wait":
 			ready++
-		case strings.HasPrefix(line, "goulfm: who waits for whom, on request"):
+		case strings.HasPrefix(line, "goulfm: waiting ranks, on request"):
 			dump.Reset()
-		case strings.HasPrefix(line, "goulfm: stacks of rank 3 ") && tells(dump.String()):
+		case strings.HasPrefix(line, "goulfm: stacks of the program ") && tells(dump.String()):
 			return dump.String()
 		}
 		dump.WriteString(line + "\n")
-		if ready == 4 && (line == "about to wait" || strings.HasPrefix(line, "goulfm: stacks of rank 3 ")) {
+		if ready == 4 && (line == "about to wait" || strings.HasPrefix(line, "goulfm: stacks of the program ")) {
 			if err := cmd.Process.Signal(syscall.SIGQUIT); err != nil {
 				t.Fatal(err)
 			}

@@ -101,7 +101,7 @@ func TestANodeIsKilled(t *testing.T) {
 // TestTimeoutOfNodes: who waits is asked on all nodes.
 func TestTimeoutOfNodes(t *testing.T) {
 	says := func(got result) bool {
-		return regexp.MustCompile(`who waits for whom, after --timeout (?s).*rank 1: `).MatchString(got.err)
+		return regexp.MustCompile(`waiting ranks, after --timeout (?s).*rank 1: `).MatchString(got.err)
 	}
 	got := outOfTime(t, says, "--host", "2", prog, "cancel")
 	assert.Equal(t, 124, got.code)

@@ -44,8 +44,9 @@ Ranks:
                         none     no failure: the first one ends the job
   -x NAME[=VALUE]     set an environment variable, or pass its value here; may be repeated
   --wdir DIR          working directory of the ranks
-  --timeout D         after D report which rank waits for which, print all stacks, and end the job
-                      with code 124
+  --timeout D         after D report which rank waits for which, print the stacks of the program,
+                      and end the job with code 124
+  -v                  in such a report, and that of SIGQUIT, also print the stacks of the library
   --grace D           kill ranks that have not ended D after the first SIGTERM (default 10s; 0:
                       never; under Slurm and other job engines 0, because they kill ranks themselves)
 
@@ -224,6 +225,7 @@ func parseRunOn(enlisted *enginejob.Enlisted, args []string) (*launch.Spec, erro
 	f.BoolVar(&spec.Watch, "watch", false, "")
 	report := f.String("report", "", "")
 	f.BoolVar(&spec.Quiet, "q", false, "")
+	f.BoolVar(&spec.Verbose, "v", false, "")
 	nodes := nodeFlags{enlisted: enlisted}
 	nodes.register(f, spec)
 	if err := f.Parse(args); err != nil {

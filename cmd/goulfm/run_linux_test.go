@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 )
@@ -340,9 +341,9 @@ func outOfTime(t *testing.T, enough func(result) bool, args ...string) (got resu
 }
 
 func TestTimeoutSaysWhoWaits(t *testing.T) {
-	want := []string{"main.awaitNext"} // a stack of the program
+	want := []string{"ranks 0-2: 3 goroutines, main [", "\n    main.awaitNext  /"} // one stack of the program
 	for r := range 3 {
-		want = append(want, fmt.Sprintf("rank %d: recv on world waits for ranks %d, tag 7, at main.go:", r, (r+1)%3), fmt.Sprintf("stacks of rank %d", r))
+		want = append(want, fmt.Sprintf("rank %d: recv on world waits for rank %d, tag 7, at main.go:", r, (r+1)%3))
 	}
 	lacks := func(got result) []string {
 		return slices.DeleteFunc(slices.Clone(want), func(text string) bool { return strings.Contains(got.err, text) })
@@ -351,6 +352,22 @@ func TestTimeoutSaysWhoWaits(t *testing.T) {
 	if got.code != 124 || len(lacks(got)) > 0 {
 		t.Errorf("code %d, no %q in\n%s", got.code, lacks(got), got.err)
 	}
+	assert.NotContains(t, got.err, "os/signal.", "goroutines of the library")
+	assert.LessOrEqual(t, strings.Count(got.err, "\n"), 25, got.err)
+
+	want = []string{"ranks 0-2: 3 goroutines [syscall]:\n    os/signal.signal_recv  /", "rank 2 (pid ", "unexpected: 0 messages"}
+	got = outOfTime(t, func(got result) bool { return len(lacks(got)) == 0 }, "-v", "-n", "3", prog, "hang")
+	assert.Empty(t, lacks(got), got.err)
+}
+
+// TestTimeoutNamesTheLate: a collective names the ranks that have not come.
+func TestTimeoutNamesTheLate(t *testing.T) {
+	says := func(got result) bool {
+		return strings.Contains(got.err, "goulfm: barrier on world: 2 ranks waiting, not in this call: ranks 1,3\n")
+	}
+	got := outOfTime(t, says, "-n", "4", prog, "late")
+	assert.Equal(t, 124, got.code)
+	assert.True(t, says(got), got.err)
 }
 
 func TestOutputStaysInLines(t *testing.T) {

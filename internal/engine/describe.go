@@ -18,6 +18,8 @@ type Waiting struct {
 	Procs []int `json:"procs"`
 	// Any: one of Procs can end the wait; otherwise it takes all.
 	Any bool `json:"any"`
+	// Together is true for a call that all members of Comm make.
+	Together bool `json:"together"`
 }
 
 // String prints "recv on world from [3], tag 7".
@@ -47,11 +49,14 @@ func (p *Proc) Waits() []Waiting {
 			w.Tag = int(r.tag)
 		}
 		w.Procs = r.comm.awaitedProcs(w.Ranks)
-		if r.kind == recvRequest {
+		switch r.kind {
+		case recvRequest:
 			w.Tag = r.Recv.Tag
 			if r.class() == Collective {
-				w.Op = "collective"
+				w.Op, w.Together = "collective", true
 			}
+		case callRequest, collectiveRequest, scheduleRequest:
+			w.Together = true
 		}
 		w.Any = len(w.Ranks) == 0
 		out = append(out, w)

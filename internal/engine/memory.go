@@ -33,7 +33,10 @@ func (my *memory) peerDied(int) {}
 func (my *memory) commEnded(*Comm) {}
 
 func (my *memory) waitsFor(r *Request) (ranks []int, mine bool) {
-	if r.kind != callRequest {
+	switch {
+	case r.kind == collectiveRequest && r.comm.collective == r:
+		return awaitedInMemory(r.comm), true
+	case r.kind != callRequest:
 		return nil, false
 	}
 	my.diagnose(func() { ranks = my.p.ctl.WaitsFor(r.comm.group.Index, uint64(r.handle())) })

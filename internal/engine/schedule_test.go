@@ -14,6 +14,7 @@ import (
 
 	"github.com/goulfm/goulfm/internal/protocol/commstate"
 	"github.com/goulfm/goulfm/internal/protocol/sched"
+	"github.com/goulfm/goulfm/internal/shm/nodecoll"
 	"github.com/goulfm/goulfm/ulfm"
 )
 
@@ -415,5 +416,36 @@ func TestScheduleWaitIsExplained(t *testing.T) {
 			}
 		}
 		return w.RunSchedule(bg, "gather", planned(w, "gather/linear", 0, 8, make([]byte, 8), nil))
+	})
+}
+
+// TestSharedWaitIsExplained: Waits returns the members that have not come to a collective in
+// memory.
+func TestSharedWaitIsExplained(t *testing.T) {
+	run(t, 4, func(_ *cluster, w *Comm) error {
+		barrier := func() error {
+			return w.RunShared(bg, "barrier", 1, func(g *nodecoll.Group, code uint64) { g.Barrier(code) })
+		}
+		if w.Rank() > 0 {
+			if _, err := w.Recv(bg, Envelope{Rank: 0}, nil); err != nil {
+				return err
+			}
+			return barrier()
+		}
+		done := make(chan error, 1)
+		go func() { done <- barrier() }()
+		all := w.Proc().Waits()
+		for ; len(all) == 0; all = w.Proc().Waits() {
+			runtime.Gosched()
+		}
+		if len(all) != 1 || all[0].Op != "barrier" || !all[0].Together || !slices.Equal(all[0].Ranks, []int{1, 2, 3}) {
+			t.Errorf("waits: %+v", all)
+		}
+		for rank := 1; rank < 4; rank++ {
+			if err := w.Send(bg, Envelope{Rank: rank}, nil); err != nil {
+				return err
+			}
+		}
+		return <-done
 	})
 }

@@ -231,6 +231,17 @@ func (c *Comm) advanceRequest() bool {
 	return moved
 }
 
+// awaitedInMemory returns the members that have not published something that the open collective of
+// c needs; nil: all have, and c waits for the result of the last one. The caller holds mu.
+func awaitedInMemory(c *Comm) (ranks []int) {
+	for rank := range c.Size() {
+		if rank != c.Rank() && c.coll.WaitsFor(rank) {
+			ranks = append(ranks, rank)
+		}
+	}
+	return ranks
+}
+
 // endCollective ends the open collective of c because of a failure: with success if
 // this member's part is complete.
 func (c *Comm) endCollective(err error) {

@@ -74,6 +74,8 @@ type Spec struct {
 	Report bool // JSON events on stderr instead of text
 	Quiet  bool // no narration
 
+	Verbose bool // reports on waiting ranks have the library's own stacks, too
+
 	appends bool // output goes behind what is in the files
 
 	Stdout, Stderr io.Writer

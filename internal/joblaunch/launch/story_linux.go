@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/goulfm/goulfm/internal/base/waitgraph"
 	"github.com/goulfm/goulfm/internal/joblaunch/boot"
 	"github.com/goulfm/goulfm/internal/joblaunch/daemon"
 	"github.com/goulfm/goulfm/internal/joblaunch/rankproto"
@@ -22,6 +21,7 @@ type reporter struct {
 	out     *outlet
 	json    bool
 	quiet   bool
+	verbose bool
 	startNs int64
 	deaths  map[int]*death // by number, of which there is more to tell
 	lost    []int          // numbers of all that have died
@@ -49,7 +49,7 @@ type death struct {
 }
 
 func newReporter(spec *Spec, out *outlet, start time.Time) *reporter {
-	return &reporter{out: out, json: spec.Report, quiet: spec.Quiet, startNs: boot.NowNs() - int64(time.Since(start)),
+	return &reporter{out: out, json: spec.Report, quiet: spec.Quiet, verbose: spec.Verbose, startNs: boot.NowNs() - int64(time.Since(start)),
 		deaths: map[int]*death{}, wake: make(chan struct{}, 1), told: make(chan struct{})}
 }
 
@@ -362,73 +362,13 @@ func (r *reporter) end(v job.Verdict, hurry <-chan struct{}) {
 	}
 }
 
-// dump prints who waits for whom, the cycle if there is one, and all stacks.
-func (r *reporter) dump(why string, ranks []dumped) {
-	var b strings.Builder
-	fmt.Fprintf(&b, "goulfm: who waits for whom, %s:\n", why)
-	var graph []waitgraph.Wait
-	for _, x := range ranks {
-		switch {
-		case x.Reaped && x.Left:
-			fmt.Fprintf(&b, "  rank %d: finished\n", x.Number())
-		case x.Reaped:
-			fmt.Fprintf(&b, "  rank %d: dead (%s)\n", x.Number(), x.Fate())
-		case x.dump == nil:
-			fmt.Fprintf(&b, "  rank %d (pid %d): no answer within 2 s: stopped, or not in Init yet\n", x.Number(), x.pid)
-		default:
-			ws := x.dump.Waits
-			if len(ws) == 0 {
-				fmt.Fprintf(&b, "  rank %d: computes (in no call)\n", x.Number())
-			}
-			for _, w := range ws {
-				what := w.Op + " on " + w.Comm
-				if len(x.dump.Lines) > 0 {
-					what += ", " + strings.Join(x.dump.Lines, ", ")
-				}
-				graph = append(graph, waitgraph.Wait{Rank: x.Number(), On: w.Procs, Any: w.Any, What: what})
-				fmt.Fprintf(&b, "  rank %d: %s on %s waits for %s, tag %d%s%s\n", x.Number(), w.Op, w.Comm, rankText(w.Ranks), w.Tag, ofTheWorld(w.Ranks, w.Procs), atLines(x.dump.Lines))
-			}
-		}
-	}
-	if circle := waitgraph.Cycle(graph); circle != nil {
-		fmt.Fprintf(&b, "goulfm: they wait for each other: %s\n", waitgraph.Text(circle))
-	}
-	for _, x := range ranks {
-		if x.dump != nil {
-			fmt.Fprintf(&b, "goulfm: stacks of rank %d (pid %d):\n%s\n", x.Number(), x.pid, strings.TrimRight(x.dump.Text, "\n"))
-		}
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	now := boot.NowNs()
-	if r.json {
-		r.put(now, record{Event: "dump", Text: b.String()}, "")
-	} else {
-		r.queue.add(storyLine{atNs: now, text: b.String(), bare: true})
-	}
-	r.dueNs = now
-	r.awake()
-}
-
-// ofTheWorld says who ranks of another communicator are.
-func ofTheWorld(ranks, procs []int) string {
-	if len(ranks) == 0 || slices.Equal(ranks, procs) {
-		return ""
-	}
-	return ": " + rankText(procs) + " of the world"
-}
-
-// atLines says where in the program the calls are.
-func atLines(lines []string) string {
-	if len(lines) == 0 {
-		return ""
-	}
-	return ", at " + strings.Join(lines, ", ")
-}
-
+// rankText returns ranks for a reader; none: any.
 func rankText(ranks []int) string {
-	if len(ranks) == 0 {
+	switch len(ranks) {
+	case 0:
 		return "any rank"
+	case 1:
+		return fmt.Sprintf("rank %d", ranks[0])
 	}
 	return "ranks " + strings.Trim(strings.ReplaceAll(fmt.Sprint(ranks), " ", ","), "[]")
 }

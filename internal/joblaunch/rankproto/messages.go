@@ -147,6 +147,8 @@ type Wait struct {
 	Tag   int    `json:"tag"`
 	Procs []int  `json:"procs,omitempty"` // the same as numbers of processes
 	Any   bool   `json:"any,omitempty"`   // one of them can end the wait; else it takes all
+
+	Together bool `json:"together,omitempty"` // a call that all members of Comm make
 }
 
 func (Joined) what() string   { return "joined" }

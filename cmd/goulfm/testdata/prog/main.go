@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"syscall"
 
+	"github.com/goulfm/goulfm/collectives"
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/ulfm"
 )
@@ -24,6 +25,7 @@ var modes = map[string]func(ctx context.Context, w *comm.Comm) error{
 	"ring":             ring,
 	"windows-hang":     windowsHang,
 	"hang":             func(ctx context.Context, w *comm.Comm) error { return awaitNext(ctx, w) },
+	"late":             late,
 	"recover":          recoverOnce,
 	"until-few":        untilFew,
 	"until-input-ends": untilInputEnds,
@@ -218,6 +220,14 @@ func ring(ctx context.Context, w *comm.Comm) error {
 func awaitNext(ctx context.Context, w *comm.Comm) error {
 	_, err := comm.Recv(ctx, w.From((w.Rank()+1)%w.Size()).Tag(7), []int{0})
 	return err
+}
+
+// late has odd ranks miss a barrier.
+func late(ctx context.Context, w *comm.Comm) error {
+	if w.Rank()%2 == 1 {
+		<-ctx.Done()
+	}
+	return collectives.Barrier(ctx, w)
 }
 
 func mustFail(ctx context.Context, w *comm.Comm, victim int) error {
