@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/goulfm/goulfm/internal/base/flagtext"
 	"github.com/goulfm/goulfm/internal/joblaunch/launch"
 )
 
@@ -67,7 +68,7 @@ func doctor(ctx context.Context, args []string) int {
 	var spec launch.Spec
 	var nodes nodeFlags
 	nodes.registerHosts(f, &spec)
-	err := f.Parse(args)
+	err := flagtext.Parse(f, args)
 	if errors.Is(err, flag.ErrHelp) {
 		fmt.Print(doctorUsage)
 		return 0

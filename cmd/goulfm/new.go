@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"strings"
 
+	"github.com/goulfm/goulfm/internal/base/flagtext"
 	"github.com/goulfm/goulfm/internal/joblaunch/launch"
 	"github.com/goulfm/goulfm/internal/joblaunch/scaffold"
 )
@@ -29,12 +30,12 @@ func begin(args []string, out, errs io.Writer) int {
 	flags.SetOutput(io.Discard)
 	flags.BoolVar(&p.Bag, "bag", false, "")
 	flags.StringVar(&p.Replace, "replace", "", "")
-	switch err := flags.Parse(args); {
+	switch err := flagtext.Parse(flags, args); {
 	case errors.Is(err, flag.ErrHelp):
 		fmt.Fprint(out, newUsage)
 		return 0
 	case err != nil:
-		fmt.Fprintf(errs, "goulfm new: %v\n%s", err, newUsage)
+		fmt.Fprintf(errs, "goulfm new: %v\ngoulfm new -h lists the flags\n", err)
 		return launch.ExitUsage
 	case flags.NArg() != 1:
 		fmt.Fprint(errs, newUsage)

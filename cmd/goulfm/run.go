@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/goulfm/goulfm/internal/base/flagtext"
 	"github.com/goulfm/goulfm/internal/joblaunch/enginejob"
 	"github.com/goulfm/goulfm/internal/joblaunch/launch"
 	"github.com/goulfm/goulfm/internal/joblaunch/rm"
@@ -133,29 +133,6 @@ type list []string
 func (l *list) String() string     { return strings.Join(*l, " ") }
 func (l *list) Set(s string) error { *l = append(*l, s); return nil }
 
-// wrongValue is the text of package flag for a value that a flag does not take.
-var wrongValue = regexp.MustCompile(`^invalid value "(.*)" for flag -(.+?): parse error$`)
-
-// explainFlag names the flag as the user writes it, and the values that it takes.
-func explainFlag(f *flag.FlagSet, err error) error {
-	m := wrongValue.FindStringSubmatch(err.Error())
-	if m == nil {
-		return err
-	}
-	want := "a number"
-	switch f.Lookup(m[2]).Value.(flag.Getter).Get().(type) {
-	case time.Duration:
-		want = "a duration such as 5s"
-	case bool:
-		want = "true or false"
-	}
-	dashes := "--"
-	if len(m[2]) == 1 {
-		dashes = "-"
-	}
-	return fmt.Errorf("%s%s %s: want %s", dashes, m[2], m[1], want)
-}
-
 func run(ctx context.Context, args []string) int {
 	spec, err := parseRun(args)
 	switch {
@@ -228,8 +205,8 @@ func parseRunOn(enlisted *enginejob.Enlisted, args []string) (*launch.Spec, erro
 	f.BoolVar(&spec.Verbose, "v", false, "")
 	nodes := nodeFlags{enlisted: enlisted}
 	nodes.register(f, spec)
-	if err := f.Parse(args); err != nil {
-		return nil, explainFlag(f, err)
+	if err := flagtext.Parse(f, args); err != nil {
+		return nil, err
 	}
 	if err := nodes.complete(f, spec); err != nil {
 		return nil, err

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"syscall"
 
+	"github.com/goulfm/goulfm/internal/base/flagtext"
 	"github.com/goulfm/goulfm/internal/joblaunch/enginejob"
 	"github.com/goulfm/goulfm/internal/joblaunch/hostlist"
 	"github.com/goulfm/goulfm/internal/joblaunch/launch"
@@ -135,7 +136,7 @@ func nodeOf(args []string, name string) (int, error) {
 	f := flag.NewFlagSet("goulfm daemon", flag.ContinueOnError)
 	f.SetOutput(io.Discard)
 	list := f.String("nodes", "", "")
-	switch err := f.Parse(args); {
+	switch err := flagtext.Parse(f, args); {
 	case err != nil:
 		return 0, err
 	case f.NArg() > 0:

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/goulfm/goulfm/internal/base/flagtext"
 	"github.com/goulfm/goulfm/internal/base/mono"
 	"github.com/goulfm/goulfm/internal/joblaunch/launch"
 	"github.com/goulfm/goulfm/internal/testing/sim/cluster"
@@ -104,7 +105,7 @@ func simulate(args []string) int {
 	f.IntVar(&j.repairs, "repairs", 0, "")
 	f.IntVar(&j.nodes, "nodes", 0, "")
 	f.StringVar(&j.faults, "faults", "", "")
-	switch err := f.Parse(args); {
+	switch err := flagtext.Parse(f, args); {
 	case errors.Is(err, flag.ErrHelp):
 		fmt.Print(simUsage)
 		return 0
@@ -114,8 +115,9 @@ func simulate(args []string) int {
 		return simUsageError("unexpected argument %q", f.Arg(0))
 	case o.N != 0 && j.repairs == 0 && j.nodes == 0 && (o.N < 2 || o.N > cluster.ProcessesMax) || o.N < 0:
 		return simUsageError("-n %d: want 2 to %d", o.N, cluster.ProcessesMax)
-	case j.workers < 1 || j.repairs < 0 || j.nodes < 0 || j.agreements < 1 || j.deaths < 0 || o.NMax < 0 || o.NMax == 1 || o.Agreements < 0 || *watchdog < 0:
-		return simUsageError("a number is out of range")
+	}
+	if err := j.checkNumbers(*watchdog); err != nil {
+		return simUsageError("%v", err)
 	}
 	o.Watchdog = mono.Duration(*watchdog)
 	var err error
@@ -139,6 +141,30 @@ func simulate(args []string) int {
 		return j.one()
 	}
 	return j.many()
+}
+
+// checkNumbers returns an error that names a flag with a number below its range.
+func (j *simJob) checkNumbers(watchdog int64) error {
+	for _, x := range []struct {
+		name         string
+		value, least int64
+	}{
+		{"workers", int64(j.workers), 1},
+		{"agreements-total", int64(j.agreements), 1},
+		{"deaths-total", int64(j.deaths), 0},
+		{"repairs", int64(j.repairs), 0},
+		{"nodes", int64(j.nodes), 0},
+		{"agreements", int64(j.options.Agreements), 0},
+		{"watchdog", watchdog, 0},
+	} {
+		if x.value < x.least {
+			return fmt.Errorf("--%s %d: want at least %d", x.name, x.value, x.least)
+		}
+	}
+	if n := j.options.NMax; n < 0 || n == 1 {
+		return fmt.Errorf("--nmax %d: want at least 2, or 0", n)
+	}
+	return nil
 }
 
 func simUsageError(format string, args ...any) int {

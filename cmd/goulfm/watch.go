@@ -11,6 +11,7 @@ import (
 	"os"
 
 	"github.com/goulfm/goulfm/fd/watch"
+	"github.com/goulfm/goulfm/internal/base/flagtext"
 	"github.com/goulfm/goulfm/internal/joblaunch/launch"
 )
 
@@ -31,15 +32,15 @@ func watchJob(ctx context.Context, args []string, out, errs io.Writer) int {
 	f := flag.NewFlagSet("goulfm watch", flag.ContinueOnError)
 	f.SetOutput(io.Discard)
 	socket, asJSON := f.String("socket", "", ""), f.Bool("json", false, "")
-	switch err := f.Parse(args); {
+	switch err := flagtext.Parse(f, args); {
 	case errors.Is(err, flag.ErrHelp):
 		fmt.Fprint(out, watchUsage)
 		return 0
 	case err == nil && f.NArg() > 0:
-		err = fmt.Errorf("%s: no arguments", f.Arg(0))
+		err = fmt.Errorf("%s: goulfm watch takes flags only", f.Arg(0))
 		fallthrough
 	case err != nil:
-		fmt.Fprintf(errs, "goulfm watch: %v\n%s", err, watchUsage)
+		fmt.Fprintf(errs, "goulfm watch: %v\ngoulfm watch -h lists the flags\n", err)
 		return launch.ExitUsage
 	}
 	if err := printEvents(ctx, cmp.Or(*socket, os.Getenv(watch.Variable)), out, *asJSON); err != nil {

@@ -7,16 +7,15 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/goulfm/goulfm/gridrpc"
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
 	"github.com/goulfm/goulfm/gridrpc/internal/ranking"
+	"github.com/goulfm/goulfm/internal/base/flagtext"
 )
 
 // verb is a command of gridrpc. The name has two words where several belong together.
@@ -227,7 +226,7 @@ func parse(f *flag.FlagSet, args []string, least, most int) error {
 	case errors.Is(err, flag.ErrHelp):
 		return helpOf(f)
 	case err != nil:
-		return mistake{f.Name(), plainFlag(f, err.Error())}
+		return mistake{f.Name(), explain(f, err)}
 	case f.NArg() < least:
 		return mistake{f.Name(), "an argument is missing"}
 	case most == anyNumber || f.NArg() <= most:
@@ -241,38 +240,15 @@ func parse(f *flag.FlagSet, args []string, least, most int) error {
 	return mistake{f.Name(), fmt.Sprintf("too many arguments: %d, at most %d", f.NArg(), most)}
 }
 
-// The messages of package flag.
-var (
-	noFlag   = regexp.MustCompile(`^flag provided but not defined: -(.*)$`)
-	noValue  = regexp.MustCompile(`^flag needs an argument: -(.*)$`)
-	badValue = regexp.MustCompile(`^invalid (?:boolean )?value "(.*)" for (?:flag )?-([^:]*): (.*)$`)
-)
-
-// plainFlag gives a message of package flag in plain words: the flag, the value, and the form that
-// is wanted.
-func plainFlag(f *flag.FlagSet, text string) string {
-	if m := noFlag.FindStringSubmatch(text); m != nil {
+// explain gives an error of a flag set in plain words, with the flag that an unknown one is most
+// like.
+func explain(f *flag.FlagSet, err error) string {
+	err = flagtext.Explain(f, err)
+	text := err.Error()
+	if unknown, ok := errors.AsType[*flagtext.Unknown](err); ok {
 		var names []string
 		f.VisitAll(func(one *flag.Flag) { names = append(names, one.Name) })
-		return "--" + m[1] + ": no such flag" + didYouMean(m[1], names, "--")
+		text += didYouMean(unknown.Name, names, "--")
 	}
-	if m := noValue.FindStringSubmatch(text); m != nil {
-		return "--" + m[1] + ": a value is missing"
-	}
-	m := badValue.FindStringSubmatch(text)
-	if m == nil {
-		return text
-	}
-	value, name, why := m[1], m[2], m[3]
-	if get, ok := f.Lookup(name).Value.(flag.Getter); ok {
-		switch get.Get().(type) {
-		case time.Duration:
-			why = "want a duration, such as 5s or 2m"
-		case int:
-			why = "want a whole number"
-		case bool:
-			why = "want true or false"
-		}
-	}
-	return fmt.Sprintf("--%s %s: %s", name, value, why)
+	return text
 }

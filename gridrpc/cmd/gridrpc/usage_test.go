@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -28,7 +30,7 @@ func TestMistakes(t *testing.T) {
 		"call square 3 --watch":              "--watch after an argument: flags come first",
 		"call square 3 4":                    "too many arguments",
 		"call --wacth square":                "--wacth: no such flag: did you mean --watch?",
-		"call --timeout 5 square":            "--timeout 5: want a duration, such as 5s or 2m",
+		"call --timeout 5 square":            "--timeout 5: want a duration such as 5s",
 		"call --keep":                        "--keep: a value is missing",
 		"call square {n:1}":                  "argument {n:1}: not JSON",
 		"up":                                 "want a PROGRAM or --program",
@@ -64,6 +66,45 @@ func TestMistakes(t *testing.T) {
 		assert.Contains(t, string(out), want, line)
 		assert.Equal(t, 1, strings.Count(string(out), "\n"), "%s: %s", line, out)
 		assert.Contains(t, string(out), "gridrpc ", "%s: the remedy", line)
+	}
+}
+
+// typedFlag is a declaration of a flag of a number or a duration.
+var typedFlag = regexp.MustCompile(`\b\w+\.(Int|Duration)(?:Var\([^"]*|\()"([\w-]+)"`)
+
+// TestEveryFlagNamesItsForm: each command explains a value that none of its flags of numbers and
+// durations takes, and each of these flags belongs to a command.
+func TestEveryFlagNamesItsForm(t *testing.T) {
+	forms := map[string]string{"Int": "a whole number", "Duration": "a duration such as 5s"}
+	files, err := filepath.Glob("*.go")
+	require.NoError(t, err)
+	types := map[string]string{}
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		for _, m := range typedFlag.FindAllStringSubmatch(string(text), -1) {
+			types[m[2]] = m[1]
+		}
+	}
+	assert.Greater(t, len(types), 15, "%v", types)
+	for name, kind := range types {
+		known := 0
+		for _, v := range verbs {
+			if v.name == "free" { // ports, no flags
+				continue
+			}
+			err := v.run(t.Context(), []string{"--" + name, "5x"})
+			m, ok := errors.AsType[mistake](err)
+			if !assert.True(t, ok, "%s --%s: %v", v.name, name, err) || strings.Contains(m.text, "no such flag") {
+				continue
+			}
+			known++
+			assert.Equal(t, "--"+name+" 5x: want "+forms[kind], m.text, v.name)
+		}
+		assert.Positive(t, known, "no command has --%s", name)
 	}
 }
 
