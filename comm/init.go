@@ -97,6 +97,7 @@ var inits struct {
 	mu    sync.Mutex
 	world *Comm // not finalized; else nil
 	count int   // calls of Init that await their Finalize
+	calls int   // of Init since the world began
 	ended bool  // the world of a job was finalized: this process has left the job
 }
 
@@ -132,6 +133,7 @@ func InitWith(ctx context.Context, cfg Config) (*Comm, error) {
 		inits.world = w
 	}
 	inits.count++
+	inits.calls++
 	return inits.world, nil
 }
 
@@ -210,7 +212,19 @@ func release(c *Comm) (others bool) {
 		return false
 	}
 	inits.count--
+	if p := c.w.process; p != nil { // for the message, if this process ends now
+		p.Say(rankproto.Finalizes{Inits: inits.calls, Finalizes: inits.calls - inits.count})
+	}
 	return true
+}
+
+// releaseOthers returns all calls of Init but one.
+func releaseOthers(c *Comm) {
+	inits.mu.Lock()
+	defer inits.mu.Unlock()
+	if inits.world != nil && inits.world.w == c.w {
+		inits.count = 1
+	}
 }
 
 // forget notes that a world is finalized.
@@ -218,7 +232,7 @@ func forget(c *Comm) {
 	inits.mu.Lock()
 	defer inits.mu.Unlock()
 	if inits.world != nil && inits.world.w == c.w {
-		inits.world, inits.count, inits.ended = nil, 0, c.w.process != nil
+		inits.world, inits.count, inits.calls, inits.ended = nil, 0, 0, c.w.process != nil
 	}
 }
 
@@ -366,10 +380,11 @@ func (c *Comm) Finalize(ctx context.Context) error {
 	return nil
 }
 
-// Main is the main function of a program: Init, body, Finalize. An error of body, or a panic, is
-// reported and ends the process with code 1 or 2, which the job sees as its failure. ctx ends with
-// the first SIGINT or SIGTERM; a signal that comes more than a second later ends the process. Job
-// engines send one request to end as several signals.
+// Main is the main function of a program: Init, body, Finalize. This Finalize ends the world, also
+// if body has called Init more often than Finalize. An error of body, or a panic, is reported and
+// ends the process with code 1 or 2, which the job sees as its failure. ctx ends with the first
+// SIGINT or SIGTERM; a signal that comes more than a second later ends the process. Job engines send
+// one request to end as several signals.
 func Main(body func(ctx context.Context, w *Comm) error) { MainWith(Config{}, body) }
 
 // oneRequest is how long further signals belong to the first one's request to end the job. At its
@@ -393,6 +408,7 @@ func MainWith(cfg Config, body func(ctx context.Context, w *Comm) error) {
 		reportFailure(cfg.Log, rank, err)
 		os.Exit(boot.ExitError)
 	}
+	releaseOthers(w) // no library calls Finalize after body
 	// Not ctx: a job that ends in order after a request to end has not failed.
 	if err := w.Finalize(context.WithoutCancel(ctx)); err != nil {
 		reportFailure(cfg.Log, rank, err)

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -187,6 +188,22 @@ func TestAProgramInsideOfARank(t *testing.T) {
 func TestInitTwiceInAJob(t *testing.T) {
 	got := goulfmCommand(t, "", "run", "-n", "3", prog, "init-twice")
 	assert.Equal(t, result{0, "sum 3\n", ""}, got)
+}
+
+// TestFinalizeTooSeldom: the job names the calls that are missing. Main makes them.
+func TestFinalizeTooSeldom(t *testing.T) {
+	for mode, want := range map[string]string{
+		"finalize-once":  "exit without Finalize: Init was called 3 times and Finalize once: call Finalize twice more",
+		"finalize-twice": "exit without Finalize: Init was called 3 times and Finalize twice: call Finalize once more",
+	} {
+		for _, flags := range [][]string{{"-n", "2"}, {"--host", "2"}} {
+			got := goulfmCommand(t, "", slices.Concat([]string{"run"}, flags, []string{prog, mode})...)
+			assert.Equal(t, 1, got.code)
+			assert.Contains(t, got.err, " died: "+want+"; found", flags)
+			assert.Regexp(t, "rank [01] failed: "+want+", 2 ranks lost; exit code 1\n$", got.err)
+		}
+	}
+	assert.Equal(t, result{0, "sum 3\n", ""}, goulfmCommand(t, "", "run", "-n", "3", prog, "init-in-main"))
 }
 
 // TestTheFlagReplacesAVariable that is set already.

@@ -90,7 +90,8 @@ func (b *Base) Heard(proc int) { b.Apply(job.Heard{Proc: proc}) }
 // ErrTwice is told where a process says something that can be said once.
 var ErrTwice = fmt.Errorf("%w: said twice", rankproto.ErrMessage)
 
-// Take does what a message asks for that means the same to all hosts: Joined, Killing, Aborted.
+// Take does what a message asks for that means the same to all hosts: Joined, Killing, Aborted,
+// Finalizes.
 // Others it leaves alone. It returns ErrTwice for a second Joined.
 func (b *Base) Take(proc int, said rankproto.Received) error {
 	switch m := said.Message.(type) {
@@ -100,6 +101,8 @@ func (b *Base) Take(proc int, said rankproto.Received) error {
 		b.Apply(job.Killing{Proc: proc, AtNs: said.AtNs, Planned: fmt.Sprintf("%s=%d", m.Name, m.N)})
 	case rankproto.Aborted:
 		b.Apply(job.Aborted{Proc: proc, Code: m.Code, Others: m.Procs})
+	case rankproto.Finalizes:
+		b.Apply(job.Finalizes{Proc: proc, Inits: m.Inits, Finalizes: m.Finalizes})
 	}
 	return nil
 }

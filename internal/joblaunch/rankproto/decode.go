@@ -50,6 +50,8 @@ func saidByRank(what string) func([]byte) (Message, error) {
 		return body[Fenced]
 	case Aborted{}.what():
 		return body[Aborted]
+	case Finalizes{}.what():
+		return body[Finalizes]
 	case Spawn{}.what():
 		return body[Spawn]
 	case Keep{}.what():

@@ -57,7 +57,7 @@ func TestAMessageThatIsCutOff(t *testing.T) {
 
 // someOf has one message of each type.
 var (
-	ofRanks = []Message{Joined{}, Killing{"step", 40}, Event{"shrink", "world", []int{3}, "3"}, Silent{[]int{1, 1<<16 | 2}}, Fenced{}, Aborted{3, []int{0, 2 << 16}},
+	ofRanks = []Message{Joined{}, Killing{"step", 40}, Event{"shrink", "world", []int{3}, "3"}, Silent{[]int{1, 1<<16 | 2}}, Fenced{}, Aborted{3, []int{0, 2 << 16}}, Finalizes{3, 1},
 		Spawn{9, 2, "./x", []string{"a b"}, []string{"A=1"}, []int{0, 1<<16 | 7}, true}, Keep{3<<16 | 7, []int{0, 7}, []uint32{1, math.MaxUint32}, []byte{1, 2}, &Place{"world", 1, 1, true, true, true, []byte{3}}}, Drop{1<<16 | 5, 1, 0}, Drop{0, 2, 0}, Drop{0, 0, 1<<16 | 3}, Revoked{make([]byte, 16)}, Unmet{1, 1, "a:1", "refused", false}, Unmet{0, 0, "", "", true},
 		Dump{[]Wait{{"recv", "world", []int{1}, -1, []int{1}, true, false}, {"barrier", "world", []int{1}, 0, []int{1}, false, true}}, []string{"main.go:7"}, "stacks"}}
 	ofDaemons = []Message{Spawned{9, 1<<16 | 5, 2, false, false, ""}, Spawned{9, 0, 0, true, true, "no room"}, Keep{7, []int{0, 7}, []uint32{1, 2}, []byte{1}, nil}, Prove{}, Describe{}, Revoked{make([]byte, 16)}, Meet{1, 1}}

@@ -47,6 +47,12 @@ type Aborted struct {
 	Procs []int `json:"procs,omitempty"`
 }
 
+// Finalizes has the numbers of calls of Init and, fewer, of Finalize at a rank, whose world continues.
+type Finalizes struct {
+	Inits     int `json:"inits"`
+	Finalizes int `json:"finalizes"`
+}
+
 // Spawn asks for N new processes. Token names the request, Procs are the members that could
 // keep them, the sender is the root.
 type Spawn struct {
@@ -96,7 +102,7 @@ type Place struct {
 	Handover []byte `json:"handover,omitempty"`
 }
 
-// Drop says that nobody has the N processes of which First is the first. N 0: of those which Root
+// Drop means that nobody has the N processes of which First is the first. N 0: of those which Root
 // asked for that who says so will not keep them, if Root is dead and could not say their number.
 type Drop struct {
 	First int `json:"first,omitempty"`
@@ -126,7 +132,7 @@ type Meet struct {
 	Lane int `json:"lane"`
 }
 
-// Prove asks a rank to show that it lives.
+// Prove asks a rank for a sign of life.
 type Prove struct{}
 
 // Describe asks a rank what it waits for; the answer is a Dump.
@@ -151,22 +157,23 @@ type Wait struct {
 	Together bool `json:"together,omitempty"` // a call that all members of Comm make
 }
 
-func (Joined) what() string   { return "joined" }
-func (Killing) what() string  { return "kill" }
-func (Event) what() string    { return "event" }
-func (Silent) what() string   { return "silent" }
-func (Fenced) what() string   { return "fenced" }
-func (Aborted) what() string  { return "aborted" }
-func (Spawn) what() string    { return "spawn" }
-func (Spawned) what() string  { return "spawned" }
-func (Keep) what() string     { return "keep" }
-func (Drop) what() string     { return "drop" }
-func (Revoked) what() string  { return "revoked" }
-func (Unmet) what() string    { return "unmet" }
-func (Meet) what() string     { return "meet" }
-func (Prove) what() string    { return "prove" }
-func (Describe) what() string { return "describe" }
-func (Dump) what() string     { return "dump" }
+func (Joined) what() string    { return "joined" }
+func (Killing) what() string   { return "kill" }
+func (Event) what() string     { return "event" }
+func (Silent) what() string    { return "silent" }
+func (Fenced) what() string    { return "fenced" }
+func (Aborted) what() string   { return "aborted" }
+func (Finalizes) what() string { return "finalizes" }
+func (Spawn) what() string     { return "spawn" }
+func (Spawned) what() string   { return "spawned" }
+func (Keep) what() string      { return "keep" }
+func (Drop) what() string      { return "drop" }
+func (Revoked) what() string   { return "revoked" }
+func (Unmet) what() string     { return "unmet" }
+func (Meet) what() string      { return "meet" }
+func (Prove) what() string     { return "prove" }
+func (Describe) what() string  { return "describe" }
+func (Dump) what() string      { return "dump" }
 
 func (Joined) check(int) error        { return nil }
 func (Killing) check(int) error       { return nil }
@@ -183,6 +190,13 @@ func (m Aborted) check(procs int) error {
 		return fmt.Errorf("abort with code %d", m.Code)
 	}
 	return checkNumbers(procs, m.Procs...)
+}
+
+func (m Finalizes) check(int) error {
+	if m.Finalizes < 1 || m.Inits <= m.Finalizes {
+		return fmt.Errorf("%d calls of Init and %d of Finalize", m.Inits, m.Finalizes)
+	}
+	return nil
 }
 
 func (m Spawn) check(procs int) error {

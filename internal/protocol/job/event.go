@@ -55,6 +55,9 @@ type Aborted struct {
 	Others     []int
 }
 
+// Finalizes says that the process has called Init and Finalize that often.
+type Finalizes struct{ Proc, Inits, Finalizes int }
+
 // Fenced says that the process says that it has learned that it was declared dead.
 type Fenced struct{ Proc int }
 
@@ -137,6 +140,7 @@ func (Heard) event()       {}
 func (KillDue) event()     {}
 func (Killing) event()     {}
 func (Aborted) event()     {}
+func (Finalizes) event()   {}
 func (Fenced) event()      {}
 func (Silent) event()      {}
 func (NoLife) event()      {}

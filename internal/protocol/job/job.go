@@ -38,6 +38,8 @@ type Process struct {
 	Dropped    bool // a Spawn that failed had started it, or it was a spare
 	Spare      bool // it waits for a rank to replace, or has ended without one
 	Aborted    int  // the code of its Abort of some processes; 0: none
+	Inits      int  // calls of Init, if Finalize was called and less often; else 0
+	Finalizes  int  // calls of Finalize then
 	Status     Status
 	By         Evidence
 	FoundNs    int64
@@ -121,6 +123,10 @@ func (r *Rules) stepProcess(ev Event) {
 		}
 	case Aborted:
 		r.abort(ev)
+	case Finalizes:
+		if p := r.proc(ev.Proc); p != nil {
+			p.Inits, p.Finalizes = ev.Inits, ev.Finalizes
+		}
 	case Fenced:
 		if p := r.proc(ev.Proc); p != nil {
 			p.Fenced = true

@@ -70,7 +70,29 @@ func (p Process) Fate() string {
 	if p.Fenced {
 		return "fenced: it was declared dead and stopped itself"
 	}
+	if p.Status == (Status{}) && p.Inits > 0 {
+		return p.withoutFinalize()
+	}
 	return p.Status.String()
+}
+
+// withoutFinalize is the fate of a process that has ended with code 0 and has not left, with the
+// reason if that is known.
+func (p Process) withoutFinalize() string {
+	if p.Inits == 0 {
+		return Status{}.String()
+	}
+	return fmt.Sprintf("%s: Init was called %s and Finalize %s: call Finalize %s more", Status{}, times(p.Inits), times(p.Finalizes), times(p.Inits-p.Finalizes))
+}
+
+func times(n int) string {
+	switch n {
+	case 1:
+		return "once"
+	case 2:
+		return "twice"
+	}
+	return fmt.Sprintf("%d times", n)
 }
 
 // said returns the exit code with which a process has said that it failed, and in which words;
@@ -87,7 +109,7 @@ func (p Process) said(strangers bool) (int, string) {
 	case code != 0:
 		return code, fmt.Sprintf("exit code %d", code)
 	case !p.Left && p.Joined:
-		return CodeFailed, "exit without Finalize"
+		return CodeFailed, p.withoutFinalize()
 	case !p.Left && !strangers:
 		return CodeFailed, "exit without Init"
 	}

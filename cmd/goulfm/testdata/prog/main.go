@@ -94,8 +94,11 @@ var modes = map[string]func(ctx context.Context, w *comm.Comm) error{
 		os.Exit(2 * (w.Rank() % 2))
 		return nil
 	},
-	"init-twice": initTwice,
-	"exec":       execute,
+	"init-twice":     initTwice,
+	"init-in-main":   func(ctx context.Context, w *comm.Comm) error { return initMore(ctx, w, 0) },
+	"finalize-once":  func(ctx context.Context, w *comm.Comm) error { return initMore(ctx, w, 1) },
+	"finalize-twice": func(ctx context.Context, w *comm.Comm) error { return initMore(ctx, w, 2) },
+	"exec":           execute,
 	"cold-spares": func(context.Context, *comm.Comm) error {
 		_, err := io.Copy(io.Discard, os.Stdin)
 		return err
@@ -360,6 +363,25 @@ func initTwice(ctx context.Context, w *comm.Comm) error {
 	}
 	os.Exit(0)
 	return nil
+}
+
+// initMore calls Init twice, so three times with that of Main. It calls Finalize that often and, if
+// it does, ends the process.
+func initMore(ctx context.Context, w *comm.Comm, finalizes int) error {
+	for range 2 {
+		if _, err := comm.Init(ctx); err != nil {
+			return err
+		}
+	}
+	for range finalizes {
+		if err := w.Finalize(ctx); err != nil {
+			return err
+		}
+	}
+	if finalizes > 0 {
+		os.Exit(0)
+	}
+	return ring(ctx, w)
 }
 
 // given is what the launcher has given to this process, before Init takes it away.
