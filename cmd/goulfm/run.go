@@ -120,7 +120,8 @@ Signals: the first SIGINT or SIGTERM goes to the ranks. The second one ends them
 end of --grace after SIGTERM. SIGQUIT reports which rank waits for which, and the job continues.
 
 Output of ranks is not mixed inside a line. A part of a line, such as a prompt, is shown when no
-rank has written for 0.1 s. Processes that ranks leave running end with the job.
+rank has written for 0.1 s. Processes that ranks leave running end with the job. The event log ends
+with a line with the outcome and the exit code if a rank was lost or the code is not 0.
 
 Exit code: 0 if the surviving ranks finished without error and no rank failed (--survive); 2 usage;
 126, 127 program not executable, not found; 128+n signal n; 3 launch failed; 4 too many ranks lost;
