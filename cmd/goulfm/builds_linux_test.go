@@ -95,7 +95,7 @@ func TestOtherBuildThatIsSpawned(t *testing.T) {
 		got := goulfmCommand(t, "", append(append([]string{"run"}, strings.Fields(args)...), prog, "spawn-program", other)...)
 		assert.Zero(t, got.code, got.err)
 		assert.Contains(t, got.err, "goulfm: init: rank 0 "+install+"\n", args)
-		assert.Regexp(t, `^spawn on world: .*process 2 ended before it was in Init.*\n$`, got.out, args)
+		assert.Regexp(t, `^spawn on world: .*rank 2 ended before it was in Init.*\n$`, got.out, args)
 	}
 }
 

@@ -187,7 +187,7 @@ func TestPodsComeLate(t *testing.T) {
 	come := func(index int) *daemonTask {
 		d := pod(t, index, 2, secret, prog, "spawn-told", pipe)
 		require.NoError(t, d.cmd.Start())
-		errs.await("has come: 2 processes can be started there")
+		errs.await("has come: 2 ranks can be started there")
 		return d
 	}
 	larger := come(3)

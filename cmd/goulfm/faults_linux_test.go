@@ -25,7 +25,7 @@ func TestPlannedFaultsThatDoNotHappen(t *testing.T) {
 		{"-n 6 --kill-must --kill 2@step=1 --kill 5@step=1 PROG recover", "", 0},
 		{"-n 6 --kill-must --kill 2@step=1 --kill 2@step=2 PROG recover", "--kill 2@step=2 did not happen", 7},
 		{"-n 2 --kill-must PROG ring", "", 0},
-		{"-n 2 --kill 20@step=1 PROG ring", "--kill 20@step=1: the job can have processes 0 to 19 (--universe)", 2},
+		{"-n 2 --kill 20@step=1 PROG ring", "--kill 20@step=1: the job can have ranks 0 to 19 (--universe)", 2},
 	} {
 		args := strings.Fields(strings.ReplaceAll(c.args, "PROG", prog))
 		got := goulfmCommand(t, "", append([]string{"run"}, args...)...)

@@ -34,10 +34,10 @@ func TestSim(t *testing.T) {
 		{[]string{"sim", "-nodes", "1", "-n", "9"}, 2, `want 2 to 8`},
 		{[]string{"sim", "-nodes", "1", "-faults", "x"}, 2, `-faults x: want numbers`},
 		{[]string{"sim", "-n", "1"}, 2, `-n 1: want 2 to 64`},
-		{[]string{"sim", "-agreements-total", "0"}, 2, `out of range`},
+		{[]string{"sim", "-agreements-total", "0"}, 2, `--agreements-total 0: want at least 1`},
 		{[]string{"sim", "-detector", "none"}, 2, `detector "none"`},
 		{[]string{"sim", "-run", "no such file"}, 2, `no such file`},
-		{[]string{"sim", "-x"}, 2, `not defined: -x`},
+		{[]string{"sim", "-x"}, 2, `-x: no such flag`},
 		{[]string{"sim", "now"}, 2, `unexpected argument "now"`},
 		{[]string{"sim", "-h"}, 0, `-replay SEED`},
 	} {

@@ -117,7 +117,7 @@ func TestDaemonsThatSrunStarts(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, -1, node)
 	for _, c := range []struct{ args, want string }{
-		{"--nodes n[1-", "--nodes"}, {"--nodes n[5-6]", "SLURMD_NODENAME=n2 is not among them"}, {"./heat", "goulfm daemon -- PROGRAM"}, {"--what", "not defined"},
+		{"--nodes n[1-", "--nodes"}, {"--nodes n[5-6]", "SLURMD_NODENAME=n2 is not among them"}, {"./heat", "goulfm daemon -- PROGRAM"}, {"--what", "no such flag"},
 	} {
 		_, err = nodeOf(strings.Fields(c.args), "n2")
 		assert.ErrorContains(t, err, c.want)

@@ -40,7 +40,7 @@ func TestSpecR59SpawnThatFails(t *testing.T) {
 		`bad argument: 0 processes to start: want at least 1`,
 		`1000 processes asked for, and of the 22 that the job can have at a time 3 are there: give it more with goulfm run --universe N`,
 		`/no/such/program: no such program`,
-		`process [34] ended before it was in Init`,
+		`rank [34] ended before it was in Init`,
 	} {
 		lines := strings.Split(r.out, "\n")
 		if len(lines) <= i || !regexp.MustCompile(want).MatchString(lines[i]) {

@@ -103,7 +103,7 @@ func TestOutlivesItsLauncher(t *testing.T) {
 		if node != head {
 			log := s.read(fmt.Sprintf("node.%d.log", node))
 			assert.Contains(t, log, fmt.Sprintf("node %d was declared dead", head))
-			assert.Contains(t, log, "no process is left on any node that is known to live")
+			assert.Contains(t, log, "no rank is left on any node that is known to live")
 		}
 	}
 }

@@ -189,7 +189,7 @@ func TestWatchWithoutAJob(t *testing.T) {
 	}{
 		{[]string{"watch"}, 1, "say with --socket where"},
 		{[]string{"watch", "--socket", "/nonexistent/socket"}, 1, "the job is over, or its launcher runs on another machine"},
-		{[]string{"watch", "this"}, 2, "this: no arguments"},
+		{[]string{"watch", "this"}, 2, "this: goulfm watch takes flags only"},
 	} {
 		got := goulfmCommand(t, "", c.args...)
 		assert.Equal(t, c.code, got.code)

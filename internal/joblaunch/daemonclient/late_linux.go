@@ -164,11 +164,11 @@ func (l *late) take(n *node) bool {
 		return false
 	}
 	if err := l.introduce(n); err != nil {
-		f.host.Note("node", "%s is there, and gets no processes: %v", n, err)
+		f.host.Note("node", "%s is there, and gets no ranks: %v", n, err)
 		return false
 	}
 	n.isNew.Store(false)
-	f.host.Note("came", "%s has come: %d processes can be started there", n, len(n.seats))
+	f.host.Note("came", "%s has come: %d ranks can be started there", n, len(n.seats))
 	return true
 }
 

@@ -303,7 +303,7 @@ func (f *Fleet) said(m daemonproto.Said) {
 		err = f.host.Said(m.Proc, said)
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
-		f.host.Note("lifeline", "process %d: %v", m.Proc, err)
+		f.host.Note("lifeline", "rank %d: %v", m.Proc, err)
 	}
 }
 

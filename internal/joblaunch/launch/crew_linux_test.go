@@ -155,7 +155,7 @@ func TestTheNodeIsLostWhileProcessesStart(t *testing.T) {
 		c.starts[6] = fmt.Errorf("node 0 (a): %w", daemonclient.ErrNodeLost)
 		l.spawn(0, rankproto.Spawn{Token: 3, N: 3, Procs: []int{0, 1}})
 		assert.Equal(t, []string{"announce 8", "start 5", "start 6", "killed to 5"}, c.take())
-		assert.Equal(t, []rankproto.Message{rankproto.Spawned{Token: 3, First: 5, N: 3, Died: true, Why: "start process 6: node 0 (a): the node is lost"}}, c.answers())
+		assert.Equal(t, []rankproto.Message{rankproto.Spawned{Token: 3, First: 5, N: 3, Died: true, Why: "start rank 6: node 0 (a): the node is lost"}}, c.answers())
 		l.ends(5, sigkilled)
 
 		c.starts[job.NumberOf(5, 1)] = os.ErrPermission

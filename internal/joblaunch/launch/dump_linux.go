@@ -114,7 +114,7 @@ func waitText(ranks []dumped) string {
 		case x.Reaped:
 			fmt.Fprintf(&b, "  rank %d: dead (%s)\n", x.Number(), x.Fate())
 		case x.dump == nil && x.Spare:
-			fmt.Fprintf(&b, "  process %d (pid %d): a spare, waits for a rank to replace\n", x.Number(), x.pid)
+			fmt.Fprintf(&b, "  spare %d (pid %d): waits for a rank to replace\n", x.Number(), x.pid)
 		case x.dump == nil:
 			fmt.Fprintf(&b, "  rank %d (pid %d): no answer within 2 s: stopped, or not in Init yet\n", x.Number(), x.pid)
 		case len(x.dump.Waits) == 0:

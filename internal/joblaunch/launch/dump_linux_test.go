@@ -29,7 +29,7 @@ func TestWaitsOfACollective(t *testing.T) {
   rank 1: barrier on world waits for rank 0, at heat.go:8
   rank 2: computes (in no call)
   rank 3 (pid 0): no answer within 2 s: stopped, or not in Init yet
-  process 6 (pid 0): a spare, waits for a rank to replace
+  spare 6 (pid 0): waits for a rank to replace
   rank 4: recv on split of world waits for rank 0, tag 7: rank 2 of the world, at heat.go:8
   rank 5: bcast on world waits for any rank, at heat.go:8
 goulfm: barrier on world: 2 ranks waiting, not in this call: ranks 2,3

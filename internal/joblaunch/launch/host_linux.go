@@ -85,9 +85,9 @@ func (l *launcher) Said(proc int, said rankproto.Received) error {
 		l.Mu.Unlock()
 	case rankproto.Event:
 		l.Mu.Lock()
-		survivors := l.Rules.Survivors()
+		alive := l.aliveFor(m)
 		l.Mu.Unlock()
-		l.rep.event(job.SeatOf(proc), said.AtNs, m, survivors)
+		l.rep.event(job.SeatOf(proc), said.AtNs, m, alive)
 	case rankproto.Killing:
 		err := l.Take(proc, said)
 		l.reached(proc, m)
@@ -103,6 +103,21 @@ func (l *launcher) Said(proc int, said rankproto.Received) error {
 		return l.Take(proc, said)
 	}
 	return nil
+}
+
+// alive are the numbers of processes that may report an event.
+type alive struct {
+	all, world int   // survivors, and those with which the job began
+	of         []int // for each process of the event: the survivors of its death
+}
+
+// aliveFor returns the numbers for an event. The caller holds Mu.
+func (l *launcher) aliveFor(m rankproto.Event) alive {
+	a := alive{all: l.Rules.Survivors(), world: job.SurvivorsOfWorld(l.Rules)}
+	for _, p := range m.Procs {
+		a.of = append(a.of, job.SurvivorsOf(l.Rules, p))
+	}
+	return a
 }
 
 // keep passes on to new processes that they are wanted.

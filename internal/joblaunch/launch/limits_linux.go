@@ -82,7 +82,7 @@ func (s *Spec) check() error {
 			return fmt.Errorf("--kill %s: there are ranks 0 to %d", k.Text, s.N-1)
 		}
 		if k.Rank >= s.universe() {
-			return fmt.Errorf("--kill %s: the job can have processes 0 to %d (--universe)", k.Text, s.universe()-1)
+			return fmt.Errorf("--kill %s: the job can have ranks 0 to %d (--universe)", k.Text, s.universe()-1)
 		}
 	}
 	if r, err := strconv.Atoi(s.Stdin); s.Stdin != "none" && s.Stdin != "all" && (err != nil || r < 0 || r >= s.N) {

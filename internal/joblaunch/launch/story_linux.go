@@ -38,14 +38,16 @@ type reporter struct {
 // A death is told when the rank is reaped and its cause known; that all have
 // heard of it is told after that.
 type death struct {
-	rank      int
-	killedNs  int64
-	foundNs   int64
-	lastHeard int64
-	heard     int
-	evidence  string
-	explained bool // the death itself was told
-	complete  bool // all survivors know
+	rank                  int
+	killedNs              int64
+	foundNs               int64
+	firstHeard, lastHeard int64 // by a survivor; 0: by none yet
+	heard                 int
+	tell                  func(atNs int64) storyLine // once it was told: its line, with another time
+	evidence              string
+	explained             bool // the death itself was told
+	complete              bool // all survivors know
+	byNode                bool // it was lost with its node
 }
 
 func newReporter(spec *Spec, out *outlet, start time.Time) *reporter {
@@ -76,18 +78,22 @@ type record struct {
 
 // put adds a line of the moment atNs. The caller holds mu.
 func (r *reporter) put(atNs int64, rec record, text string) {
-	atNs = min(atNs, boot.NowNs()) // a rank says when it was
-	line := storyLine{atNs: atNs, text: text}
-	switch {
-	case r.json:
+	if r.shows(text) {
+		r.queue.add(r.line(min(atNs, boot.NowNs()), rec, text)) // a rank says when it was
+		r.awake()
+	}
+}
+
+// shows reports whether a line is part of the log.
+func (r *reporter) shows(text string) bool { return r.json || text != "" && !r.quiet }
+
+func (r *reporter) line(atNs int64, rec record, text string) storyLine {
+	if r.json {
 		rec.At = r.seconds(atNs)
 		b, _ := json.Marshal(rec)
-		line.text = string(b)
-	case text == "" || r.quiet:
-		return
+		text = string(b)
 	}
-	r.queue.add(line)
-	r.awake()
+	return storyLine{atNs: atNs, text: text}
 }
 
 func (r *reporter) awake() {
@@ -222,6 +228,16 @@ func (r *reporter) writeAll() {
 	<-r.told
 }
 
+// begunNs is the time of the line of a death: the launcher has found it, or a survivor has, if that
+// is earlier. All consequences follow. The death of a rank that was lost with its node follows the
+// line of the node, which is its cause. Clocks of other machines differ by more than talkMax.
+func (d *death) begunNs() int64 {
+	if d.firstHeard == 0 || d.byNode || d.foundNs-d.firstHeard > talkMax.Nanoseconds() {
+		return d.foundNs
+	}
+	return min(d.foundNs, d.firstHeard)
+}
+
 func (r *reporter) death(rank int) *death {
 	d := r.deaths[rank]
 	if d == nil {
@@ -238,8 +254,18 @@ func (r *reporter) died(p job.Process, pid int) {
 	d := r.death(p.Number())
 	d.foundNs, d.killedNs = p.FoundNs, p.KilledNs
 	cause := p.Fate()
-	r.put(d.foundNs, record{Event: "death", Rank: &d.rank, Pid: pid, Cause: cause, By: string(p.By), Planned: p.Planned, LatencyMs: since(d.killedNs, d.foundNs)},
-		fmt.Sprintf("rank %d (pid %d) died: %s%s; found%s by its %s", p.Number(), pid, cause, atPoint(p.Planned), took(" ", d.killedNs, d.foundNs), foundBy(p.By)))
+	d.byNode = p.By == job.ByNode
+	rec := record{Event: "death", Rank: &d.rank, Pid: pid, Cause: cause, By: string(p.By), Planned: p.Planned, LatencyMs: since(d.killedNs, d.foundNs)}
+	text := fmt.Sprintf("rank %d (pid %d) died: %s%s; found%s by its %s", p.Number(), pid, cause, atPoint(p.Planned), took(" ", d.killedNs, d.foundNs), foundBy(p.By))
+	if r.shows(text) {
+		d.tell = func(atNs int64) storyLine {
+			line := r.line(min(atNs, boot.NowNs()), rec, text)
+			line.dead = d
+			return line
+		}
+		r.queue.addCause(d.tell(d.begunNs()))
+		r.awake()
+	}
 	d.explained = true
 	r.lost = append(r.lost, d.rank)
 	if d.complete {
@@ -282,12 +308,12 @@ func took(lead string, fromNs, toNs int64) string {
 }
 
 // event is told what a rank reports.
-func (r *reporter) event(rank int, atNs int64, m rankproto.Event, survivors int) {
+func (r *reporter) event(rank int, atNs int64, m rankproto.Event, alive alive) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if m.Name == "detect" {
-		for _, p := range m.Procs {
-			r.heard(p, atNs, m, survivors)
+		for i, p := range m.Procs {
+			r.heard(p, atNs, m, alive.of[i])
 		}
 		return
 	}
@@ -295,6 +321,10 @@ func (r *reporter) event(rank int, atNs int64, m rankproto.Event, survivors int)
 		text := fmt.Sprintf("rank %d: %s of rank %v %s", rank, m.Name, m.Procs, m.Text)
 		r.put(atNs, record{Event: m.Name, Rank: &rank, Ranks: m.Procs, Text: m.Text}, text)
 		return
+	}
+	survivors := alive.all
+	if m.Comm == "world" { // its members are those with which the job began
+		survivors = alive.world
 	}
 	if t := r.talks.add(rank, atNs, m, survivors); t != nil {
 		r.tellTalk(t)
@@ -306,6 +336,12 @@ func (r *reporter) heard(proc int, atNs int64, m rankproto.Event, survivors int)
 	d := r.death(proc)
 	d.heard++
 	d.lastHeard, d.evidence = max(d.lastHeard, atNs), m.Text
+	if d.firstHeard == 0 || atNs < d.firstHeard {
+		d.firstHeard = atNs
+	}
+	if d.tell != nil {
+		r.queue.advance(d, d.tell(d.begunNs()))
+	}
 	if d.heard < survivors || d.complete {
 		return
 	}

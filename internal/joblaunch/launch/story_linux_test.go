@@ -139,7 +139,7 @@ func TestALateLine(t *testing.T) {
 func TestTheOnlySurvivor(t *testing.T) {
 	r := newReporter(&Spec{}, &outlet{w: io.Discard}, time.Now())
 	r.died(job.Process{Seat: 1, By: job.ByTombstone, Status: job.Status{Signal: 9}, FoundNs: r.startNs}, 7)
-	r.event(0, r.startNs+ms, rankproto.Event{Name: "detect", Procs: []int{1}, Text: "exit"}, 1)
+	r.event(0, r.startNs+ms, rankproto.Event{Name: "detect", Procs: []int{1}, Text: "exit"}, alive{of: []int{1}})
 	require.Len(t, r.queue.lines, 2)
 	assert.Equal(t, "rank 1 (pid 7) died: killed (SIGKILL); found by its exit mark in shared memory", r.queue.lines[0].text)
 	assert.Equal(t, "rank 1: the only survivor knows it 1.00 ms after (exit)", r.queue.lines[1].text)
@@ -152,7 +152,7 @@ func TestToldDeathsAreForgotten(t *testing.T) {
 	for i := range 1000 {
 		p := job.Process{Seat: 1, Generation: i, By: job.ByTombstone, Status: job.Status{Signal: 9}, FoundNs: r.startNs}
 		heard := func() {
-			r.event(0, r.startNs+ms, rankproto.Event{Name: "detect", Procs: []int{p.Number()}, Text: "exit"}, 1)
+			r.event(0, r.startNs+ms, rankproto.Event{Name: "detect", Procs: []int{p.Number()}, Text: "exit"}, alive{of: []int{1}})
 		}
 		if i%2 == 0 {
 			heard()
@@ -164,4 +164,45 @@ func TestToldDeathsAreForgotten(t *testing.T) {
 	}
 	assert.Empty(t, r.deaths)
 	assert.Len(t, r.lost, 1000)
+}
+
+// TestCausesComeFirst: the launcher finds a death later than the ranks, and has told of the death
+// before they report. The line of the death still precedes those of its consequences.
+func TestCausesComeFirst(t *testing.T) {
+	for _, json := range []bool{false, true} {
+		for _, late := range []bool{false, true} { // the launcher learns of the death last
+			r := newReporter(&Spec{Report: json}, &outlet{w: io.Discard}, time.Now().Add(-time.Second))
+			died := func() {
+				r.died(job.Process{Seat: 2, By: job.ByTombstone, Status: job.Status{Signal: 9}, FoundNs: r.startNs + 30*ms}, 7)
+			}
+			if !late {
+				died()
+			}
+			for rank := range 2 {
+				a := alive{all: 3, world: 2, of: []int{2}}
+				r.event(rank, r.startNs+20*ms, rankproto.Event{Name: "detect", Procs: []int{2}, Text: "exit"}, a)
+				r.event(rank, r.startNs+21*ms, rankproto.Event{Name: "revoke", Comm: "world"}, a)
+			}
+			if late {
+				died()
+			}
+			require.Len(t, r.queue.lines, 3)
+			for i, want := range [][2]string{{"rank 2 (pid 7) died", `"death","at":0.02,`}, {"rank 2: all 2 survivors know it", `"detection"`}, {"revoke of world at 2 ranks", `"revoke","at":0.021,`}} {
+				part := want[0]
+				if json {
+					part = want[1]
+				}
+				assert.Contains(t, r.queue.lines[min(i, 2)].text, part, "late %v", late)
+			}
+		}
+	}
+}
+
+// TestDeathOfANode: the line of the node, which is the cause, stays before those of its ranks.
+func TestDeathOfANode(t *testing.T) {
+	r := newReporter(&Spec{}, &outlet{w: io.Discard}, time.Now().Add(-time.Second))
+	r.died(job.Process{Seat: 2, By: job.ByNode, Status: job.Status{Signal: 9}, FoundNs: r.startNs + 30*ms}, 7)
+	r.event(0, r.startNs+20*ms, rankproto.Event{Name: "detect", Procs: []int{2}, Text: "node"}, alive{of: []int{2}})
+	require.Len(t, r.queue.lines, 1)
+	assert.Equal(t, r.startNs+30*ms, r.queue.lines[0].atNs)
 }

@@ -22,6 +22,7 @@ type storyLine struct {
 	atNs int64
 	text string // without its end
 	bare bool   // several, with their ends: they are written as they are
+	dead *death // of which this is the line
 }
 
 // A storyQueue holds the lines that are not written yet, in the order of their times.
@@ -43,6 +44,32 @@ func (q *storyQueue) add(line storyLine) {
 	}
 	q.lines = slices.Insert(q.lines, at, line)
 	q.bytes += len(line.text)
+}
+
+// addCause is add for the line of a death: other lines of the same time follow.
+func (q *storyQueue) addCause(line storyLine) {
+	at := slices.IndexFunc(q.lines, func(l storyLine) bool { return l.atNs >= line.atNs })
+	if at < 0 {
+		q.add(line)
+		return
+	}
+	if q.bytes >= storyMax {
+		q.dropped++
+		return
+	}
+	q.lines = slices.Insert(q.lines, at, line)
+	q.bytes += len(line.text)
+}
+
+// advance replaces the line of a death by one of an earlier time, if it is still there.
+func (q *storyQueue) advance(d *death, earlier storyLine) {
+	at := slices.IndexFunc(q.lines, func(l storyLine) bool { return l.dead == d && l.atNs > earlier.atNs })
+	if at < 0 {
+		return
+	}
+	q.bytes -= len(q.lines[at].text)
+	q.lines = slices.Delete(q.lines, at, at+1)
+	q.addCause(earlier)
 }
 
 // take returns the first line that is due at nowNs, or the first one at all. Dropped is how

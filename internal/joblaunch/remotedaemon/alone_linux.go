@@ -93,7 +93,7 @@ func (o *nodeDaemon) goOnAlone(ctx context.Context) error {
 		return err
 	}
 	o.settled.Store(true)
-	o.note("end", "no process is left on any node that is known to live")
+	o.note("end", "no rank is left on any node that is known to live")
 	return nil
 }
 

@@ -16,7 +16,7 @@ import (
 )
 
 // The daemon is one of the members that watch each other: the launcher, which is the head, and all
-// daemons. Without the head's grants its processes stand still.
+// daemons. Without the head's grants its ranks stand still.
 
 // openPlace opens the place where the others reach this daemon: at the address from which it
 // reaches the launcher.
@@ -84,7 +84,7 @@ func (w *watcher) Freeze() {
 	if w.late {
 		return // nothing was granted yet, and no process runs
 	}
-	w.note("frozen", "nothing granted for the time of a lease: its processes stand still")
+	w.note("frozen", "nothing granted for the time of a lease: its ranks stand still")
 }
 
 // Thaw continues them.
@@ -94,7 +94,7 @@ func (w *watcher) Thaw() {
 		w.late = false
 		return
 	}
-	w.note("thawed", "its processes continue after %s", time.Since(w.frozen).Round(time.Millisecond))
+	w.note("thawed", "its ranks continue after %s", time.Since(w.frozen).Round(time.Millisecond))
 }
 
 // Verdict has the processes of this node know that those of another one are lost. A launcher that

@@ -52,7 +52,7 @@ func (r *Rules) want(ev Wanted) {
 	case root == nil || root.Declared:
 		// The others may have said already that they do not want it, when there was nothing
 		// to end: it would wait for ever.
-		no.Why = fmt.Sprintf("process %d, which asked for them, has died", ev.Root)
+		no.Why = fmt.Sprintf("rank %d, which asked for them, has died", ev.Root)
 	case r.ending:
 		no.Why = "the job has ended"
 	case ev.Replace && r.takeSpares(ev):
@@ -132,11 +132,11 @@ func (r *Rules) answer(b *batch, died bool, why string) {
 func endBeforeInit(p Process) (died bool, why string) {
 	switch {
 	case p.By == ByNode:
-		return true, fmt.Sprintf("process %d was lost with its node before it was in Init", p.Number())
+		return true, fmt.Sprintf("rank %d was lost with its node before it was in Init", p.Number())
 	case p.By == BySilence || p.Status.Signal != 0:
-		return true, fmt.Sprintf("process %d was killed before it was in Init", p.Number())
+		return true, fmt.Sprintf("rank %d was killed before it was in Init", p.Number())
 	}
-	return false, fmt.Sprintf("process %d ended before it was in Init: is it a goulfm program of this build?", p.Number())
+	return false, fmt.Sprintf("rank %d ended before it was in Init: is it a goulfm program of this build?", p.Number())
 }
 
 // startedOne notes that a process of a batch runs. The batch may be over already.
@@ -164,7 +164,7 @@ func (r *Rules) abandon(ev NotStarted) {
 		return
 	}
 	b.missed = true
-	r.answer(b, ev.NodeLost, fmt.Sprintf("start process %d: %s", ev.Proc, ev.Why))
+	r.answer(b, ev.NodeLost, fmt.Sprintf("start rank %d: %s", ev.Proc, ev.Why))
 	r.drop(b)
 }
 
@@ -251,6 +251,9 @@ func (r *Rules) keep(ev Kept) {
 func (r *Rules) passKeep(b *batch) {
 	r.do(PassKeep{b.first, b.count})
 	for seat := b.first; b.spares && seat < b.first+b.count; seat++ {
+		if p := &r.procs[seat]; p.Spare {
+			becomesRank(r, p)
+		}
 		r.procs[seat].Spare, r.procs[seat].Dropped = false, false
 	}
 	b.spares = false

@@ -40,6 +40,8 @@ type Process struct {
 	Aborted    int  // the code of its Abort of some processes; 0: none
 	Inits      int  // calls of Init, if Finalize was called and less often; else 0
 	Finalizes  int  // calls of Finalize then
+	Order      int  // ranks that began before this process became one
+	Later      int  // the same number when the end of this process was found
 	Status     Status
 	By         Evidence
 	FoundNs    int64
@@ -56,6 +58,7 @@ type Rules struct {
 	batches []*batch  // that are not kept yet
 	spares  spares
 	joined  int  // of the first ranks
+	begun   int  // processes that became ranks
 	ending  bool // the job was told to end
 	code    int  // exit code if it was
 	why     string
@@ -193,14 +196,34 @@ func (r *Rules) Processes() (all []Process) {
 
 // Survivors counts the processes that have not died; those that have left say what they know
 // up to their end.
-func (r *Rules) Survivors() int {
-	n := 0
+func (r *Rules) Survivors() int { return countSurvivors(r, func(Process) bool { return true }) }
+
+// SurvivorsOf returns the number of survivors that were ranks when the end of a process was found.
+// Its replacement is none of them.
+func SurvivorsOf(r *Rules, number int) int {
+	dead := r.proc(number)
+	return countSurvivors(r, func(p Process) bool { return dead == nil || !dead.Declared || p.Order < dead.Later })
+}
+
+// SurvivorsOfWorld returns the number of survivors among the ranks with which the job began.
+func SurvivorsOfWorld(r *Rules) int { return countSurvivors(r, r.cfg.beginsWith) }
+
+func countSurvivors(r *Rules, counts func(Process) bool) (n int) {
 	for _, p := range r.procs {
-		if p.Present && !p.Spare && (!p.Declared || p.Left) {
+		if p.Present && !p.Spare && (!p.Declared || p.Left) && counts(p) {
 			n++
 		}
 	}
 	return n
+}
+
+// beginsWith reports whether p is one of the ranks with which the job begins.
+func (c *Config) beginsWith(p Process) bool { return p.Seat < c.Ranks && p.Generation == 0 }
+
+// becomesRank notes that p is a rank from now on.
+func becomesRank(r *Rules, p *Process) {
+	p.Order = r.begun
+	r.begun++
 }
 
 // Ending says whether the job was told to end.
@@ -216,6 +239,7 @@ func (r *Rules) fork(ev Forked) {
 		r.forkSpare(p)
 		return
 	}
+	becomesRank(r, p)
 	if b := r.batchOf(p.Seat); b != nil {
 		r.startedOne(b, p)
 	}
@@ -231,7 +255,7 @@ func (r *Rules) join(ev Joined) {
 		r.awaitTurn(p.Seat)
 		return
 	}
-	if p.Seat < r.cfg.Ranks && p.Generation == 0 {
+	if r.cfg.beginsWith(*p) {
 		if r.joined++; r.joined == r.cfg.Ranks {
 			r.do(AllJoined{})
 			r.refill(false)
@@ -248,6 +272,7 @@ func (r *Rules) find(ev Found) {
 		return
 	}
 	p.Declared, p.Left, p.By, p.FoundNs = true, ev.Left, ev.By, ev.AtNs
+	p.Later = r.begun
 	if !r.cfg.Ring || p.Left || p.Silenced && !r.cfg.Fence {
 		r.do(Declare{p.Number(), p.Left})
 	}

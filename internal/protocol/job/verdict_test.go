@@ -63,3 +63,19 @@ func firstLoss(ends []Process) int {
 	}
 	return code
 }
+
+// TestSurvivorsOf: a process that became a rank after a death does not report this death.
+func TestSurvivorsOf(t *testing.T) {
+	r := New(Config{Ranks: 3, Procs: 5})
+	for proc := range 3 {
+		r.Step(Forked{Proc: proc})
+		r.Step(Joined{Proc: proc})
+	}
+	r.Step(Found{Proc: 1, By: ByTombstone})
+	r.Step(Wanted{Root: 0, N: 1, Parents: []int{0, 2}})
+	r.Step(Forked{Proc: 3})
+	assert.Equal(t, []int{3, 2, 2}, []int{r.Survivors(), SurvivorsOf(r, 1), SurvivorsOfWorld(r)})
+	r.Step(Found{Proc: 2, By: ByTombstone})
+	assert.Equal(t, []int{2, 1, 1}, []int{r.Survivors(), SurvivorsOf(r, 1), SurvivorsOfWorld(r)})
+	assert.Equal(t, 2, SurvivorsOf(r, 2), "the process that was started in between does")
+}
