@@ -12,15 +12,21 @@ import (
 	"github.com/goulfm/goulfm/recovery/checkpoint"
 )
 
-const checkpointUsage = `usage: goulfm checkpoint ls DIR                what versions are in a folder, and whether they are there whole
-       goulfm checkpoint verify DIR [VERSION...]  read all bytes of them, or of all that were published
+const checkpointUsage = `usage: goulfm checkpoint ls DIR                list the versions in a folder, complete or not
+       goulfm checkpoint verify DIR [VERSION...]  read all bytes of versions, or of all published ones
        goulfm checkpoint rm DIR VERSION...        delete versions
 
-DIR is that of recovery.Files; VERSION is as ls prints it: JOB-EPOCH-NUMBER. A job
-goes on from the newest version of its name that is whole, or from the one that
-the variable GOULFM_RESTART names.
+  goulfm run -n 4 ./heat -dir DIR     a job that leaves versions
+  goulfm checkpoint ls DIR
+  goulfm checkpoint verify DIR
 
-Exit code: 0, 1 when a version is not whole or not there, 2 usage.
+Arguments:
+  DIR       folder of recovery.Files
+  VERSION   JOB-EPOCH-NUMBER, as ls prints it
+
+A job continues from its newest complete version, or from that of the variable GOULFM_RESTART.
+
+Exit code: 0, 1 when a version is damaged or missing, 2 usage.
 `
 
 // checkpoints is goulfm checkpoint.

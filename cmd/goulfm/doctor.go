@@ -16,14 +16,21 @@ import (
 
 const doctorUsage = `usage: goulfm doctor [flags]
 
-Says what this machine, and the job engine that has started this process, offer to a job: a line each, with what to do where
-something is missing. Below an engine, as a task of each node: srun --ntasks-per-node=1 goulfm doctor.
+Examines this machine, and the job engine that has started this process, for a job: a line for each
+finding, with its remedy. Under an engine, start it as one task of each node.
 
-  -n N                for so many ranks on this machine (default: one per usable core)
-  --host HOSTS        also ask these hosts: by ssh without a question, and for the version of goulfm there
-  --hostfile FILE     the same for those of a file
-  --rsh CMD           instead of ssh, as in goulfm run
-  --daemon-path PATH  goulfm on the hosts (default: the path of this one)
+  goulfm doctor                                this machine
+  goulfm doctor --hostfile hosts               and the hosts of a file
+  srun --ntasks-per-node=1 goulfm doctor       the nodes of an allocation
+
+This machine:
+  -n N                number of ranks on this machine (default: one per usable core)
+
+Hosts:
+  --host HOSTS        also examine these hosts: ssh without a question, the version of goulfm
+  --hostfile FILE     the same for the hosts of a file
+  --rsh CMD           a command in place of ssh, as in goulfm run
+  --daemon-path PATH  path of goulfm on the hosts (default: the path of this one)
 
 Exit code: 0 when all is well, 1 with warnings, 3 with errors, 2 usage.
 `

@@ -7,6 +7,8 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
+	"strings"
 
 	"github.com/goulfm/goulfm/internal/base/buildid"
 	"github.com/goulfm/goulfm/internal/joblaunch/launch"
@@ -14,17 +16,24 @@ import (
 
 const usage = `goulfm runs programs on several processes that survive each other's death.
 
-  goulfm run [flags] PROGRAM|GO-PACKAGE [args...]   start ranks; goulfm run -h lists the flags
-  goulfm daemon [flags] -- PROGRAM [args...]        the same where a job engine starts one on each node; goulfm daemon -h
-  goulfm new [-bag] NAME                            the beginning of a program that outlives its processes
-  goulfm watch [flags]                              who of a job of goulfm run --watch lives; goulfm watch -h
-  goulfm doctor [flags]                             what this machine and the job engine offer; goulfm doctor -h
-  goulfm sim [flags]                                simulate a cluster in virtual time; goulfm sim -h
-  goulfm checkpoint ls|verify|rm DIR                what package recovery has written to a folder
+  goulfm run [flags] PROGRAM|GO-PACKAGE [args...]   start the ranks of a job
+  goulfm daemon [flags] -- PROGRAM [args...]        the same where a job engine starts one on each node
+  goulfm new [flags] NAME                           write the beginning of a program that outlives its processes
+  goulfm watch [flags]                              print the events of processes of a job of goulfm run --watch
+  goulfm doctor [flags]                             examine this machine and the job engine
+  goulfm sim [flags]                                simulate a cluster in virtual time
+  goulfm checkpoint ls|verify|rm DIR                versions that package recovery has written to a folder
   goulfm version                                    versions of goulfm, Go and the machine
-  goulfm help                                       this text
+  goulfm help [COMMAND]                             this text, or the flags of a command and examples
 
 An example: goulfm run -n 8 --kill 3@step=40 ./examples/heat
+`
+
+const versionUsage = `usage: goulfm version
+
+Prints the versions of goulfm and Go, and the build. All processes of a job must have the same build.
+
+  goulfm version
 `
 
 func main() { os.Exit(command(context.Background(), os.Args[1:])) }
@@ -46,6 +55,10 @@ func command(ctx context.Context, args []string) int {
 	case "checkpoint":
 		return checkpoints(ctx, args[1:], os.Stdout, os.Stderr)
 	case "version", "--version", "-version":
+		if slices.ContainsFunc(args[1:], func(arg string) bool { return strings.TrimLeft(arg, "-") == "h" || arg == "--help" || arg == "-help" }) {
+			fmt.Print(versionUsage)
+			return 0
+		}
 		fmt.Println(version())
 		return 0
 	case "help", "-h", "--help", "-help":

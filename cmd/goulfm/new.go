@@ -14,13 +14,19 @@ import (
 	"github.com/goulfm/goulfm/internal/joblaunch/scaffold"
 )
 
-const newUsage = `usage: goulfm new [-bag] [-replace DIR] NAME
+const newUsage = `usage: goulfm new [flags] NAME
 
 Writes a program that outlives its processes to the folder NAME: main.go, which is
 short and commented, a test that kills it at each point, and go.mod.
 
+  goulfm new first                        a program with steps
+  goulfm new -bag -replace DIR second     a bag of tasks, with the goulfm of a checkout in DIR
+
+Flags:
   -bag           independent tasks, each saved when it is done, instead of steps
   -replace DIR   take goulfm from this folder, and not from its repository
+
+Exit code: 0; 1 the folder could not be written; 2 usage.
 `
 
 // begin is goulfm new.

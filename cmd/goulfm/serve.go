@@ -23,16 +23,22 @@ import (
 
 const daemonUsage = `usage: goulfm daemon [flags of goulfm run] -- PROGRAM [args...]
 
-Starts ranks of a program under a job engine that starts this command once on each node: the first one is goulfm run,
-whose nodes are those of all; what it prints and its exit code are the job's. So one task of the engine is a node, and
-a rank that dies is none of the engine's business. --ppn N: ranks of each node (default: one per usable core of the
-first one). On one node it is goulfm run. In pods one that comes when the job runs, as in place of a lost one, is a node on which
-processes that are started later find room (GOULFM_NODES_MAX).
+Starts the ranks of a program under a job engine that starts this command once on each node. The first
+one acts as goulfm run on all these nodes: it prints the output, and its exit code is that of the job.
+A task of the engine is a node, so the engine does not notice the death of a rank. On one node it is
+the same as goulfm run. A pod that comes later, for example in place of a lost one, is a node with room
+for processes that are started later (GOULFM_NODES_MAX).
 
-  srun -N 4 --ntasks-per-node=1 --no-kill goulfm daemon --ppn 8 -- ./prog
-  mpiexec -ppn 1 -n 4 goulfm daemon --ppn 8 -- ./prog
+  goulfm daemon --ppn 2 -- ./heat                                             one node
+  srun -N 4 --ntasks-per-node=1 --no-kill goulfm daemon --ppn 8 -- ./heat     Slurm
+  mpiexec -ppn 1 -n 4 goulfm daemon --ppn 8 -- ./heat                         hydra
 
-Without a program: the daemon of a node of goulfm run --host, which starts it.
+Flags: those of goulfm run. --ppn N is the number of ranks of each node (default: one per usable core
+of the first node).
+
+Without a program it is the daemon of a node, which goulfm run --host starts.
+
+Exit code: that of goulfm run.
 `
 
 // serveNode is the daemon of one node of a job, which goulfm run has started, or a job engine with

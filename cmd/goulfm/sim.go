@@ -26,6 +26,10 @@ at once. After every step it checks that all living members decide the same, tha
 a decision combines every survivor, that it never changes, that no message is
 lost, and more; at the end, that everybody has ended.
 
+  goulfm sim -agreements-total 300      some random runs
+  goulfm sim -replay 5 -nmax 4          one run, with its diagram
+  goulfm sim -nodes 3                   jobs on several nodes
+
 many runs:
   -seed N        first seed (default: from the clock, printed)
   -agreements-total N   stop after so many agreements (default 100000) ...

@@ -15,16 +15,22 @@ import (
 	"github.com/goulfm/goulfm/internal/joblaunch/launch"
 )
 
-const watchUsage = `usage: goulfm watch [--socket PATH] [--json]
+const watchUsage = `usage: goulfm watch [flags]
 
-Prints who of a job of goulfm run --watch lives, and then what happens to whom, an event a line, until the job is
-over: its number, and what it is. Programs hear the same by package fd/watch.
+Prints the live processes of a job that goulfm run --watch has started, and then each event of one
+process, a line each with its number, until the job is over. Package fd/watch gives the same events to
+programs.
 
-  --socket PATH  of the job, as its launcher tells it (default: that of GOULFM_WATCH)
-  --json         a line of JSON for each: seq, what, name, proc, node, evidence, atNs (CLOCK_MONOTONIC);
-                 proc and node are -1 where an event is about none
+  goulfm run --watch -n 4 ./heat    the event log has the PATH of the socket
+  goulfm watch --socket PATH --json
 
-Exit code: 0 when the job is over, whatever became of it; 1 no such job, or its launcher is gone.
+Flags:
+  --socket PATH  socket of the job (default: GOULFM_WATCH, which the ranks have)
+  --json         a line of JSON for each event: seq, what, name, proc, node, evidence, atNs
+                 (CLOCK_MONOTONIC); proc and node are -1 in an event without a process or a node
+
+Exit code: 0 when the job is over, whatever its outcome; 1 no such job, or its launcher is gone; 2
+usage.
 `
 
 // watchJob is goulfm watch.
