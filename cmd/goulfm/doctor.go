@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/goulfm/goulfm/internal/base/flagtext"
@@ -27,7 +28,8 @@ This machine:
   -n N                number of ranks on this machine (default: one per usable core)
 
 Hosts:
-  --host HOSTS        also examine these hosts: ssh without a question, the version of goulfm
+  --host HOSTS        also examine these hosts: ssh without a question, the version of goulfm, and
+                      connections of each host to this machine and to each other host
   --hostfile FILE     the same for the hosts of a file
   --rsh CMD           a command in place of ssh, as in goulfm run
   --daemon-path PATH  path of goulfm on the hosts (default: the path of this one)
@@ -75,6 +77,7 @@ func doctor(ctx context.Context, args []string) int {
 	var spec launch.Spec
 	var nodes nodeFlags
 	nodes.registerHosts(f, &spec)
+	peer := f.String("peer", "", "") // the peer of a doctor on another host, which has these addresses
 	err := flagtext.Parse(f, args)
 	if errors.Is(err, flag.ErrHelp) {
 		fmt.Print(doctorUsage)
@@ -92,6 +95,10 @@ func doctor(ctx context.Context, args []string) int {
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "goulfm doctor: %v\ngoulfm doctor -h lists the flags\n", err)
 		return launch.ExitUsage
+	}
+	if *peer != "" {
+		runPeer(ctx, strings.Split(*peer, ","))
+		return 0
 	}
 	findings := examineEngine(ctx)
 	findings = append(findings, examineSlurm(ctx, os.Getenv)...)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 
@@ -35,7 +36,56 @@ func examineHosts(ctx context.Context, spec *launch.Spec) []finding {
 		})
 	}
 	asked.Wait()
+	if slices.ContainsFunc(all, func(f finding) bool { return f.grade != isWell }) {
+		return all // the findings on these hosts come first
+	}
+	return append(all, examinePairs(ctx, spec, goulfm)...)
+}
+
+// openPorts is the remedy of a closed direction.
+const openPorts = "a firewall? Jobs need all TCP and UDP ports between hosts: allow them, or name hosts by addresses of an open network"
+
+// examinePairs has all hosts connect to this machine and to each other.
+func examinePairs(ctx context.Context, spec *launch.Spec, goulfm string) []finding {
+	var hosts []daemonclient.ReachHost
+	for _, n := range spec.Hosts.Nodes {
+		hosts = append(hosts, daemonclient.ReachHost{Name: n.Name, Way: daemonclient.Remote{Goulfm: goulfm, Rsh: spec.Hosts.Rsh, Users: []string{n.User}}})
+	}
+	if len(hosts) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*doctorFor)
+	defer cancel()
+	blocked, err := daemonclient.Reach(ctx, hosts)
+	if err != nil {
+		return []finding{{isMissing, "connections", err.Error(), "see goulfm doctor there"}}
+	}
+	if len(blocked) == 0 {
+		return []finding{well("connections", "each host reaches this machine and every other host by TCP")}
+	}
+	var all []finding
+	for _, b := range blocked {
+		all = append(all, blockedFinding(b, blocked))
+	}
 	return all
+}
+
+// blockedFinding is the finding of a closed direction. A job needs one direction of each pair, and
+// that to the launcher.
+func blockedFinding(b daemonclient.Blocked, all []daemonclient.Blocked) finding {
+	if b.To == "" {
+		return finding{isMissing, "connections", fmt.Sprintf("host %s does not reach this machine: %s", b.From, b.Why), "a firewall, or another network? goulfm run --iface ADDR names the address of this machine that hosts reach"}
+	}
+	text := fmt.Sprintf("host %s does not reach host %s at %s: %s", b.From, b.To, b.Addr, b.Why)
+	if slices.ContainsFunc(all, func(o daemonclient.Blocked) bool { return o.From == b.To && o.To == b.From }) {
+		return finding{isMissing, "connections", text, openPorts}
+	}
+	return finding{isSlow, "connections", text + fmt.Sprintf("; %s reaches %s, which suffices", b.To, b.From), openPorts}
+}
+
+// runPeer answers a doctor on another host.
+func runPeer(ctx context.Context, heads []string) {
+	daemonclient.RunPeer(ctx, os.Stdin, os.Stdout, heads)
 }
 
 func examineHost(ctx context.Context, way daemonclient.Remote, host string) finding {

@@ -71,13 +71,43 @@ func TestDoctorOfHosts(t *testing.T) {
 	got := goulfmCommand(t, "", "doctor", "--rsh", filepath.Join(dir, "rsh"), "--host", "someone@a,b:3")
 	assert.Zero(t, got.code, got.out)
 	assert.Contains(t, got.out, "ok       host a: is reached without a question, and has this build of goulfm\nok       host b: ")
+	assert.Contains(t, got.out, "ok       connections: each host reaches this machine and every other host by TCP\n")
 	told, err := os.ReadFile(filepath.Join(dir, "told"))
 	require.NoError(t, err)
-	assert.ElementsMatch(t, []string{"someone@a", "b"}, strings.Fields(string(told)))
+	assert.ElementsMatch(t, []string{"someone@a", "b", "someone@a", "b"}, strings.Fields(string(told)))
 	got = goulfmCommand(t, "", "doctor", "--rsh", filepath.Join(dir, "rsh"), "--host", "a", "--daemon-path", "/no/goulfm")
 	assert.Equal(t, 3, got.code)
 	assert.Contains(t, got.out, "error    host a: ")
 	assert.Contains(t, got.out, "install goulfm there at the same path")
+}
+
+// TestDoctorOfPairs: a host that others cannot dial, as behind a firewall, is named with the address.
+// Here the peers on some hosts give an address at which nobody listens, and lone has no network.
+func TestDoctorOfPairs(t *testing.T) {
+	dir := t.TempDir()
+	rsh := filepath.Join(dir, "rsh")
+	writeProgram(t, dir, "rsh", `host=$1; shift
+case "$host $*" in
+shut*--peer*) sh -c "$*" | sed -u 's/^at \(.*\):.*/at \1:1/';;
+*) exec sh -c "$*";;
+esac`)
+	got := goulfmCommand(t, "", "doctor", "--rsh", rsh, "--host", "a,shut")
+	assert.Equal(t, 1, got.code, got.out)
+	assert.Regexp(t, `(?m)^warning  connections: host a does not reach host shut at \S+:1: connect: connection refused; shut reaches a, which suffices: a firewall\?`, got.out)
+	assert.NotContains(t, got.out, "host shut does not reach")
+
+	got = goulfmCommand(t, "", "doctor", "--rsh", rsh, "--host", "shut,shut2")
+	assert.Equal(t, 3, got.code, got.out)
+	assert.Regexp(t, `(?m)^error    connections: host shut does not reach host shut2 at \S+:1: connect: connection refused: a firewall\?`, got.out)
+	assert.Regexp(t, `(?m)^error    connections: host shut2 does not reach host shut at `, got.out)
+
+	if err := limited(t, "unshare", "--user", "--map-root-user", "--net", "true").Run(); err != nil {
+		t.Skip("no network namespace can be made here:", err)
+	}
+	writeProgram(t, dir, "rsh", `shift; case "$*" in *--peer*) exec unshare --user --map-root-user --net sh -c "$*";; *) exec sh -c "$*";; esac`)
+	got = goulfmCommand(t, "", "doctor", "--rsh", rsh, "--host", "lone")
+	assert.Equal(t, 3, got.code, got.out)
+	assert.Regexp(t, `(?m)^error    connections: host lone does not reach this machine: .*unreachable.*: a firewall, or another network\?`, got.out)
 }
 
 // TestReport: the worst finding is the code.

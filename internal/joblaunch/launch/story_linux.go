@@ -35,21 +35,6 @@ type reporter struct {
 	told      chan struct{} // closed: all lines are written
 }
 
-// A death is told when the rank is reaped and its cause known; that all have
-// heard of it is told after that.
-type death struct {
-	rank                  int
-	killedNs              int64
-	foundNs               int64
-	firstHeard, lastHeard int64 // by a survivor; 0: by none yet
-	heard                 int
-	tell                  func(atNs int64) storyLine // once it was told: its line, with another time
-	evidence              string
-	explained             bool // the death itself was told
-	complete              bool // all survivors know
-	byNode                bool // it was lost with its node
-}
-
 func newReporter(spec *Spec, out *outlet, start time.Time) *reporter {
 	return &reporter{out: out, json: spec.Report, quiet: spec.Quiet, verbose: spec.Verbose, startNs: boot.NowNs() - int64(time.Since(start)),
 		deaths: map[int]*death{}, wake: make(chan struct{}, 1), told: make(chan struct{})}

@@ -25,6 +25,21 @@ type storyLine struct {
 	dead *death // of which this is the line
 }
 
+// A death is told when the rank is reaped and its cause known; that all have
+// heard of it is told after that.
+type death struct {
+	rank                  int
+	killedNs              int64
+	foundNs               int64
+	firstHeard, lastHeard int64 // by a survivor; 0: by none yet
+	heard                 int
+	tell                  func(atNs int64) storyLine // once it was told: its line, with another time
+	evidence              string
+	explained             bool // the death itself was told
+	complete              bool // all survivors know
+	byNode                bool // it was lost with its node
+}
+
 // A storyQueue holds the lines that are not written yet, in the order of their times.
 type storyQueue struct {
 	lines   []storyLine
