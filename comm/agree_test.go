@@ -406,7 +406,7 @@ func TestSpecR40R41DeathAtEveryFrameOfShrink(t *testing.T) {
 }
 
 // TestRepairAgainAndAgain: until one is left; every communicator works, and the
-// fencing token grows.
+// fencing token grows (F10).
 func TestRepairAgainAndAgain(t *testing.T) {
 	const n = 6
 	commtest.Run(t, n, func(ctx context.Context, w *comm.Comm) {

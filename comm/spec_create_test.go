@@ -106,7 +106,7 @@ func TestSpecR38KnownBeforeIsExcluded(t *testing.T) {
 }
 
 // TestSpecR41DeadInTheShrunkAreFound: a member that dies after its part may be a member of the new
-// communicator; operations there report the death, and a second shrink excludes that member.
+// communicator; operations there report the death, and a second shrink excludes that member (A20).
 func TestSpecR41DeadInTheShrunkAreFound(t *testing.T) {
 	commtest.Run(t, 4, func(ctx context.Context, w *comm.Comm) {
 		if w.Rank() == 3 { // this member gives its part and dies

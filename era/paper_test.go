@@ -124,7 +124,7 @@ func TestLemma4RootWaitsForAll(t *testing.T) {
 
 // TestTheorem2Agreement: the proof's case "processes that may have decided before are dead".
 // The root has decided; it and any other die, at any point of any order of deliveries and
-// notices, in the middle of sending.
+// notices, in the middle of sending. The search fails without A4 and without A19.
 func TestTheorem2Agreement(t *testing.T) {
 	n := 4
 	if *deep {
@@ -268,7 +268,7 @@ func TestTreeRebalancing(t *testing.T) {
 	}
 }
 
-// TestGarbageCollection (section 3, rule 8): a decision known to every living member is forgotten.
+// TestGarbageCollection (section 3, rule 8; A14): a decision known to every living member is forgotten.
 // 10,000 agreements, one at a time and with the window full.
 func TestGarbageCollection(t *testing.T) {
 	for _, ahead := range []int{1, Window, 2*Window + 3} {

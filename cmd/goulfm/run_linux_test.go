@@ -255,8 +255,8 @@ func TestTheRingFindsAStoppedRank(t *testing.T) {
 	})
 }
 
-// TestASilentRankIsKilled: where that is asked for, a rank that is stopped is killed,
-// and the others get the error; ranks that compute are not.
+// TestASilentRankIsKilled: with --suspect-after the launcher kills a rank that is stopped, and the
+// others get the error (F3). It kills no rank that computes.
 func TestASilentRankIsKilled(t *testing.T) {
 	got := goulfmCommand(t, "", "run", "-n", "4", "--suspect-after", "1s", prog, "stopped")
 	if got.code != 0 || !strings.Contains(got.err, "rank 1 shows no life for 1s: killed (--suspect-after)") ||

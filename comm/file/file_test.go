@@ -175,8 +175,8 @@ func TestOpenFailsAtAll(t *testing.T) {
 	assert.FileExists(t, name, "what rank 0 has created stays")
 }
 
-// TestDeathInACall: the survivors get one error, shrink, and go on with the same file.
-func TestDeathInACall(t *testing.T) {
+// TestSpecR61DeathInACall: the survivors get one error, shrink, and go on with the same file.
+func TestSpecR61DeathInACall(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "f")
 	commtest.Run(t, 4, func(ctx context.Context, w *comm.Comm) {
 		f, err := file.OpenAll(ctx, w, name, readWrite, 0o600)
@@ -199,9 +199,9 @@ func TestDeathInACall(t *testing.T) {
 	assert.Len(t, got, 4, "rank 3 had written its part")
 }
 
-// TestDeathAtEveryFrameOfOpen: wherever rank 0 dies, the others agree on whether the file is
+// TestSpecR61DeathAtEveryFrameOfOpen: wherever rank 0 dies, the others agree on whether the file is
 // open.
-func TestDeathAtEveryFrameOfOpen(t *testing.T) {
+func TestSpecR61DeathAtEveryFrameOfOpen(t *testing.T) {
 	dir := t.TempDir()
 	for victim := range 2 {
 		for frame := uint64(1); ; frame++ {

@@ -343,7 +343,7 @@ func (s *search) String() string {
 	return text
 }
 
-// TestExhaustive: small worlds completely.
+// TestExhaustive: small worlds completely. checkPart checks A28 in each of them.
 func TestExhaustive(t *testing.T) {
 	for _, c := range []struct {
 		search

@@ -22,7 +22,7 @@ var (
 const plainRuns = 1500
 
 // TestRandom: larger groups, on nodes of any size and in any order of ranks, across the
-// window several times. Everything follows from the seed.
+// window several times. checkPart checks A28. Everything follows from the seed.
 func TestRandom(t *testing.T) {
 	var sum stats
 	if raceEnabled && *runs == plainRuns {

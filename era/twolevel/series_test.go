@@ -63,7 +63,7 @@ func TestAgreedDeathsAreReported(t *testing.T) {
 }
 
 // TestMessageBeforeTheList: a message for a leader that has stopped unknown to this member is kept,
-// and counts when this member leads.
+// and counts when this member leads (A19).
 func TestMessageBeforeTheList(t *testing.T) {
 	s, _ := member(1, 2, 1)
 	s.Step(Propose{Value: own(1)})

@@ -177,7 +177,7 @@ func TestCopiesOfDatagrams(t *testing.T) {
 	j.awaitAnomaly(2)
 }
 
-// TestAnotherBirth: frames count if they come from a member that was born as the table has it.
+// TestAnotherBirth: a frame counts only if its sender has the birth that the table lists (F1).
 func TestAnotherBirth(t *testing.T) {
 	j := startAlone(t)
 	v := j.members[0]

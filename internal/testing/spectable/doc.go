@@ -1,14 +1,13 @@
-// Package spectable is the specification as data: every rule of
-// docs/SEMANTICS.md with the tests that hold it ([Rules]), what an operation may
-// return in a state ([Expect]), what the end of a context does to each call
-// ([Contexts]), and the rules known not to hold yet ([Gaps]).
+// Package spectable is the specification as data: the rules R, C and W of docs/SEMANTICS.md with
+// the tests of each ([Rules]), the permitted results of an operation in a state ([Expect]), the
+// effect of the end of a context on each call ([Contexts]), and the rules that do not hold yet
+// ([Gaps]).
 //
-// The data is written from the rules and not from the code, and imports nothing of
-// ours, so it cannot agree with a mistake by construction. The tests of this
-// package hold the page, the table and the names of the test functions to each
-// other; the tests of conformance run every call in every state of package matrix against
-// [Expect].
+// The data is written from the rules and not from the code, and imports no package of this module,
+// so it cannot repeat a mistake of the code. The tests of this package compare the page, the table
+// and the names of the test functions. The tests of conformance run every call in every state of
+// package matrix and compare the result with [Expect].
 //
-// Not in here: the rules of the agreement and of the detectors (A and B), whose
-// tests cite the papers.
+// The rules of protocols (A, B, F and V) stand on the page alone. A test reads their tables there:
+// each rule names tests that exist, and a test of A, B or F cites its rule.
 package spectable

@@ -41,8 +41,6 @@ func status(r Rule) string {
 	switch {
 	case r.Status == Broken:
 		return "gap, see below"
-	case r.Status == Later:
-		return "comes with " + r.Note
 	case r.Note != "":
 		return "holds; " + r.Note
 	}

@@ -9,8 +9,6 @@ const (
 	Holds Status = iota
 	// Broken: one of Gaps is about it.
 	Broken
-	// Later: what it is about does not exist yet.
-	Later
 )
 
 // A Rule is one row of docs/SEMANTICS.md.
@@ -18,7 +16,7 @@ type Rule struct {
 	ID       string
 	Sentence string // in our own words
 	Status   Status
-	Note     string   // Later: the layer that it comes with; else what is left out of the tests
+	Note     string   // the part of the sentence that concerns no call here
 	Tests    []string // package and name of the functions that name it, sorted
 }
 
@@ -85,7 +83,7 @@ func Rules() []Rule {
 		{ID: "R58", Sentence: "Free is local and succeeds on failed and revoked communicators.", Tests: []string{"comm.TestSpecR58FreeAlwaysWorks", "soak.TestSpecR42R58FreedIsForgotten"}},
 		{ID: "R59", Sentence: "Spawn and connect raise an error and never hang; a spawn that fails leaves nothing.", Note: "there is no connect", Tests: []string{"goulfm.TestSpecR59DeathsWhileOthersAreStarted", "goulfm.TestSpecR59SpawnThatFails", "launch.TestSpecR59UnwantedWhileStarted", "replace.TestSpecR1R59LostAndReplaced"}},
 		{ID: "R60", Sentence: "One-sided operations raise process failure when a needed peer died; what the window's memory holds then is defined (W1-W24).", Tests: []string{"rma.TestSpecR60W2W3W5W8W9W14W15DeadTarget"}},
-		{ID: "R61", Sentence: "Collective file operations raise process failure; file positions are then undefined.", Status: Later, Note: "files"},
+		{ID: "R61", Sentence: "Collective file operations raise process failure; file positions are then undefined.", Note: "no call moves a file position", Tests: []string{"file.TestSpecR61DeathAtEveryFrameOfOpen", "file.TestSpecR61DeathInACall"}},
 		{ID: "R62", Sentence: "Finalize returns at all survivors despite any failures, also those during it.", Tests: []string{"comm.TestSpecR62FinalizeSurvivesADeathAtEveryFrame", "massdeath.TestSpecR1R37R56R62HalfOfTheJobDies"}},
 		{ID: "R63", Sentence: "Abort ends the communicator's group and no more; survivors see process failures.", Tests: []string{"conformance.TestSpecR5R63C8WaysToEnd"}},
 		{ID: "R64", Sentence: "A persistent request is inactive after an error, and may be started again or freed; a start towards the dead reports at completion.", Tests: []string{"comm.TestSpecR64PersistentAfterAnError", "comm.TestSpecR64R49PersistentFromAny"}},

@@ -83,8 +83,8 @@ func TestEveryRuleIsNamed(t *testing.T) {
 		if !slices.Equal(named[r.ID], r.Tests) {
 			t.Errorf("%s: the table lists %v, the repository has %v", r.ID, r.Tests, named[r.ID])
 		}
-		if (len(r.Tests) == 0) != (r.Status == Later) || r.Status == Later && r.Note == "" {
-			t.Errorf("%s: status %d with %d tests, note %q", r.ID, r.Status, len(r.Tests), r.Note)
+		if len(r.Tests) == 0 {
+			t.Errorf("%s names no test", r.ID)
 		}
 		delete(named, r.ID)
 	}

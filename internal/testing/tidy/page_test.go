@@ -110,6 +110,7 @@ func TestRulesOnFakePages(t *testing.T) {
 	for _, c := range []struct{ name, from, to, want string }{
 		{"missing", "| A23 |", "| A25 |", "0 rows for rule A23"},
 		{"twice", "| B2 |", "| B1 |", "2 rows for rule B1 instead"},
+		{"new", "| A1 |", "| A29 |", "rule A29 is above the last number"},
 		{"no sentence", "| R1 | No call", "| R1 | | No call", "R1 is not a sentence"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -16,11 +16,11 @@ const RulesPath = "docs/SEMANTICS.md"
 var families = []struct {
 	letter string
 	last   int
-}{{"R", 68}, {"A", 24}, {"B", 24}, {"C", 10}, {"F", 12}, {"W", 24}, {"V", 8}}
+}{{"R", 68}, {"A", 28}, {"B", 25}, {"C", 11}, {"F", 13}, {"W", 24}, {"V", 14}}
 
 var ruleRow = regexp.MustCompile(`(?m)^\| \*{0,2}([A-Z]\d+)\*{0,2} \| *(.*?) *\|`)
 
-// Rules requires one row per rule on the page, with a sentence.
+// Rules requires one row per rule on the page, with a sentence, and no rule above the numbers here.
 func Rules(t *Tree) ([]Finding, error) {
 	page, err := fs.ReadFile(t.Files, RulesPath)
 	if err != nil {
@@ -39,6 +39,9 @@ func Rules(t *Tree) ([]Finding, error) {
 			if id := f.letter + strconv.Itoa(i); rows[id] != 1 {
 				found = append(found, Finding{RulesPath, fmt.Sprintf("%d rows for rule %s instead of one", rows[id], id)})
 			}
+		}
+		if id := f.letter + strconv.Itoa(f.last+1); rows[id] != 0 {
+			found = append(found, Finding{RulesPath, "rule " + id + " is above the last number in rules.go of tidy"})
 		}
 	}
 	return found, nil
