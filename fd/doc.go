@@ -50,6 +50,10 @@
 //   - A21: a process that another one waits for is probed, independent of its observer.
 //   - B25: with Config.Adaptive a requested period is sent until heartbeats show that the emitter
 //     obeys, and each emitter is measured anew.
+//   - Late processes (Absent, Came): a process that has not come yet is not on the ring. The others
+//     learn of its arrival one after the other, and a NEWOBSERVER from beyond a late process is
+//     stale.
+//   - Vacated: in Exact mode the number of a dead process may be given to a different one.
 //
 // # Invariants
 //

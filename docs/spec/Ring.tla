@@ -2,7 +2,9 @@
 (***************************************************************************)
 (* The ring of package fd among the processes 0..N-1, of which at most F   *)
 (* crash: RR-9024, Algorithm 1, T1 to T5, with the repairs B2, B3, B5, B6, *)
-(* B12 and B14.  detector.md says the same in words.                       *)
+(* B12 and B14.  detector.md says the same in words.  With FirstHand any   *)
+(* process may learn of a death first-hand, as between nodes: from exact   *)
+(* evidence, or because it watched the dead one.                           *)
 (*                                                                         *)
 (* Time is left out.  Its part is played by the guard of Detect: a timeout *)
 (* and a second check find only the dead (fd/config.go states when that is *)
@@ -10,11 +12,12 @@
 (* rest each has its heartbeats sent to whoever waits for them (Stable).   *)
 (* Heartbeats are left out too, but for what they carry: Beat compares the *)
 (* dead sets of a process and of its observer.  Also left out: leaving     *)
-(* (B16), fences (B20), watches (A21, B9), partitions (B18).               *)
+(* (B16), fences (B20), partitions (B18), late processes (Absent, Came).   *)
 (***************************************************************************)
 EXTENDS Naturals, FiniteSets
 
-CONSTANTS N, F, Flaws    \* the repairs that are left out, of "B2", "B3", "B5", "B12"
+CONSTANTS N, F, Flaws,   \* the repairs that are left out, of "B2", "B3", "B5", "B12"
+          FirstHand      \* whether Exit is enabled
 
 Procs == 0 .. N-1
 
@@ -87,6 +90,12 @@ Detect(p) ==
     /\ Learn(p, {emitter[p]}, p, {}, net)
     /\ UNCHANGED crashed
 
+\* Evidence of a death at a process that does not observe the dead one (B19, A21, B9).
+Exit(p, x) ==
+    /\ FirstHand /\ p \notin crashed /\ x \in crashed /\ x \notin dead[p]
+    /\ Learn(p, {x}, p, {}, net)
+    /\ UNCHANGED crashed
+
 \* T5: the whole set is merged (B6) and passed on iff it is news (B14); a sender that
 \* lacks something is answered (B2).
 ReceiveNotice(m) ==
@@ -130,7 +139,7 @@ Lose(m) ==
     /\ UNCHANGED <<dead, emitter, observer, claim, crashed>>
 
 Next ==
-    \/ \E p \in Procs : Crash(p) \/ Detect(p) \/ Beat(p)
+    \/ \E p \in Procs : Crash(p) \/ Detect(p) \/ Beat(p) \/ \E x \in Procs : Exit(p, x)
     \/ \E m \in net : ReceiveNotice(m) \/ ReceiveNewObserver(m) \/ Lose(m)
 
 Spec == Init /\ [][Next]_vars

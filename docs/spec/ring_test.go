@@ -62,8 +62,9 @@ func (s *ringState) remove(m ringMsg) {
 }
 
 type ringModel struct {
-	n, f  int
-	flaws string
+	n, f      int
+	flaws     string
+	firstHand bool // any process may learn of a death first-hand: Exit(p, x)
 }
 
 func (m ringModel) without(repair string) bool { return strings.Contains(m.flaws, repair+" ") }
@@ -163,10 +164,13 @@ func (m ringModel) next(s ringState, yield func(ringState)) {
 			t.crashed |= bit(p)
 			yield(t)
 		}
-		if has(s.crashed, int(s.emitter[p])) {
-			t := s
-			m.learn(&t, p, bit(int(s.emitter[p])), p)
-			yield(t)
+		for x := range m.n {
+			detects := int(s.emitter[p]) == x
+			if has(s.crashed, x) && !has(s.dead[p], x) && (detects || m.firstHand) {
+				t := s
+				m.learn(&t, p, bit(x), p)
+				yield(t)
+			}
 		}
 		if m.beat(&s, p) {
 			t, o := s, int(s.observer[p])
@@ -238,10 +242,12 @@ func TestRing(t *testing.T) {
 		sizes = append(sizes, [2]int{5, 1}, [2]int{4, 2})
 	}
 	for _, c := range sizes {
-		states, broken := ringModel{n: c[0], f: c[1]}.explore()
-		t.Logf("N = %d, F = %d: %d states", c[0], c[1], states)
-		if broken != "" {
-			t.Errorf("N = %d, F = %d: %s is broken", c[0], c[1], broken)
+		for _, exit := range []bool{false, true} {
+			states, broken := ringModel{n: c[0], f: c[1], firstHand: exit}.explore()
+			t.Logf("N = %d, F = %d, Exit %v: %d states", c[0], c[1], exit, states)
+			if broken != "" {
+				t.Errorf("N = %d, F = %d, Exit %v: %s is broken", c[0], c[1], exit, broken)
+			}
 		}
 	}
 }
@@ -251,12 +257,15 @@ func TestRingFlaws(t *testing.T) {
 	for _, c := range []struct {
 		flaws string
 		n, f  int
+		exit  bool
 		want  string
 	}{
-		{"B5 ", 4, 2, "Observes"},
-		{"B2 B12 ", 4, 2, "Stable"},
+		{"B5 ", 4, 2, false, "Observes"},
+		{"B5 ", 3, 1, true, "Observes"},
+		{"B2 B12 ", 4, 2, false, "Stable"},
+		{"B12 ", 3, 2, true, "Stable"},
 	} {
-		states, broken := ringModel{n: c.n, f: c.f, flaws: c.flaws}.explore()
+		states, broken := ringModel{n: c.n, f: c.f, flaws: c.flaws, firstHand: c.exit}.explore()
 		t.Logf("without %s: %d states", c.flaws, states)
 		if broken != c.want {
 			t.Errorf("without %s, N = %d, F = %d: %q is broken after %d states, want %q", c.flaws, c.n, c.f, broken, states, c.want)
