@@ -125,7 +125,7 @@ func (c *Comm) Abort(code int) {
 // on c still complete, as in MPI (7.4.3): sends, also those with a freed request, receives that
 // have matched, collectives that have started. A receive that no message has matched ends with
 // ErrFreed, and so does a send to a member that has freed the communicator without receiving the
-// message.
+// message. Free of the world returns ErrUnsupported: Finalize ends the world.
 func (c *Comm) Free() error {
 	c.family.forget(c.e)
 	return fail("free", c, nil, c.e.Free())

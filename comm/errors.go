@@ -22,7 +22,19 @@ var (
 )
 
 // An Error describes the operation that failed: every operation returns its errors wrapped in a
-// *Error. The type is that of package ulfm.
+// *Error. The type is that of package ulfm, with the fields
+//
+//	Op    string // the operation, in lower case: "recv"
+//	Comm  string // the communicator's name: "world"
+//	Ranks []int  // the ranks of Comm that the error concerns; may be empty
+//	Err   error  // the class, or an error that wraps it
+//
+// Compare classes with errors.Is, and read the fields after errors.As:
+//
+//	var failed *comm.Error
+//	if errors.As(err, &failed) && errors.Is(err, comm.ErrProcFailed) {
+//		log.Print(failed.Op, failed.Ranks)
+//	}
 type Error = ulfm.Error
 
 // Recoverable reports whether a program can recover from err by Revoke, Agree and Shrink: err is a
