@@ -26,3 +26,20 @@ func TestLinksOnFakePages(t *testing.T) {
 		"docs/b.md:5: a link to docs/d.md",
 	)
 }
+
+func TestSourcesOfPagesExist(t *testing.T) {
+	tree, _ := repository(t)
+	found, err := SourceNames(tree)
+	report(t, found, err)
+}
+
+func TestSourcesOfFakePages(t *testing.T) {
+	tree, _ := fake(t, map[string]string{
+		"internal/a/b.go":  "package a\n",
+		"docs/a.md":        "`a/b.go`, `internal/a/b.go`, [b](../internal/a/b.go), `b.go`\n`c/b.go`\n",
+		"docs/TUTORIAL.md": "// hello/main.go\n",
+	})
+	found, err := SourceNames(tree)
+	require.NoError(t, err)
+	want(t, found, "docs/a.md:2: no file c/b.go")
+}
