@@ -64,8 +64,8 @@ func play(ctx context.Context, c *comm.Comm, s script) (v verdict, err error) {
 	if p.log, err = newJournal(s.dir, c.Rank(), goroutines*s.calls*recordWords); err != nil {
 		return v, err
 	}
-	// All begin together. It is no fence: that may fail at who is still in it when the victim has
-	// left it and dies.
+	// All members begin together. A Fence is not possible here: it may fail at a member that is
+	// still inside when the victim has left the Fence and dies.
 	if _, err := p.w.Comm().Agree(ctx, 1); err != nil {
 		return v, err
 	}

@@ -132,8 +132,8 @@ type Part struct {
 	Data []byte `json:"data"`
 }
 
-// Table says it of all seats of the job, and on which node each is; and where the launcher and the
-// daemons, in this order, are reached.
+// Table is the address, birth and node of each seat of the job. Members are the addresses of the
+// launcher and of the daemons, in this order.
 type Table struct {
 	Addrs   []string `json:"addrs"`
 	Births  []uint64 `json:"births"`

@@ -121,9 +121,10 @@ var frameNames = [...]string{"frame", "detector", "member", "digest", "list", "c
 // be of use with them.
 func (f flight) shown() bool { return f.name != "detector" }
 
-// Text returns the diagram with one line for each thing that happens and one
-// column for each process: o call, * decision, ! declares, R revoked, X dies,
-// z stops, w goes on, # links cut, . leaves, < and > a frame arrives, | nothing.
+// Text returns the diagram with one line for each event and one column for each process: o call, *
+// decision, ! declaration, R revoked, X death, z stop, w resume, # links cut, . departure, < and >
+// arrival of a frame, - sending of a frame that never arrives, ? a broken invariant, | no event. The
+// column of a dead process is empty.
 func (d *Diagram) Text() string {
 	type line struct {
 		at   mono.Time
