@@ -1,6 +1,6 @@
-// Package agent is the process between servers and clients: it has a place in the tree, keeps
-// what its children report, tells its parent, and answers which servers are best for a
-// request. The master is an agent without a parent.
+// Package agent hosts the process between servers and clients. An agent has a place in the tree,
+// stores the reports of its children, reports to its parent, and answers which servers are best for
+// a request. The master is an agent without a parent.
 package agent
 
 import (
@@ -24,22 +24,22 @@ import (
 	"github.com/goulfm/goulfm/internal/base/mono"
 )
 
-// Config is what an agent is started with.
+// Config configures an agent.
 type Config struct {
 	Identity *link.Identity
-	Desk     *join.Desk // of a master: who has a token comes in by it; nil: nobody does
+	Desk     *join.Desk // of a master: admits the holders of tokens; nil: admits none
 	Name     string
 	Listener net.Listener
 	Root     bool
 	Parent   string                                           // name of the configured parent
 	Tier     int                                              // below the root; 0: one more than that of its first parent
 	Address  func(name string) string                         // of an agent
-	Oracle   func(ctx context.Context) (*pb.RootReply, error) // who is the root, as masters say
-	Known    int                                              // how many ancestors it knows; 0 is 16
-	Observed int                                              // how many of them it observes; 0 is a quarter of Known
-	Stay     bool                                             // once it has lost its parent it looks for no other
-	Trace    bool                                             // tells what it finds out of those around
-	Detect   time.Duration                                    // until a silent process around is given up; 0 is 5 s
+	Oracle   func(ctx context.Context) (*pb.RootReply, error) // asks the masters for the root
+	Known    int                                              // number of known ancestors; 0 is 16
+	Observed int                                              // number of these that it observes; 0 is (Known-1)/4, rounded up
+	Stay     bool                                             // does not search for another parent after the loss of its own
+	Trace    bool                                             // prints events of its neighbours in the tree
+	Detect   time.Duration                                    // silence after which a neighbour is given up; 0 is 5 s
 }
 
 // Agent hosts the rules of an agent.
@@ -54,24 +54,24 @@ type Agent struct {
 	origin time.Time
 	news   chan struct{} // has one element when there is something to report
 
-	telling sync.Mutex // held while the parent is told: it hears everything in order
+	telling sync.Mutex // held during a report to the parent, so that reports keep their order
 
 	mu        sync.Mutex
 	table     ranking.Table
 	keeps     ranking.Keeps
 	toldKeeps uint64 // version that the parent knows; 0: none
 	questions uint64
-	answers   map[uint64]uint64 // by child: the latest question that it has answered
+	answers   map[uint64]uint64 // by child: the number of the latest question that it answered
 	more      chan struct{}     // closed at each report
 }
 
-// detection is how long a silent process around is waited for, as the paper has it.
+// detection is the silence after which a neighbour in the tree is given up, as in the paper.
 const detection = 5 * adaptive.Second
 
-// ErrDeposed is the end of a root that is none any more.
+// ErrDeposed is the error of Serve at a root that was deposed.
 var ErrDeposed = errors.New("deposed: a later master is the root")
 
-// Serve runs an agent until ctx is done, or until it is a root that is deposed.
+// Serve runs an agent until ctx is done, or until the agent is a root that is deposed.
 func Serve(ctx context.Context, c Config) error {
 	a, err := c.begin(ctx, 0)
 	if err != nil {
@@ -94,7 +94,7 @@ func Serve(ctx context.Context, c Config) error {
 			}
 		}()
 	}
-	a.branch.Start() // who answers first finds the listener
+	a.branch.Start() // the listener is open: the first process that answers can connect
 	err = g.Serve(link.Door(c.Listener))
 	select {
 	case <-ctx.Done():
@@ -114,13 +114,13 @@ func (c Config) newServer() *grpc.Server {
 	return c.Desk.NewServer(c.Identity)
 }
 
-// me is a new incarnation of this process, or of its reign.
+// me returns a new incarnation of this process, or of its reign.
 func (c Config) me() *pb.Ref {
 	return &pb.Ref{Name: c.Name, Incarnation: uint64(time.Now().UnixNano()), Addr: c.Listener.Addr().String(), Tier: uint32(c.Tier)}
 }
 
-// begin returns an agent that runs until ctx is done, and has no place yet. A root without a term
-// takes the time.
+// begin returns an agent that runs until ctx is done, and that has no place in the tree yet. The
+// term of a root without one is the present time.
 func (c Config) begin(ctx context.Context, term uint64) (*Agent, error) {
 	me := c.me()
 	a := &Agent{
@@ -152,7 +152,7 @@ func (c Config) begin(ctx context.Context, term uint64) (*Agent, error) {
 
 func (a *Agent) now() mono.Time { return mono.Time(time.Since(a.origin)) }
 
-// Probe says who is here.
+// Probe returns the identity of this process.
 func (a *Agent) Probe(context.Context, *pb.ProbeRequest) (*pb.ProbeReply, error) {
 	return &pb.ProbeReply{Me: a.branch.Me()}, nil
 }
@@ -160,10 +160,10 @@ func (a *Agent) Probe(context.Context, *pb.ProbeRequest) (*pb.ProbeReply, error)
 // Beats serves an observer.
 func (a *Agent) Beats(stream heartbeat.Stream) error { return a.pulse.Serve(stream) }
 
-// Link keeps a child for as long as its stream lasts.
+// Link serves a child until its stream ends.
 func (a *Agent) Link(stream treehost.Stream) error { return a.branch.Link(stream) }
 
-// Root says who the root is, if this is it.
+// Root returns this process if it is the root, else an empty reply.
 func (a *Agent) Root(context.Context, *pb.RootRequest) (*pb.RootReply, error) {
 	if !a.root {
 		return &pb.RootReply{}, nil
@@ -171,7 +171,7 @@ func (a *Agent) Root(context.Context, *pb.RootRequest) (*pb.RootReply, error) {
 	return &pb.RootReply{Root: a.branch.Me(), Term: a.term}, nil
 }
 
-// Describe tells what is known here.
+// Describe returns the state of this agent.
 func (a *Agent) Describe(context.Context, *pb.DescribeRequest) (*pb.Description, error) {
 	d := &pb.Description{Watched: a.pulse.Watched()}
 	a.branch.Describe(d)
@@ -183,5 +183,5 @@ func (a *Agent) Describe(context.Context, *pb.DescribeRequest) (*pb.Description,
 	return d, nil
 }
 
-// Say tells a person something.
+// Say prints a line for a person.
 func (a *Agent) Say(text string) { fmt.Fprintf(os.Stderr, "%s: %s\n", a.name, text) }

@@ -15,8 +15,8 @@ func newAgent() *Agent {
 	return &Agent{news: make(chan struct{}, 1), answers: map[uint64]uint64{}, more: make(chan struct{})}
 }
 
-// FuzzReported: whatever a child reports, candidates come in an order, and what is sent on is
-// as sensible.
+// FuzzReported: after any report of a child the candidates have an order, and the estimates that
+// are sent on are sensible.
 func FuzzReported(f *testing.F) {
 	one := &pb.Estimate{Server: &pb.Ref{Name: "s1"}, Service: "x", Wait: 1, Rate: 2, Free: 1}
 	for _, r := range []*pb.Report{

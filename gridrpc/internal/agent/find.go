@@ -9,7 +9,7 @@ import (
 	"github.com/goulfm/goulfm/internal/base/mono"
 )
 
-// Find says where calls are that are kept for clients that may be gone.
+// Find returns the servers of kept calls, whose clients may have ended.
 func (a *Agent) Find(ctx context.Context, m *pb.FindRequest) (*pb.FindReply, error) {
 	if err := link.Demand(ctx, link.Client, link.Master, link.Agent); err != nil {
 		return nil, err
@@ -30,7 +30,7 @@ func (a *Agent) Find(ctx context.Context, m *pb.FindRequest) (*pb.FindReply, err
 	return reply, nil
 }
 
-// keptOf reads kept calls of the wire, without what can be none.
+// keptOf decodes kept calls, and leaves out invalid ones.
 func keptOf(calls []*pb.Kept) (list []ranking.Kept) {
 	for _, k := range calls {
 		if len(k.Call) != len(ranking.Kept{}.Call) || k.Attempt == 0 || k.Server.GetName() == "" || len(list) == ranking.KeptMax {

@@ -16,22 +16,22 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/internal/treehost"
 )
 
-// master is one of several masters. While it is the root it answers as an agent that begins anew
-// with each reign, in an incarnation of its own; else it says that it is not the root, and whoever
-// asks goes on to the next master.
+// master is one of several masters. While it is the root, it answers by an agent. Each reign has a
+// new agent with an incarnation of its own. At other times it answers that it is not the root, and
+// the requester asks the next master.
 type master struct {
 	pb.UnimplementedAgentServer
 	pb.UnimplementedNodeServer
 	cfg  Config
-	idle *pb.Ref // who this is while another one is the root
+	idle *pb.Ref // the identity of this process while another master is the root
 	over context.Context
 
 	mu   sync.Mutex
-	root *Agent // nil: another one is
+	root *Agent // nil: another master is the root
 }
 
-// ServeMaster runs one of several masters until ctx is done: it is the root whenever its group says
-// so.
+// ServeMaster runs one of several masters until ctx is done. The master is the root during the
+// reigns that its group g gives it.
 func ServeMaster(ctx context.Context, c Config, g *root.Group) error {
 	c.Root = true
 	ctx, cancel := context.WithCancel(ctx)
@@ -53,7 +53,7 @@ func ServeMaster(ctx context.Context, c Config, g *root.Group) error {
 	return err
 }
 
-// reign is the time in which this master is the root.
+// reign serves as the root until ctx is done.
 func (m *master) reign(ctx context.Context, term uint64) {
 	own, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
@@ -91,7 +91,7 @@ func (m *master) reigning() (*Agent, error) {
 	return m.root, nil
 }
 
-// Root says who the root is, if this is it.
+// Root returns this process if it is the root, else an empty reply.
 func (m *master) Root(ctx context.Context, r *pb.RootRequest) (*pb.RootReply, error) {
 	a, err := m.reigning()
 	if err != nil {
@@ -100,7 +100,7 @@ func (m *master) Root(ctx context.Context, r *pb.RootRequest) (*pb.RootReply, er
 	return a.Root(ctx, r)
 }
 
-// Probe says who is here.
+// Probe returns the identity of this process.
 func (m *master) Probe(ctx context.Context, r *pb.ProbeRequest) (*pb.ProbeReply, error) {
 	a, err := m.reigning()
 	if err != nil {
@@ -109,7 +109,7 @@ func (m *master) Probe(ctx context.Context, r *pb.ProbeRequest) (*pb.ProbeReply,
 	return a.Probe(ctx, r)
 }
 
-// Describe tells what is known here.
+// Describe returns the state of the root, or the identity alone at another master.
 func (m *master) Describe(ctx context.Context, r *pb.DescribeRequest) (*pb.Description, error) {
 	a, err := m.reigning()
 	if err != nil {
@@ -118,7 +118,8 @@ func (m *master) Describe(ctx context.Context, r *pb.DescribeRequest) (*pb.Descr
 	return a.Describe(ctx, r)
 }
 
-// Schedule, Find, Link and Beats are for the root alone.
+// Schedule is Agent.Schedule at the root, and an error at another master. So are Find, Link and
+// Beats.
 func (m *master) Schedule(ctx context.Context, r *pb.ScheduleRequest) (*pb.ScheduleReply, error) {
 	a, err := m.reigning()
 	if err != nil {
@@ -127,7 +128,7 @@ func (m *master) Schedule(ctx context.Context, r *pb.ScheduleRequest) (*pb.Sched
 	return a.Schedule(ctx, r)
 }
 
-// Find is as Schedule.
+// Find is Agent.Find at the root.
 func (m *master) Find(ctx context.Context, r *pb.FindRequest) (*pb.FindReply, error) {
 	a, err := m.reigning()
 	if err != nil {
@@ -136,7 +137,7 @@ func (m *master) Find(ctx context.Context, r *pb.FindRequest) (*pb.FindReply, er
 	return a.Find(ctx, r)
 }
 
-// Link is as Schedule.
+// Link is Agent.Link at the root.
 func (m *master) Link(stream treehost.Stream) error {
 	a, err := m.reigning()
 	if err != nil {
@@ -145,7 +146,7 @@ func (m *master) Link(stream treehost.Stream) error {
 	return a.Link(stream)
 }
 
-// Beats is as Schedule.
+// Beats is Agent.Beats at the root.
 func (m *master) Beats(stream heartbeat.Stream) error {
 	a, err := m.reigning()
 	if err != nil {

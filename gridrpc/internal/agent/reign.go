@@ -10,13 +10,13 @@ import (
 
 // Times of a root.
 const (
-	reignEach  = time.Second // from one look at who is the root to the next
-	closeLinks = time.Second // for children to hear of a deposition
+	reignEach  = time.Second // between two checks of the root
+	closeLinks = time.Second // for children to learn of a deposition
 )
 
-// reign looks again and again whether this root is still the one: it may have been stopped, or cut
-// off, and another one started. It returns true once that is so and the links are closed, false
-// when ctx is done.
+// reign checks each reignEach whether another process is the root: this one may have been stopped
+// or cut off while another one was started. reign returns true once this root is deposed and its
+// links are closed, and false when ctx is done.
 func (a *Agent) reign(ctx context.Context, oracle func(context.Context) (*pb.RootReply, error)) bool {
 	for each := time.NewTicker(reignEach); ; {
 		select {
@@ -36,8 +36,8 @@ func (a *Agent) reign(ctx context.Context, oracle func(context.Context) (*pb.Roo
 	}
 }
 
-// letGo has the children of a root that is none any more look for the one of that term, and gives
-// them some time to.
+// letGo makes the children of a deposed root search for the root of that term, and waits up to
+// closeLinks until they have left.
 func (a *Agent) letGo(term uint64) {
 	a.branch.Depose(term)
 	for end := time.Now().Add(closeLinks); a.branch.Links() > 0 && time.Now().Before(end); {

@@ -13,7 +13,7 @@ import (
 // reportEvery is the shortest time between two reports to the parent.
 const reportEvery = 50 * time.Millisecond
 
-// Reported takes the report of a child.
+// Reported stores the report of a child.
 func (a *Agent) Reported(child uint64, r *pb.Report) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -37,10 +37,10 @@ func (a *Agent) Reported(child uint64, r *pb.Report) {
 	a.changed()
 }
 
-// sensible says whether an estimate has values that can be sorted and added.
+// sensible reports whether the values of an estimate can be sorted and added.
 func sensible(e *pb.Estimate) bool {
 	for _, v := range []float64{e.Wait, e.Rate, e.Bandwidth, e.Age} {
-		if !(v >= 0 && v < 1e18) { // nor is it one that is no number
+		if !(v >= 0 && v < 1e18) { // also false for NaN
 			return false
 		}
 	}
@@ -50,7 +50,7 @@ func sensible(e *pb.Estimate) bool {
 	return e.GetServer().GetName() != "" && e.Age < 1e6 && e.Free < 1<<30
 }
 
-// Gone forgets a child.
+// Gone removes a child.
 func (a *Agent) Gone(child uint64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -60,7 +60,7 @@ func (a *Agent) Gone(child uint64) {
 	a.changed()
 }
 
-// changed wakes who waits for reports. It holds the lock.
+// changed wakes the goroutines that wait for reports. The caller holds mu.
 func (a *Agent) changed() {
 	close(a.more)
 	a.more = make(chan struct{})
@@ -70,7 +70,7 @@ func (a *Agent) changed() {
 	}
 }
 
-// Attached has a new parent told everything.
+// Attached makes the next report to a new parent complete.
 func (a *Agent) Attached() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -78,7 +78,7 @@ func (a *Agent) Attached() {
 	a.changed()
 }
 
-// tellParent reports what has changed, not too often.
+// tellParent reports changes to the parent, at most one report in each reportEvery.
 func (a *Agent) tellParent(ctx context.Context) {
 	for {
 		select {
@@ -94,7 +94,8 @@ func (a *Agent) tellParent(ctx context.Context) {
 	}
 }
 
-// report tells the parent all that is known here.
+// report sends the state of this subtree to the parent, with the number of the question that it
+// answers, or 0.
 func (a *Agent) report(answers uint64) {
 	a.telling.Lock()
 	defer a.telling.Unlock()
@@ -118,7 +119,8 @@ func (a *Agent) toWire(e ranking.Estimate) *pb.Estimate {
 	}
 }
 
-// Asked answers a question of the parent, when the children have, or a part of its time is over.
+// Asked answers a question of the parent once the children have answered, at the latest after three
+// quarters of its time.
 func (a *Agent) Asked(q *pb.Question) {
 	go func() {
 		a.refresh(context.Background(), time.Duration(q.Within)*3/4)
@@ -126,8 +128,8 @@ func (a *Agent) Asked(q *pb.Question) {
 	}()
 }
 
-// refresh has all children report now. Who does not within that time is left out: a request
-// is answered in part, never late.
+// refresh requests reports from all children. A child that does not answer within that time is left
+// out: the result may be incomplete, but it is never late.
 func (a *Agent) refresh(ctx context.Context, within time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
@@ -151,7 +153,7 @@ func (a *Agent) refresh(ctx context.Context, within time.Duration) {
 	}
 }
 
-// waits says whether a child that is still there has not answered.
+// waits reports whether a child that is still linked has not answered.
 func (a *Agent) waits(children []uint64, number uint64) bool {
 	for _, c := range children {
 		if latest, there := a.answers[c]; there && latest < number {

@@ -10,7 +10,7 @@ import (
 	"github.com/goulfm/goulfm/internal/base/mono"
 )
 
-// freshWithin bounds a walk to all servers.
+// freshWithin bounds the time of a request to all servers.
 const freshWithin = 200 * time.Millisecond
 
 // Schedule names the servers that are best for a request.

@@ -18,7 +18,7 @@ import (
 
 const call = "00ff"
 
-// counting is a store that counts, and fails from the put on that is told.
+// counting is a store that counts its puts, and fails from put number fail on.
 type counting struct {
 	checkpoint.Store
 	puts int
@@ -67,7 +67,7 @@ func newest(t *testing.T, s checkpoint.Store, dir string) (ID, map[string][]byte
 	return ID{}, nil
 }
 
-// TestRestore: what was committed is there again, elsewhere.
+// TestRestore: a committed checkpoint is restored in another folder.
 func TestRestore(t *testing.T) {
 	s, from, to := newStore(t), t.TempDir(), t.TempDir()
 	long := strings.Repeat("0123456789abcdef", 3*chunkSize/16) + "end"
@@ -91,7 +91,8 @@ func TestRestore(t *testing.T) {
 	assert.EqualValues(t, 0o640, info.Mode().Perm())
 }
 
-// TestUnchangedIsNotSentAgain: and the two latest checkpoints stay, with what they need.
+// TestUnchangedIsNotSentAgain: unchanged chunks are stored once. The two latest checkpoints stay,
+// with their chunks.
 func TestUnchangedIsNotSentAgain(t *testing.T) {
 	s, dir := newStore(t), t.TempDir()
 	write(t, dir, "same", "same")
@@ -114,8 +115,8 @@ func TestUnchangedIsNotSentAgain(t *testing.T) {
 	assert.Empty(t, items)
 }
 
-// TestTornIsNotRestored: wherever the store fails, or a chunk is lost or damaged, the newest
-// whole checkpoint is restored, or none.
+// TestTornIsNotRestored: after any failure of the store, or a lost or damaged chunk, the newest
+// complete checkpoint is restored, or none.
 func TestTornIsNotRestored(t *testing.T) {
 	for fail := 1; fail <= 7; fail++ {
 		s, from, to := newStore(t), t.TempDir(), t.TempDir()
@@ -161,7 +162,7 @@ func TestTornIsNotRestored(t *testing.T) {
 	}
 }
 
-// TestAttemptsAreApart: an attempt that was given up wrongly takes nothing from the next one.
+// TestAttemptsAreApart: an attempt that was given up wrongly deletes nothing of the next one.
 func TestAttemptsAreApart(t *testing.T) {
 	s, from, to := newStore(t), t.TempDir(), t.TempDir()
 	write(t, from, "a", "same")
@@ -179,7 +180,7 @@ func TestAttemptsAreApart(t *testing.T) {
 	assert.Equal(t, "same", read(t, to, "a"))
 }
 
-// TestStrangePieces: what could not be restored is refused.
+// TestStrangePieces: a piece that could not be restored is refused.
 func TestStrangePieces(t *testing.T) {
 	s, dir := newStore(t), t.TempDir()
 	write(t, dir, "a", "a")
@@ -195,7 +196,7 @@ func TestStrangePieces(t *testing.T) {
 	assert.Empty(t, all)
 }
 
-// FuzzDecode: any bytes are refused, or are a manifest whose files stay below a folder.
+// FuzzDecode: bytes are either refused, or are a manifest with all files below the folder.
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte(`{"Call":"00ff","Attempt":1,"Number":2,"Pieces":[{"Name":"a","Kind":"file","Mode":420,"Size":1,"Chunks":["` + strings.Repeat("0a", 32) + `"]}]}`))
 	f.Add([]byte(`{"Call":"00","Attempt":1,"Number":1,"Pieces":[{"Name":"../a","Kind":"file"}]}`))
@@ -216,7 +217,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// FuzzParseKey: what is read as a key is written as it was.
+// FuzzParseKey: a key that is read is written as it was.
 func FuzzParseKey(f *testing.F) {
 	f.Add("00ff/1/manifest-2.json")
 	f.Add("00ff/1/chunk-00")

@@ -1,10 +1,10 @@
-// Package ckptset is what a checkpoint of a call is: files and values, cut into chunks that are
-// named by their contents, and a manifest that is written last.
+// Package ckptset stores the checkpoints of a call. A checkpoint consists of files and values, cut
+// into chunks that are named by their contents, and of a manifest that is written last.
 //
-//	CALL/ATTEMPT/chunk-SHA256         1 MiB or less, with contents of that sum
-//	CALL/ATTEMPT/manifest-NUMBER.json names, lengths and chunks of everything
+//	CALL/ATTEMPT/chunk-SHA256         at most 1 MiB, with contents of that sum
+//	CALL/ATTEMPT/manifest-NUMBER.json names, lengths and chunks of all files and values
 //
-// A checkpoint exists iff its manifest does and each chunk is there, whole. A chunk that the
-// attempt has stored before is not stored again. Each attempt has a folder of its own, and
-// deletes only what is in it: one that was given up wrongly and goes on does no harm.
+// A checkpoint exists iff its manifest exists and each chunk is complete. A chunk that the attempt
+// has stored before is not stored again. Each attempt has its own folder and deletes only files
+// there. So an attempt that was given up wrongly, and continues, does no harm.
 package ckptset

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// ErrMalformed is wrapped by the errors of what is no manifest.
+// ErrMalformed is wrapped by each error for data that is no manifest.
 var ErrMalformed = errors.New("bundle: malformed manifest")
 
 // ID names a checkpoint: Attempt and Number count from 1.
@@ -26,7 +26,7 @@ func (id ID) Key() string {
 	return fmt.Sprintf("%s/%d/manifest-%d.json", id.Call, id.Attempt, id.Number)
 }
 
-// parseKey reads what Key wrote.
+// parseKey is the inverse of Key.
 func parseKey(key string) (id ID, ok bool) {
 	parts := strings.Split(key, "/")
 	if len(parts) != 3 {
@@ -43,7 +43,7 @@ func (id ID) chunkKey(sum string) string {
 	return fmt.Sprintf("%s/%d/chunk-%s", id.Call, id.Attempt, sum)
 }
 
-// Manifest is what a checkpoint consists of.
+// Manifest lists the files and values of a checkpoint.
 type Manifest struct {
 	ID
 	Pieces []Piece
@@ -58,13 +58,13 @@ type Piece struct {
 	Chunks []string // their SHA-256, in hexadecimal digits
 }
 
-// Kind is what a Piece is.
+// Kind is the kind of a Piece.
 type Kind string
 
 // The kinds of a Piece.
 const (
 	File   Kind = "file"
-	Script Kind = "script" // a file that is run when the call goes on elsewhere
+	Script Kind = "script" // a file that is executed when the call continues on another server
 	Value  Kind = "value"  // of the body, encoded
 )
 
@@ -75,7 +75,7 @@ const (
 	manifestMax = 64 << 20 // bytes
 )
 
-// Bytes returns how much it is.
+// Bytes returns the size of all pieces.
 func (m Manifest) Bytes() (n int64) {
 	for _, p := range m.Pieces {
 		n += p.Size
@@ -83,7 +83,8 @@ func (m Manifest) Bytes() (n int64) {
 	return n
 }
 
-// Decode reads a manifest. Names do not lead out of a folder, and lengths fit the chunks.
+// Decode reads a manifest. In a valid manifest no name leads out of the folder, and each length
+// fits the number of chunks.
 func Decode(data []byte) (m Manifest, err error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
@@ -99,7 +100,7 @@ func Decode(data []byte) (m Manifest, err error) {
 	seen := map[string]bool{}
 	for _, p := range m.Pieces {
 		name := filepath.Clean(p.Name)
-		if p.Kind == Value { // which is no file
+		if p.Kind == Value { // a value may have the name of a file
 			name = "./" + name
 		}
 		if err := p.check(); err != nil || seen[name] {

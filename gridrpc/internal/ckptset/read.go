@@ -18,8 +18,8 @@ import (
 // ErrTorn is wrapped by the errors of a checkpoint that is not whole.
 var ErrTorn = errors.New("bundle: torn checkpoint")
 
-// List returns the checkpoints of a call, the newest first; of all calls if call is "". Whether
-// their chunks are there is not looked at.
+// List returns the checkpoints of a call, the newest first, or those of all calls if call is "".
+// List does not check that the chunks exist.
 func List(ctx context.Context, s checkpoint.Store, call string) ([]ID, error) {
 	prefix := call
 	if call != "" {
@@ -54,18 +54,18 @@ func Load(ctx context.Context, s checkpoint.Store, id ID) (Manifest, error) {
 	return m, err
 }
 
-// get reads a file of at most so many bytes.
+// get reads at most that many bytes of a file.
 func get(ctx context.Context, s checkpoint.Store, key string, most int64) ([]byte, error) {
 	r, err := s.Get(ctx, key, 0, most)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = r.Close() }() // what was read has sums of its own
+	defer func() { _ = r.Close() }() // the data has its own checksum
 	return io.ReadAll(io.LimitReader(r, most))
 }
 
-// Restore writes the files of a checkpoint to folder dir, which it empties before, and returns
-// the values. An error leaves an empty folder: nothing of a torn checkpoint is there.
+// Restore empties folder dir, writes the files of a checkpoint there, and returns the values. After
+// an error the folder is empty, so no part of a torn checkpoint remains.
 func (m Manifest) Restore(ctx context.Context, s checkpoint.Store, dir string) (values map[string][]byte, err error) {
 	if err := empty(dir); err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func (m Manifest) Restore(ctx context.Context, s checkpoint.Store, dir string) (
 	return values, nil
 }
 
-// buffer collects what is written.
+// buffer collects the bytes that are written to it.
 type buffer []byte
 
 func (b *buffer) Write(p []byte) (int, error) {
@@ -106,7 +106,7 @@ func (m Manifest) restoreFile(ctx context.Context, s checkpoint.Store, p Piece, 
 	return errors.Join(err, f.Chmod(os.FileMode(p.Mode)), f.Close())
 }
 
-// copy writes the chunks of a piece, each of which has its sum.
+// copy writes the chunks of a piece, and checks the sum of each.
 func (m Manifest) copy(ctx context.Context, s checkpoint.Store, p Piece, w io.Writer) error {
 	left := p.Size
 	for _, sum := range p.Chunks {

@@ -18,11 +18,11 @@ import (
 	"github.com/goulfm/goulfm/recovery/checkpoint"
 )
 
-// keep is how many checkpoints of an attempt stay: the latest may be read while the next one is
-// made.
+// keep is the number of checkpoints that an attempt keeps. There are two, because the latest one
+// may be read while the next one is written.
 const keep = 2
 
-// Writer makes the checkpoints of one attempt, one after the other.
+// Writer writes the checkpoints of one attempt, one after the other.
 type Writer struct {
 	store  checkpoint.Store
 	next   ID
@@ -30,7 +30,7 @@ type Writer struct {
 	kept   []Manifest      // oldest first
 }
 
-// NewWriter returns the writer of an attempt that has made none.
+// NewWriter returns the writer of an attempt without checkpoints.
 func NewWriter(s checkpoint.Store, call string, attempt int) *Writer {
 	return &Writer{store: s, next: ID{Call: call, Attempt: attempt, Number: 1}, stored: map[string]bool{}}
 }
@@ -42,8 +42,8 @@ type Source struct {
 	Data []byte // of a Value
 }
 
-// Commit stores a checkpoint of the files in folder dir, and of values. When it returns nil, all
-// is there; else there is what was there before.
+// Commit stores a checkpoint of the files in folder dir, and of values. If Commit returns nil, the
+// checkpoint is complete. After an error the earlier checkpoints remain.
 func (w *Writer) Commit(ctx context.Context, dir string, sources []Source) (Manifest, error) {
 	m := Manifest{ID: w.next}
 	for _, s := range sources {
@@ -57,7 +57,7 @@ func (w *Writer) Commit(ctx context.Context, dir string, sources []Source) (Mani
 	if err != nil {
 		return Manifest{}, err
 	}
-	if _, err := Decode(data); err != nil { // what could not be restored is no checkpoint
+	if _, err := Decode(data); err != nil { // a checkpoint that could not be restored is refused
 		return Manifest{}, err
 	}
 	if err := w.store.Put(ctx, m.Key(), int64(len(data)), bytes.NewReader(data)); err != nil {
@@ -91,7 +91,7 @@ func (w *Writer) put(ctx context.Context, dir string, s Source) (Piece, error) {
 	return w.chunks(ctx, p, f)
 }
 
-// chunks stores what is not there of a piece.
+// chunks stores the chunks of a piece that are not stored yet.
 func (w *Writer) chunks(ctx context.Context, p Piece, r io.Reader) (Piece, error) {
 	buf := make([]byte, chunkSize)
 	for {
@@ -122,7 +122,7 @@ func (w *Writer) chunks(ctx context.Context, p Piece, r io.Reader) (Piece, error
 func (w *Writer) prune(ctx context.Context) {
 	for len(w.kept) > keep {
 		if err := w.store.Delete(ctx, w.kept[0].Key()); err != nil {
-			return // it stays, and does no harm
+			return // the checkpoint stays, which does no harm
 		}
 		w.kept = w.kept[1:]
 	}

@@ -1,5 +1,5 @@
-// Package discovery is what the processes of one platform find in its folder: who the masters
-// are, and where agents listen. Certificates are there too: see internal/link.
+// Package discovery reads and writes the addresses in the folder of a platform: those of the
+// masters, of the agents and of the store. The folder also has the certificates (internal/link).
 package discovery
 
 import (
@@ -23,19 +23,19 @@ const (
 	EnvParent  = "GRIDRPC_PARENT"    // name of the agent above it
 	EnvMasters = "GRIDRPC_MASTERS"   // addresses of masters, by commas
 	EnvTether  = "GRIDRPC_TETHER"    // set, to a kind: the process ends when its standard input does
-	EnvStore   = "GRIDRPC_STORE"     // where checkpoints are kept
-	EnvCall    = "GRIDRPC_CALL"      // socket of the call that a program runs for
-	EnvDetect  = "GRIDRPC_DETECT"    // how long silent agents and servers are waited for
-	EnvKnown   = "GRIDRPC_ANCESTORS" // how many ancestors a process of the tree knows
-	EnvObserve = "GRIDRPC_OBSERVERS" // how many of them it observes
-	EnvStay    = "GRIDRPC_STAY"      // set: who loses its parent looks for no other
-	EnvHost    = "GRIDRPC_HOST"      // name of the machine that this process is taken to be on
-	EnvTrace   = "GRIDRPC_TRACE"     // set: agents tell what they find out of each other, and when
+	EnvStore   = "GRIDRPC_STORE"     // name of the store of checkpoints
+	EnvCall    = "GRIDRPC_CALL"      // socket of the call that started a program
+	EnvDetect  = "GRIDRPC_DETECT"    // silence after which agents and servers count as dead
+	EnvKnown   = "GRIDRPC_ANCESTORS" // number of ancestors that a process of the tree knows
+	EnvObserve = "GRIDRPC_OBSERVERS" // number of ancestors that it observes
+	EnvStay    = "GRIDRPC_STAY"      // set: a process that loses its parent searches for no other
+	EnvHost    = "GRIDRPC_HOST"      // name of the machine, in place of the real one
+	EnvTrace   = "GRIDRPC_TRACE"     // set: agents print the deaths that they find, and when
 	EnvListen  = "GRIDRPC_LISTEN"    // name or address at which this process listens; the loopback address if there is none
 )
 
-// NameForm is how names of processes are, and of services and states: files and keys of stores are
-// called so.
+// NameForm is the form of the names of processes, services and states, which become names of files
+// and of keys in stores.
 var NameForm = regexp.MustCompile(`^[a-z0-9._-]{1,64}$`)
 
 // Errors of clients and servers that several packages return.
@@ -59,12 +59,11 @@ func Default() string {
 	return filepath.Join(os.TempDir(), fmt.Sprintf("gridrpc-%d", os.Getuid()))
 }
 
-// KnownMax bounds how many ancestors a process of the tree knows: each list of them is sent down
-// the tree.
+// KnownMax bounds the number of known ancestors, because each list of them is sent down the tree.
 const KnownMax = 64
 
-// Ancestors returns how many ancestors a process of the tree knows, and how many of them it
-// observes, as its environment says; 0 is the default.
+// Ancestors returns the numbers of ancestors that a process of the tree knows and observes, from
+// its environment. 0 is the default.
 func Ancestors() (known, observed int, err error) {
 	for name, n := range map[string]*int{EnvKnown: &known, EnvObserve: &observed} {
 		text := os.Getenv(name)
@@ -78,7 +77,7 @@ func Ancestors() (known, observed int, err error) {
 	return known, observed, nil
 }
 
-// Host returns the name of this machine, by which is told what is near to what.
+// Host returns the name of this machine. Processes with the same host are near each other.
 func Host() string {
 	if name := os.Getenv(EnvHost); name != "" {
 		return name
@@ -90,10 +89,10 @@ func Host() string {
 	return name
 }
 
-// loopback is where processes of a platform on one machine listen.
+// loopback is the address of processes of a platform on one machine.
 const loopback = "127.0.0.1"
 
-// ListenAt returns where this process listens, at any port.
+// ListenAt returns the address at which this process listens, with port 0.
 func ListenAt() string {
 	host := os.Getenv(EnvListen)
 	if host == "" {
@@ -102,8 +101,8 @@ func ListenAt() string {
 	return net.JoinHostPort(host, "0")
 }
 
-// ReachedFrom returns the address of this machine from which another one is reached: who runs there
-// may answer to it.
+// ReachedFrom returns the address of this machine that connections to another host use. Processes
+// there can reach this machine at it.
 func ReachedFrom(host string) (string, error) {
 	c, err := net.Dial("udp", net.JoinHostPort(host, "9")) // nothing is sent
 	if err != nil {
@@ -146,7 +145,7 @@ func Split(list string) []string {
 // AddressFile returns the path of the file with the address of an agent.
 func AddressFile(dir, name string) string { return filepath.Join(dir, name+".addr") }
 
-// Address returns where an agent listens; "" is not known.
+// Address returns the address of an agent, or "" if it is not known.
 func Address(dir, name string) string {
 	text, err := os.ReadFile(AddressFile(dir, name))
 	if err != nil {
@@ -155,7 +154,7 @@ func Address(dir, name string) string {
 	return strings.TrimSpace(string(text))
 }
 
-// SaveAddress tells where an agent listens. Readers see the old address or the new one.
+// SaveAddress stores the address of an agent. Readers see either the old address or the new one.
 func SaveAddress(dir, name, addr string) error {
 	return replace(AddressFile(dir, name), addr+"\n")
 }
@@ -172,12 +171,12 @@ func Store(dir string) (string, error) {
 	return strings.TrimSuffix(string(text), "\n"), err
 }
 
-// SaveStore tells the name of the store.
+// SaveStore stores the name of the store.
 func SaveStore(dir, name string) error { return replace(storeFile(dir), name+"\n") }
 
 func storeFile(dir string) string { return filepath.Join(dir, "store.name") }
 
-// SaveMasters tells where the masters listen.
+// SaveMasters stores the addresses of the masters.
 func SaveMasters(dir string, addrs ...string) error {
 	return replace(MastersFile(dir), strings.Join(addrs, "\n")+"\n")
 }

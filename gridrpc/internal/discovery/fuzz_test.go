@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// FuzzPeers: any text is refused, or is peers that are written and read as they are.
+// FuzzPeers: a text is either refused, or is a list of peers that is written and read unchanged.
 func FuzzPeers(f *testing.F) {
 	f.Add("st1 127.0.0.1:1 127.0.0.1:2 h1\nst2 [::1]:1 h:2 h2\n")
 	f.Add("st1 127.0.0.1:1 127.0.0.1:2\n")

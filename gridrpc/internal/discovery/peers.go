@@ -12,7 +12,7 @@ import (
 	"github.com/goulfm/goulfm/recovery/checkpoint"
 )
 
-// Peer is one of several processes that have to know each other from the beginning.
+// Peer is one of several processes that must know each other from the start.
 type Peer struct {
 	Name  string
 	Addr  string // HOST:PORT for clients
@@ -26,7 +26,8 @@ const (
 	Council  = "council"  // the masters, where there are several
 )
 
-// SavePeers tells where the peers of a group are, before they are started: each finds the others.
+// SavePeers stores the addresses of a group of peers before they start, so that each finds the
+// others.
 func SavePeers(dir, group string, list []Peer) error {
 	var text strings.Builder
 	for _, r := range list {
@@ -35,7 +36,7 @@ func SavePeers(dir, group string, list []Peer) error {
 	return replace(filepath.Join(dir, group), text.String())
 }
 
-// Peers returns what SavePeers has told.
+// Peers returns the list that SavePeers stored.
 func Peers(dir, group string) ([]Peer, error) {
 	text, err := os.ReadFile(filepath.Join(dir, group))
 	if err != nil {
@@ -44,8 +45,8 @@ func Peers(dir, group string) ([]Peer, error) {
 	return parsePeers(string(text))
 }
 
-// StoreHosts returns the machines of the platform's own store; none is listed if others have started its
-// processes.
+// StoreHosts returns the machines of the platform's own store. The result is empty if the platform
+// did not start its processes.
 func StoreHosts(dir string) (map[string]checkpoint.Host, error) {
 	list, err := Peers(dir, Replicas)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -11,25 +11,24 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
 )
 
-// Root asks the masters who the root is.
+// Root asks the masters for the root.
 func Root(ctx context.Context, dir string, id *link.Identity) (*pb.Ref, error) {
 	reply, err := RootAndTerm(ctx, dir, id)
 	return reply.GetRoot(), err
 }
 
-// askAgain is the pause between two questions to a master that is not the root yet.
+// askAgain is the pause between two requests to a master that is not the root yet.
 const askAgain = 100 * time.Millisecond
 
-// answer is what a master has said.
+// answer is the reply of a master.
 type answer struct {
 	reply *pb.RootReply
 	err   error
 }
 
-// RootAndTerm asks all masters who the root is, and since when. The one that is it says so; others,
-// and those that are stopped, are not waited for. While a master says nothing, perhaps because it
-// was the root and its machine is lost, the others are asked again: one of them may be about to be
-// the root.
+// RootAndTerm asks all masters for the root and its term. It returns the answer of the root without
+// a wait for the others, which may be stopped. While a master does not answer, the others are asked
+// again: the silent one may have been the root on a lost machine, and another one may become it.
 func RootAndTerm(ctx context.Context, dir string, id *link.Identity) (*pb.RootReply, error) {
 	masters, err := Masters(dir)
 	if err != nil {

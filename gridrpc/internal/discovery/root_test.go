@@ -28,8 +28,8 @@ func (c *candidate) Root(context.Context, *pb.RootRequest) (*pb.RootReply, error
 	return &pb.RootReply{Root: &pb.Ref{Name: "ma"}, Term: 7}, nil
 }
 
-// council is masters that answer, and perhaps one whose machine is lost: it takes connections, and
-// says nothing.
+// council starts masters that answer and, if lost is set, one on a lost machine, which accepts
+// connections and never answers.
 func council(t *testing.T, lost bool, masters ...*candidate) (dir string, client *link.Identity) {
 	dir = t.TempDir()
 	authority, err := link.NewAuthority("p")
@@ -62,9 +62,8 @@ func council(t *testing.T, lost bool, masters ...*candidate) (dir string, client
 	return dir, identity(link.Client, "client")
 }
 
-// TestRootElected: of three masters the one that was the root is lost, and says nothing; another
-// one becomes it later. Who has asked too early gets that one's answer, and does not wait for the
-// lost one.
+// TestRootElected: the root among three masters is lost and never answers; another one becomes the
+// root later. An early request gets the answer of this one, without a wait for the lost master.
 func TestRootElected(t *testing.T) {
 	late, never := &candidate{becomes: 3}, &candidate{}
 	dir, id := council(t, true, never, late)
@@ -77,7 +76,7 @@ func TestRootElected(t *testing.T) {
 	assert.NoError(t, ctx.Err())
 }
 
-// TestNoRoot: where all masters say that they are not the root that is the answer, at once.
+// TestNoRoot: if all masters answer that they are not the root, the request fails at once.
 func TestNoRoot(t *testing.T) {
 	dir, id := council(t, false, &candidate{}, &candidate{})
 	_, err := RootAndTerm(t.Context(), dir, id)

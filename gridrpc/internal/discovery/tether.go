@@ -7,24 +7,24 @@ import (
 	"time"
 )
 
-// Kinds of tethers (EnvTether): a process of a platform ends when the one that has started it does.
+// Kinds of tethers (EnvTether). A process of a platform ends with the process that started it.
 const (
 	TetherEnds  = "ends"  // its standard input ends then
-	TetherBeats = "beats" // or nothing comes by it any more: a process on another machine may be cut off, and would not hear of an end
+	TetherBeats = "beats" // or no beat arrives by it: a process on another machine may be cut off from the end
 )
 
-// Times of beats. Who stands still for beatSilence loses all that it has started elsewhere.
+// Times of beats. A process that stops for beatSilence loses the processes that it started on other
+// machines.
 const (
 	beatEach    = 5 * time.Second
 	beatSilence = time.Minute
 )
 
-// beatLooks is how often in beatSilence a process looks whether anything has come: one that has
-// stood still itself looks once when it goes on, and has heard something before it has looked so
-// often.
+// beatLooks is the number of checks for beats within beatSilence. A process that stopped itself
+// makes one check when it resumes, and receives a beat before the other ones.
 const beatLooks = 6
 
-// Beat tells a process on another machine that this one lives, until nobody takes it any more.
+// Beat sends beats to a process on another machine, until a write fails.
 func Beat(to io.Writer) {
 	each := time.NewTicker(beatEach)
 	defer each.Stop()
@@ -57,14 +57,14 @@ func Hold(ctx context.Context, kind string, from io.Reader) context.Context {
 	return ctx
 }
 
-// exitWithin is how long a process of a platform may take to end.
+// exitWithin bounds the time that a process of a platform may take to end.
 const exitWithin = 1500 * time.Millisecond
 
 // Tethered returns a context that is also done when the standard input ends, in a process that
 // "gridrpc up" has started: no process of a platform outlives the one that started it. On another
-// machine the context is done, too, when nothing has come by the standard input for a minute. When
-// the context is done the process has 1.5 s to end, then it exits: it may wait for a process that
-// is dead or stopped, or run a program that hangs.
+// machine the context is done, too, when the standard input has been silent for a minute. After
+// that the process has 1.5 s to end; then it exits, because it may wait for a dead process or run a
+// program that hangs.
 func Tethered(ctx context.Context) context.Context {
 	kind := os.Getenv(EnvTether)
 	if kind == "" {
@@ -75,7 +75,7 @@ func Tethered(ctx context.Context) context.Context {
 	return ctx
 }
 
-// listen returns when nothing was heard for beatSilence, or ctx is done.
+// listen returns after a silence of beatSilence, or when ctx is done.
 func listen(ctx context.Context, heard <-chan struct{}) {
 	each := time.NewTicker(beatSilence / beatLooks)
 	defer each.Stop()

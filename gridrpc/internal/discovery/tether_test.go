@@ -10,14 +10,14 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// hold returns a process that is tethered, and the other end of its tether.
+// hold returns a tethered process, and the other end of its tether.
 func hold(t *testing.T, kind string) (process context.Context, by *io.PipeWriter) {
 	from, by := io.Pipe()
 	t.Cleanup(func() { by.Close() })
 	return Hold(t.Context(), kind, from), by
 }
 
-// TestTetherEnds: a tether of either kind ends with who holds it.
+// TestTetherEnds: a tether of either kind ends with its holder.
 func TestTetherEnds(t *testing.T) {
 	for _, kind := range []string{TetherEnds, TetherBeats} {
 		process, by := hold(t, kind)
@@ -27,8 +27,8 @@ func TestTetherEnds(t *testing.T) {
 	}
 }
 
-// TestTetherIsSilent, in virtual time: as long as beats come a process stays; when they come no
-// more it ends after beatSilence, give or take a look. One that hears its tether end needs no
+// TestTetherIsSilent, in virtual time: a process stays as long as beats arrive. Without beats it
+// ends after beatSilence, give or take the interval of a check. A tether of kind "ends" needs no
 // beats.
 func TestTetherIsSilent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -19,21 +19,21 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
 )
 
-// Pulse is the heartbeats of one process.
+// Pulse sends and receives the heartbeats of one process.
 type Pulse struct {
 	node *beat.Endpoint
 	id   *link.Identity
-	me   *pb.Ref // none: nobody observes this process
+	me   *pb.Ref // nil: no process observes this one
 
 	mu      sync.Mutex
 	all     []*Watch
 	waiting []waiting // introductions that have not begun
-	begun   int       // those that have, and do not take long
+	begun   int       // introductions under way, without those that take long
 	ended   context.Context
 	end     context.CancelFunc
 }
 
-// New opens the socket of a process that others can observe, at the address where they reach me.
+// New opens the socket of a process that others can observe, at the address of me.
 func New(id *link.Identity, me *pb.Ref) (*Pulse, error) {
 	host, _, err := net.SplitHostPort(me.Addr)
 	if err != nil {
@@ -46,7 +46,7 @@ func New(id *link.Identity, me *pb.Ref) (*Pulse, error) {
 	return p, err
 }
 
-// NewObserver opens the socket of a process that nobody observes, a client, at an address.
+// NewObserver opens the socket of a process that no other process observes, such as a client.
 func NewObserver(id *link.Identity, at string) (*Pulse, error) {
 	node, err := beat.Listen(at)
 	if err != nil {
@@ -66,7 +66,8 @@ func (p *Pulse) Close() {
 // Stream is the connection of an observer, at the process that is observed.
 type Stream = grpc.BidiStreamingServer[pb.Beating, pb.Beating]
 
-// queued is how many messages wait for a connection. More are lost, as datagrams are.
+// queued is the number of messages that wait for a connection. Further ones are lost, like
+// datagrams.
 const queued = 16
 
 // Serve serves an observer until its connection ends.
@@ -119,7 +120,7 @@ func (p *Pulse) Serve(stream Stream) error {
 	}
 }
 
-// hearFrom takes the messages of a connection until it ends.
+// hearFrom handles the messages of a connection until it ends.
 func hearFrom(stream interface{ Recv() (*pb.Beating, error) }, hear func(sealed []byte)) error {
 	for {
 		m, err := stream.Recv()
@@ -135,10 +136,10 @@ func hearFrom(stream interface{ Recv() (*pb.Beating, error) }, hear func(sealed 
 // Emitting returns the number of processes that observe this one.
 func (p *Pulse) Emitting() int { return p.node.Senders() }
 
-// errStranger says that another process is at an address.
+// errStranger reports that another process is at an address.
 var errStranger = errors.New("another process has this address")
 
-// Watched tells of all that are observed, in the order of their names.
+// Watched returns the observed processes, in the order of their names.
 func (p *Pulse) Watched() []*pb.Watched {
 	p.mu.Lock()
 	all := slices.Clone(p.all)

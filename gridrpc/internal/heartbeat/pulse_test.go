@@ -17,7 +17,7 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
 )
 
-// within bounds what a test waits for: it is never the measure of anything.
+// within bounds the waits of a test; no test measures it.
 const within = time.Minute
 
 // observed is a process that is observed. Its heartbeats can be exchanged for those of a process
@@ -42,7 +42,7 @@ func (o *observed) Probe(context.Context, *pb.ProbeRequest) (*pb.ProbeReply, err
 	return &pb.ProbeReply{Me: o.me}, nil
 }
 
-// begin has it send beats by a new socket.
+// begin makes the process send beats from a new socket.
 func (o *observed) begin(t *testing.T) {
 	p, err := New(o.id, o.me)
 	require.NoError(t, err)
@@ -72,15 +72,14 @@ func startObserved(t *testing.T) (*observed, *Pulse) {
 	return o, p
 }
 
-// eventually waits for something.
+// eventually waits until a condition holds.
 func eventually(t *testing.T, what string, holds func() bool) {
 	for end := time.Now().Add(within); !holds(); runtime.Gosched() {
 		require.True(t, time.Now().Before(end), what)
 	}
 }
 
-// TestConnectionEnds: once beats arrive as datagrams there is no connection any more, and beats go
-// on.
+// TestConnectionEnds: once beats arrive as datagrams the connection ends, and beats continue.
 func TestConnectionEnds(t *testing.T) {
 	o, p := startObserved(t)
 	w, err := p.Watch(o.me, adaptive.QoS{Detection: adaptive.Second}, func(n beat.Event) { assert.NotEqual(t, beat.Dead, n.Kind) })
@@ -92,8 +91,8 @@ func TestConnectionEnds(t *testing.T) {
 	eventually(t, "the observer to be forgotten", func() bool { return o.pulse.Load().Emitting() == 0 })
 }
 
-// TestIntroducedAnew: a process that lives and has forgotten its observer is introduced anew, and
-// not declared dead.
+// TestIntroducedAnew: a live process that has forgotten its observer is introduced again instead of
+// declared dead.
 func TestIntroducedAnew(t *testing.T) {
 	o, p := startObserved(t)
 	news := make(chan beat.Event, 1000)

@@ -17,8 +17,8 @@ import (
 	"github.com/goulfm/goulfm/internal/base/pausepoint"
 )
 
-// Watch is one process that this one observes. It has a connection and goroutines only while it is
-// introduced: until the first beat arrives as a datagram, or for ever if none does.
+// Watch is the observation of one process. It has a connection and goroutines only during the
+// introduction: until the first beat arrives as a datagram, or for ever if none does.
 type Watch struct {
 	pulse       *Pulse
 	told        func(beat.Event)
@@ -26,7 +26,7 @@ type Watch struct {
 	name, addr  string
 	incarnation uint64
 
-	work  *work // under the lock of the Pulse: what is under way; nil: nothing
+	work  *work // under the lock of the Pulse: the present introduction; nil: none
 	index int32 // the same: its place among all; gone: it has ended
 }
 
@@ -51,8 +51,8 @@ const (
 	redialLast   = time.Second
 )
 
-// Watch observes a process from now on. told must not block; it may be told a last time while
-// End is called.
+// Watch observes a process from now on. told must not block. It may be called a last time during
+// End.
 func (p *Pulse) Watch(ref *pb.Ref, q adaptive.QoS, told func(beat.Event)) (*Watch, error) {
 	w := &Watch{pulse: p, told: told, name: ref.Name, addr: ref.Addr, incarnation: ref.Incarnation}
 	o, err := p.node.Monitor(q, w.hear)
@@ -82,7 +82,7 @@ func (w *Watch) forget() {
 	if w.index == gone {
 		return
 	}
-	if w.observation != nil { // else it is not among them yet
+	if w.observation != nil { // otherwise the beat endpoint does not have it yet
 		last := len(p.all) - 1
 		p.all[w.index] = p.all[last]
 		p.all[w.index].index = w.index
@@ -95,9 +95,9 @@ func (w *Watch) forget() {
 	}
 }
 
-// hear passes news on; a silent process is asked by another connection than that of its beats. One
-// of which no beat has come since it was asked may have forgotten this observer: it is introduced
-// anew.
+// hear forwards an event. A silent process is probed by another connection than that of its beats.
+// If no beat has arrived since the probe, the process may have forgotten this observer, and is
+// introduced again.
 func (w *Watch) hear(n beat.Event) {
 	switch {
 	case n.Kind == beat.Reached:
@@ -123,7 +123,7 @@ func (w *Watch) arrived() {
 	}
 }
 
-// look asks a suspect whether it lives.
+// look probes a suspect.
 func (w *Watch) look(o *beat.Monitor) {
 	ctx, cancel := context.WithTimeout(w.pulse.ended, answerWithin)
 	defer cancel()
@@ -151,7 +151,8 @@ func (w *Watch) isIt(ref *pb.Ref) bool {
 	return ref.GetName() == w.name && ref.GetIncarnation() == w.incarnation
 }
 
-// introduce has the process send beats, unless that is under way or planned. It does not block.
+// introduce makes the process send beats, unless an introduction is under way or planned. It does
+// not block.
 func (w *Watch) introduce(o *beat.Monitor) {
 	p := w.pulse
 	p.mu.Lock()
@@ -170,15 +171,15 @@ type waiting struct {
 	observation *beat.Monitor
 }
 
-// An introduction takes a connection and some ten goroutines. Of many, a few are under way at a
-// time, or the memory of a client would be that of the largest number: a goroutine's descriptor is
-// never freed. One that takes long is not waited for.
+// An introduction takes a connection and about ten goroutines. Only a few of many introductions are
+// under way at a time. Otherwise the memory of a client would stay that of the largest number,
+// because the descriptor of a goroutine is never freed. One that takes long does not count.
 const (
 	introductions = 4
 	introduceFor  = 50 * time.Millisecond
 )
 
-// startNext begins introductions for as long as there is room. It holds the lock.
+// startNext begins introductions as long as there is room. The caller holds mu.
 func (p *Pulse) startNext() {
 	for p.begun < introductions && len(p.waiting) > 0 {
 		next := p.waiting[0]
@@ -198,7 +199,7 @@ func (p *Pulse) startNext() {
 	}
 }
 
-// run carries out an introduction, and makes room for the next one when it is over, or takes long.
+// run executes an introduction, and makes room for the next one when it is over, or takes long.
 func (w *Watch) run(o *beat.Monitor, room func()) {
 	defer room()
 	defer time.AfterFunc(introduceFor, room).Stop()
@@ -238,7 +239,7 @@ func (w *Watch) persist(o *beat.Monitor, now *work) {
 	}
 }
 
-// again has the next connection wait for datagrams of its own.
+// again makes the next connection wait for datagrams of its own.
 func (w *Watch) again(now *work) {
 	w.pulse.mu.Lock()
 	defer w.pulse.mu.Unlock()
@@ -247,8 +248,8 @@ func (w *Watch) again(now *work) {
 	}
 }
 
-// connect carries one connection until it breaks, and says whether there was one; without an error
-// beats arrive as datagrams, and it was closed in order.
+// connect serves one connection until it breaks, and reports whether there was one. A nil error
+// means that beats arrive as datagrams and that the connection was closed in order.
 func (w *Watch) connect(o *beat.Monitor, now *work) (connected bool, err error) {
 	conn, err := w.pulse.id.Dial(w.addr)
 	if err != nil {
@@ -295,8 +296,8 @@ func (w *Watch) connect(o *beat.Monitor, now *work) (connected bool, err error) 
 	return true, err
 }
 
-// sender returns what hands a message to a connection and never waits. Once datagrams arrive it
-// closes the connection in order.
+// sender returns a function that passes a message to a connection and never waits. Once datagrams
+// arrive the connection is closed in order.
 func sender(ctx context.Context, stream grpc.BidiStreamingClient[pb.Beating, pb.Beating], arrive <-chan struct{}) func(sealed []byte) {
 	out := make(chan []byte, queued)
 	go func() {
@@ -305,7 +306,7 @@ func sender(ctx context.Context, stream grpc.BidiStreamingClient[pb.Beating, pb.
 			case <-ctx.Done():
 				return
 			case <-arrive:
-				_ = stream.CloseSend() // of a stream that has broken nothing is lost
+				_ = stream.CloseSend() // an error means that the stream is broken, which does no harm here
 				return
 			case sealed := <-out:
 				if stream.Send(&pb.Beating{Kind: &pb.Beating_Sealed{Sealed: sealed}}) != nil {

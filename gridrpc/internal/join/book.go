@@ -17,11 +17,11 @@ import (
 	"github.com/goulfm/goulfm/recovery/checkpoint"
 )
 
-// BookMax bounds the file, in bytes.
+// bookMax bounds the file, in bytes.
 const bookMax = 256 << 20
 
-// Change changes the book of the platform in folder dir, unless f fails. Nobody else does so
-// meanwhile.
+// Change applies f to the book of the platform in folder dir, and writes the book unless f fails. A
+// lock excludes other changes meanwhile.
 func Change(dir string, f func(*token.Book) error) error {
 	return locked(dir, func(path string) error {
 		book, err := read(path)

@@ -24,7 +24,7 @@ import (
 	"github.com/goulfm/goulfm/internal/base/mono"
 )
 
-// Desk is where a master answers who wants a certificate.
+// Desk answers the requests for certificates at a master.
 type Desk struct {
 	pb.UnimplementedEnrollmentServer
 	Dir       string // the folder of the platform
@@ -33,14 +33,14 @@ type Desk struct {
 	Say       func(text string)
 }
 
-// NewServer returns the gRPC server of a master, at which the desk answers.
+// NewServer returns the gRPC server of a master, with the desk as a service.
 func (d *Desk) NewServer(id *link.Identity) *grpc.Server {
 	g := id.NewGate(pb.Enrollment_Redeem_FullMethodName)
 	pb.RegisterEnrollmentServer(g, d)
 	return g
 }
 
-// Redeem changes a token for a certificate.
+// Redeem exchanges a token for a certificate.
 func (d *Desk) Redeem(_ context.Context, m *pb.RedeemRequest) (*pb.Enrolled, error) {
 	var secret token.Secret
 	if len(m.Secret) != len(secret) || !discovery.NameForm.MatchString(m.Name) {
@@ -61,7 +61,7 @@ func (d *Desk) Redeem(_ context.Context, m *pb.RedeemRequest) (*pb.Enrolled, err
 	return reply, err
 }
 
-// Renew prolongs the certificate with which it is called.
+// Renew renews the certificate of the caller.
 func (d *Desk) Renew(ctx context.Context, m *pb.RenewRequest) (*pb.Enrolled, error) {
 	role, name, err := link.Caller(ctx)
 	if err != nil {
@@ -76,7 +76,7 @@ func (d *Desk) Renew(ctx context.Context, m *pb.RenewRequest) (*pb.Enrolled, err
 	})
 }
 
-// issue has the rules decide, notes what they have decided, and signs.
+// issue applies a rule to the book, stores its decision, and signs the certificate.
 func (d *Desk) issue(key crypto.PublicKey, rule func(b *token.Book, now mono.Time, life mono.Duration) (token.Member, error)) (*pb.Enrolled, error) {
 	var m token.Member
 	now := d.Now()
@@ -97,13 +97,13 @@ func (d *Desk) issue(key crypto.PublicKey, rule func(b *token.Book, now mono.Tim
 	if reply.Store, err = discovery.Store(d.Dir); err != nil {
 		return nil, err
 	}
-	if !strings.Contains(reply.Store, "://") { // a folder, which is here
+	if !strings.Contains(reply.Store, "://") { // a folder of this machine
 		reply.Store = ""
 	}
 	return reply, nil
 }
 
-// readRequest returns the key that is to be signed, and its hash. Nothing else of a request counts.
+// readRequest returns the key to sign, and its hash. The rest of a request is ignored.
 func readRequest(csr []byte) (crypto.PublicKey, token.Hash, error) {
 	r, err := x509.ParseCertificateRequest(csr)
 	if err == nil {
@@ -119,16 +119,16 @@ func readRequest(csr []byte) (crypto.PublicKey, token.Hash, error) {
 	return key, token.HashOf(r.RawSubjectPublicKeyInfo), nil
 }
 
-// ownForm is how "gridrpc up" names processes: those that it has not started yet, too.
+// ownForm matches the names that "gridrpc up" gives to processes, started or not.
 var ownForm = regexp.MustCompile(`^(ma|a|s|st)[0-9]*$|^client$`)
 
-// isOwn says whether a process of the platform itself has the name, or may get it.
+// isOwn reports whether a process of the platform itself has the name, or may get it.
 func (d *Desk) isOwn(name string) bool {
 	_, err := os.Stat(filepath.Join(d.Dir, name+".pem"))
 	return err == nil || ownForm.MatchString(name)
 }
 
-// refusals are what rules say, which travels as text with a code of its own.
+// refusals are the errors of the rules. They are sent as text with these codes.
 var refusals = map[codes.Code][]error{
 	codes.AlreadyExists:      {token.ErrNameTaken},
 	codes.PermissionDenied:   {token.ErrUnknown, token.ErrExpired, token.ErrUsedUp, token.ErrRevoked, token.ErrNoMember},
@@ -142,7 +142,7 @@ func refusal(err error) error {
 	return status.Error(codes.Internal, err.Error())
 }
 
-// find returns what the rules have said, if it is that.
+// find returns the error of the rules in err, and its code.
 func find(err error) (one error, code codes.Code) {
 	for code, list := range refusals {
 		for _, one := range list {
@@ -154,14 +154,14 @@ func find(err error) (one error, code codes.Code) {
 	return nil, codes.OK
 }
 
-// IsRefusal says whether an error of Enter is a refusal by the platform, by its rules: whoever asks
-// again gets it again.
+// IsRefusal reports whether an error of Enter is a refusal by the rules of the platform, so that
+// another attempt gets it again.
 func IsRefusal(err error) bool {
 	one, _ := find(err)
 	return one != nil
 }
 
-// refused returns the error of the rules that has come over the wire, or the one that it is.
+// refused returns the error of the rules that was sent as err, or err itself.
 func refused(err error) error {
 	for _, one := range refusals[status.Code(err)] {
 		if status.Convert(err).Message() == one.Error() {

@@ -25,17 +25,17 @@ import (
 	"github.com/goulfm/goulfm/internal/base/mono"
 )
 
-// platform is a master in the test's process.
+// platform is a platform with a master in the process of the test.
 type platform struct {
 	t    *testing.T
 	dir  string
 	ca   token.Hash
 	addr string
-	now  atomic.Int64 // by which the desk is ahead
+	now  atomic.Int64 // the offset of the desk's clock
 	desk *Desk
 }
 
-// probe is what every process answers.
+// probe has the calls that every process answers.
 type probe struct{ pb.UnimplementedNodeServer }
 
 func (probe) Probe(context.Context, *pb.ProbeRequest) (*pb.ProbeReply, error) {
@@ -60,7 +60,7 @@ func newPlatform(t *testing.T) *platform {
 	return p
 }
 
-// serve has a desk answer for this platform.
+// serve starts a gRPC server of this platform with a desk.
 func (p *platform) serve(d pb.EnrollmentServer) string {
 	id, err := link.Load(p.dir, "ma")
 	require.NoError(p.t, err)
@@ -92,7 +92,7 @@ func enter(t *testing.T, w Wish) (*link.Identity, error) {
 	return id, err
 }
 
-// TestEnter: what a token gives is in the home, and is taken from there.
+// TestEnter: the identity that a token gives is in the home, and is read from there.
 func TestEnter(t *testing.T) {
 	p := newPlatform(t)
 	home := filepath.Join(t.TempDir(), "home")
@@ -124,7 +124,7 @@ func TestEnter(t *testing.T) {
 	assert.ErrorIs(t, err, ErrOtherHome)
 }
 
-// TestRenewal: over the wire, for who is known; not any more once the token was revoked.
+// TestRenewal: a known member renews its certificate over the wire, until its token is revoked.
 func TestRenewal(t *testing.T) {
 	p := newPlatform(t)
 	home := filepath.Join(t.TempDir(), "home")
@@ -143,7 +143,7 @@ func TestRenewal(t *testing.T) {
 	assert.ErrorIs(t, err, token.ErrRevoked)
 }
 
-// TestAfterTheEnd: a certificate that has ended is replaced by a new token alone; the name stays.
+// TestAfterTheEnd: after the end of a certificate only a new token gives another; the name stays.
 func TestAfterTheEnd(t *testing.T) {
 	p := newPlatform(t)
 	home := filepath.Join(t.TempDir(), "home")
@@ -169,7 +169,7 @@ func TestAfterTheEnd(t *testing.T) {
 	assert.ErrorIs(t, err, token.ErrExpired)
 }
 
-// eavesdropper answers as a master does, and notes what it hears.
+// eavesdropper answers as a master does, and counts the secrets that it receives.
 type eavesdropper struct {
 	pb.UnimplementedEnrollmentServer
 	heard atomic.Int64
@@ -180,8 +180,8 @@ func (e *eavesdropper) Redeem(context.Context, *pb.RedeemRequest) (*pb.Enrolled,
 	return &pb.Enrolled{}, nil
 }
 
-// TestManInTheMiddle: the secret is told to a master of the platform, and to nobody else: not to
-// one of another platform, not to another process of this one.
+// TestManInTheMiddle: the secret is sent to a master of the platform only: not to a master of
+// another platform, and not to another process of this one.
 func TestManInTheMiddle(t *testing.T) {
 	p, e := newPlatform(t), &eavesdropper{}
 	secret := p.token(token.Server)
@@ -216,7 +216,7 @@ func TestUnreachable(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// TestGate: without a certificate one may redeem, and nothing else, by a call or a stream.
+// TestGate: a process without a certificate may call Redeem, and no other method.
 func TestGate(t *testing.T) {
 	p := newPlatform(t)
 	conn, _, err := link.Knock(t.Context(), p.addr, p.ca)
@@ -246,8 +246,8 @@ func TestGate(t *testing.T) {
 	assert.Equal(t, codes.Aborted, status.Code(err))
 }
 
-// TestRequests: only a name that nobody of the platform has or may get, and a key as all have,
-// which whoever asks has.
+// TestRequests: a request must have a name that no process of the platform has or may get, and a
+// key of the right kind that the requester owns.
 func TestRequests(t *testing.T) {
 	p := newPlatform(t)
 	for _, own := range []string{"ma", "ma3", "a12", "s1", "st2", "client"} {
@@ -273,7 +273,7 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// FuzzRequest: any request is refused, or is of a key whose owner has asked.
+// FuzzRequest: a request is either refused, or has a key of the requester.
 func FuzzRequest(f *testing.F) {
 	key, err := link.NewKey()
 	require.NoError(f, err)
@@ -312,7 +312,7 @@ func TestNameOf(t *testing.T) {
 	assert.Equal(t, "node-7-01000000", nameOf("Node-7.example.org", token.Hash{1}))
 }
 
-// FuzzBook: any file is refused, or is a book that is written and read as it is.
+// FuzzBook: a file is either refused, or is a book that is written and read unchanged.
 func FuzzBook(f *testing.F) {
 	var b token.Book
 	_, err := b.Issue(1, token.Secret{1}, token.Terms{Role: token.Server, Uses: 2, Lasts: 3600 * mono.Second})

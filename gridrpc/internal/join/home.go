@@ -41,15 +41,15 @@ func DefaultHome(role link.Role) (string, error) {
 // Load returns the identity that is in a home.
 func Load(dir string) (*link.Identity, error) { return link.Load(dir, own) }
 
-// Wish is who a process wants to be.
+// Wish is the identity that a process requires.
 type Wish struct {
 	Dir   string    // of the identity; "": DefaultHome
-	Token string    // to be redeemed if there is no identity that is valid; "": none
-	Name  string    // if it is to be redeemed; "": one of this machine and the key
+	Token string    // to redeem if there is no valid identity; "": none
+	Name  string    // for a redeemed token; "": made from this machine and the key
 	Role  link.Role // Client or Worker
 }
 
-// Why there is no identity. Each says what to do.
+// Reasons for a missing identity. Each names the remedy.
 var (
 	ErrNoIdentity = errors.New(`join with --join TOKEN, which "gridrpc token new" prints on a machine of the platform`)
 	ErrOtherHome  = errors.New("it has an identity of another platform: name another folder with --identity, or delete this one")
@@ -58,8 +58,8 @@ var (
 )
 
 // Enter returns the identity of a process on a machine that does not see the platform's folder, and
-// the folder where it is, which is one of a platform to internal/discovery. The identity there is
-// taken, or the token redeemed.
+// the folder of the identity, which internal/discovery reads as that of a platform. Enter uses the
+// identity that is there, or redeems the token.
 func Enter(ctx context.Context, w Wish) (id *link.Identity, dir string, err error) {
 	dir = w.Dir
 	if dir == "" {
@@ -106,7 +106,7 @@ func Enter(ctx context.Context, w Wish) (id *link.Identity, dir string, err erro
 	return id, dir, err
 }
 
-// fits says what is wrong with an identity that is there.
+// fits returns an error if an existing identity does not fit the wish.
 func (w Wish) fits(id *link.Identity, t token.Token) error {
 	role, name, err := id.Who()
 	switch {
@@ -120,7 +120,7 @@ func (w Wish) fits(id *link.Identity, t token.Token) error {
 	return nil
 }
 
-// prepare makes the folder, for its owner alone.
+// prepare creates the folder, with access for its owner alone.
 func prepare(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -132,8 +132,8 @@ func prepare(dir string) error {
 	return err
 }
 
-// Occupy has this process be the only one that serves with the identity in a home, as long as it
-// lives or until release.
+// Occupy locks the identity in a home, so that no other process serves with it until release or the
+// end of this process.
 func Occupy(dir string) (release func(), err error) {
 	lock := flock.New(filepath.Join(dir, ownLock))
 	got, err := lock.TryLock()
@@ -143,8 +143,8 @@ func Occupy(dir string) (release func(), err error) {
 	return func() { _ = lock.Unlock() }, err
 }
 
-// keyOf returns the key of this machine: that of before, if there is one, so that a request that is
-// made again is the same.
+// keyOf returns the key of this machine. It uses an existing key, so that a repeated request is the
+// same.
 func keyOf(dir string) (*ecdsa.PrivateKey, error) {
 	path := filepath.Join(dir, ownKey+".der")
 	data, err := os.ReadFile(path)
@@ -170,14 +170,14 @@ func keyOf(dir string) (*ecdsa.PrivateKey, error) {
 
 var notInNames = regexp.MustCompile(`[^a-z0-9-]+`)
 
-// nameOf returns a name that nobody else has: of the machine and the key.
+// nameOf returns a unique name, made from the machine and the key.
 func nameOf(host string, key token.Hash) string {
 	host, _, _ = strings.Cut(strings.ToLower(host), ".")
 	host = notInNames.ReplaceAllString(host, "-")
 	return fmt.Sprintf("%.40s-%s", host, hex.EncodeToString(key[:4]))
 }
 
-// save writes what a master has said into the home, the certificate last.
+// save writes the reply of a master into the home, the certificate last.
 func save(dir string, ca *x509.Certificate, der []byte, key *ecdsa.PrivateKey, masters []string, store string) error {
 	err := errors.Join(link.SaveTrust(dir, ca.Raw), discovery.SaveMasters(dir, masters...), discovery.SaveStore(dir, store))
 	if err != nil {
@@ -186,8 +186,8 @@ func save(dir string, ca *x509.Certificate, der []byte, key *ecdsa.PrivateKey, m
 	return link.SaveIdentity(dir, own, der, key)
 }
 
-// Renewal returns what fetches the next certificate of an identity from a master, and keeps it in
-// the home.
+// Renewal returns a function that fetches the next certificate of an identity from a master, and
+// stores it in the home.
 func Renewal(id *link.Identity, dir string) func(context.Context) (tls.Certificate, error) {
 	return func(ctx context.Context) (tls.Certificate, error) {
 		if err := renew(ctx, id, dir); err != nil {

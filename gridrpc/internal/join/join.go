@@ -21,13 +21,13 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/internal/token"
 )
 
-// ErrUnreachable says that no master could be asked.
+// ErrUnreachable reports that no master answered.
 var ErrUnreachable = errors.New(`no master of the platform answers: is it up ("gridrpc up --listen" with an address that this machine reaches), and does a firewall let connections through?`)
 
-// masterWithin is how long one master may take to answer.
+// masterWithin bounds the time for the answer of one master.
 const masterWithin = 10 * time.Second
 
-// redeem changes the token for a certificate, which is in folder dir afterwards.
+// redeem exchanges the token for a certificate, and stores it in folder dir.
 func (w Wish) redeem(ctx context.Context, dir string, t token.Token) error {
 	key, err := keyOf(dir)
 	if err != nil {
@@ -59,7 +59,7 @@ func (w Wish) redeem(ctx context.Context, dir string, t token.Token) error {
 	return fmt.Errorf("%w (%s)", ErrUnreachable, strings.Join(failures, "; "))
 }
 
-// isAway says whether an error is of the connection, or of a process that is no master.
+// isAway reports whether an error is of the connection, or of a process that is no master.
 func isAway(err error) bool {
 	switch status.Code(err) {
 	case codes.Unavailable, codes.DeadlineExceeded, codes.Unknown: // Unknown is no status: of the system
@@ -90,7 +90,7 @@ func request(key *ecdsa.PrivateKey) (csr []byte, hash token.Hash, err error) {
 	return csr, token.HashOf(public), err
 }
 
-// proves looks at a certificate that has come: it has to be what was asked for.
+// proves checks a received certificate: it must be the requested one.
 func proves(reply *pb.Enrolled, ca *x509.Certificate, key *ecdsa.PrivateKey, w Wish) error {
 	cert, err := x509.ParseCertificate(reply.Certificate)
 	if err != nil {
@@ -106,7 +106,7 @@ func proves(reply *pb.Enrolled, ca *x509.Certificate, key *ecdsa.PrivateKey, w W
 	return nil
 }
 
-// renew has the masters prolong the certificate of a home.
+// renew renews the certificate of a home at a master.
 func renew(ctx context.Context, id *link.Identity, dir string) error {
 	key, ok := id.Pair().PrivateKey.(*ecdsa.PrivateKey)
 	if !ok {
@@ -152,8 +152,8 @@ func renewAt(ctx context.Context, id *link.Identity, addr string, csr []byte) (*
 	return pb.NewEnrollmentClient(conn).Renew(ctx, &pb.RenewRequest{Csr: csr})
 }
 
-// union returns the addresses that the platform has now, and those by which this machine has
-// reached it: they may differ where a network translates addresses.
+// union returns the present addresses of the platform, and those by which this machine has reached
+// it. They may differ where a network translates addresses.
 func union(now, known []string) []string {
 	list := slices.Clone(now)
 	for _, addr := range known {
@@ -164,5 +164,5 @@ func union(now, known []string) []string {
 	return list
 }
 
-// mastersMax bounds how many addresses a home remembers.
+// mastersMax bounds the number of addresses in a home.
 const mastersMax = 16

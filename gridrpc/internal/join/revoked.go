@@ -20,13 +20,13 @@ import (
 	"github.com/goulfm/goulfm/internal/base/mono"
 )
 
-// How often a process looks who was revoked: into the book, or by a question to a master.
+// Intervals between two checks for revoked members: in the book, and by a request to a master.
 const (
 	lookEach = time.Second
 	askEach  = 2 * time.Second
 )
 
-// Revoked lists who has come by a token that was revoked.
+// Revoked lists the members that revoked tokens admitted.
 func (d *Desk) Revoked(context.Context, *pb.RevokedRequest) (*pb.RevokedReply, error) {
 	book, err := Read(d.Dir)
 	if err != nil {
@@ -39,8 +39,8 @@ func (d *Desk) Revoked(context.Context, *pb.RevokedRequest) (*pb.RevokedReply, e
 	return reply, nil
 }
 
-// ShunRevoked has a process that sees the folder of the platform have nothing to do with who was
-// revoked, until ctx is done: it looks into the book.
+// ShunRevoked keeps the connections of a process closed to revoked members, until ctx is done. The
+// process must see the folder of the platform: ShunRevoked reads the book.
 func ShunRevoked(ctx context.Context, dir string, id *link.Identity, say func(text string)) {
 	var last fs.FileInfo
 	shun(ctx, lookEach, id, say, func(context.Context) ([]token.Hash, error) {
@@ -57,10 +57,10 @@ func ShunRevoked(ctx context.Context, dir string, id *link.Identity, say func(te
 	})
 }
 
-// ShunRevokedFar does so in a process that does not see it: a master is asked. dir is that of its
-// identity.
+// ShunRevokedFar is ShunRevoked for a process that does not see the folder: it asks a master. dir
+// is the folder of its identity.
 func ShunRevokedFar(ctx context.Context, dir string, id *link.Identity, say func(text string)) {
-	var conn *grpc.ClientConn // to the master that has answered last
+	var conn *grpc.ClientConn // to the master that answered last
 	defer func() {
 		if conn != nil {
 			link.HangUp(conn)
@@ -91,10 +91,10 @@ func ShunRevokedFar(ctx context.Context, dir string, id *link.Identity, say func
 	})
 }
 
-// errSame says that nothing has changed.
+// errSame reports that the book has not changed.
 var errSame = errors.New("the book is the same")
 
-// shun looks again and again who was revoked. Where that cannot be known what was known last holds.
+// shun checks repeatedly for revoked members. If a check fails, the last known list stays valid.
 func shun(ctx context.Context, each time.Duration, id *link.Identity, say func(text string), look func(context.Context) ([]token.Hash, error)) {
 	tick := time.NewTicker(each)
 	defer tick.Stop()
@@ -112,7 +112,7 @@ func shun(ctx context.Context, each time.Duration, id *link.Identity, say func(t
 	}
 }
 
-// askRevoked asks a master.
+// askRevoked requests the list from a master.
 func askRevoked(ctx context.Context, conn *grpc.ClientConn) (keys []token.Hash, err error) {
 	ctx, cancel := context.WithTimeout(ctx, askEach)
 	defer cancel()

@@ -18,36 +18,36 @@ import (
 	"time"
 )
 
-// Role is what a process may do: it stands in its certificate.
+// Role determines the permissions of a process. It is part of the certificate.
 type Role string
 
 // The roles.
 const (
 	Client Role = "client" // schedules and submits
 	Worker Role = "server" // joins as a leaf
-	Agent  Role = "agent"  // joins, and takes children
+	Agent  Role = "agent"  // joins, and accepts children
 	Master Role = "master" // may be the root
 	Store  Role = "store"  // holds checkpoints
 )
 
-// AnyName is in all certificates, for clients in other languages, which insist on a host name:
-// they name this one in its place.
+// AnyName is the host name in all certificates. Clients in other languages require a host name, and
+// expect this one.
 const AnyName = "gridrpc"
 
-// Life is how long a certificate can be used, by default; it is renewed when half of that is over.
+// Life is the default lifetime of a certificate. Certificates are renewed after half of it.
 const Life = 24 * time.Hour
 
-// authorityLife is how long that of an authority can be. Its hash is in tokens and its certificate
-// in identities of other machines: a new one would have all of them join anew.
+// authorityLife is the lifetime of the certificate of an authority. Tokens contain its hash, and
+// identities on other machines contain the certificate: with a new one all of them must join again.
 const authorityLife = 10 * 365 * 24 * time.Hour
 
-// skew is by how much the clocks of other machines may be behind that of who issues.
+// skew is the largest delay of the clock of another machine behind that of the issuer.
 const skew = 5 * time.Minute
 
 // Authority issues the certificates of one platform.
 type Authority struct {
-	Life       time.Duration // of what it issues
-	RenewAfter time.Duration // how old what it issues is when it is renewed; 0: half of Life
+	Life       time.Duration // of issued certificates
+	RenewAfter time.Duration // age at which they are renewed; 0: half of Life
 
 	platform string
 	cert     *x509.Certificate
@@ -74,8 +74,8 @@ func NewAuthority(platform string) (*Authority, error) {
 	return &Authority{Life: Life, platform: platform, cert: cert, key: key}, err
 }
 
-// OpenAuthority returns the authority of the platform in folder dir, whose key is there, for
-// masters.
+// OpenAuthority returns the authority of the platform in folder dir, which has its key. Masters use
+// it.
 func OpenAuthority(dir, platform string) (*Authority, error) {
 	path := filepath.Join(dir, authorityFile)
 	pair, err := tls.LoadX509KeyPair(path, path)
@@ -92,7 +92,7 @@ func OpenAuthority(dir, platform string) (*Authority, error) {
 // Ends returns when the authority's own certificate ends.
 func (a *Authority) Ends() time.Time { return a.cert.NotAfter }
 
-// RenewalAge is how old what it issues is when it is renewed: half of its life at most.
+// RenewalAge returns the age at which an issued certificate is renewed, at most half of Life.
 func (a *Authority) RenewalAge() time.Duration {
 	if a.RenewAfter == 0 {
 		return a.Life / 2
@@ -100,7 +100,7 @@ func (a *Authority) RenewalAge() time.Duration {
 	return min(a.RenewAfter, a.Life/2)
 }
 
-// Certificate returns that of the authority.
+// Certificate returns the certificate of the authority.
 func (a *Authority) Certificate() *x509.Certificate { return a.cert }
 
 // NewKey makes a key, for an authority or a process.
@@ -114,8 +114,8 @@ func template(now time.Time, life time.Duration) (*x509.Certificate, error) {
 	return &x509.Certificate{SerialNumber: serial, NotBefore: now.Add(-skew), NotAfter: now.Add(life)}, nil
 }
 
-// Save writes the authority into folder dir: its certificate, which Load reads, and its key, which
-// OpenAuthority does.
+// Save writes the authority into folder dir: the certificate for Load, and the key for
+// OpenAuthority.
 func (a *Authority) Save(dir string) error {
 	secret, err := x509.MarshalPKCS8PrivateKey(a.key)
 	if err != nil {
@@ -145,8 +145,8 @@ func (a *Authority) Issue(dir string, role Role, name string) error {
 	return SaveIdentity(dir, name, der, key)
 }
 
-// SaveIdentity writes a certificate and its key into folder dir, for Load. Who reads meanwhile sees
-// those before, or these.
+// SaveIdentity writes a certificate and its key into folder dir, for Load. A reader sees either the
+// earlier pair or this one.
 func SaveIdentity(dir, name string, der []byte, key *ecdsa.PrivateKey) error {
 	secret, err := x509.MarshalECPrivateKey(key)
 	if err != nil {
@@ -161,8 +161,8 @@ func (a *Authority) Sign(key crypto.PublicKey, role Role, name string, now time.
 	if err != nil {
 		return nil, err
 	}
-	// Who has it renews it when half of the time is over for which it is made (J5): one to be
-	// renewed earlier says that it was made earlier.
+	// The holder renews a certificate after half of its lifetime (J5). A certificate for an earlier
+	// renewal therefore has an earlier start.
 	t.NotBefore = t.NotBefore.Add(2*a.RenewalAge() - a.Life)
 	t.KeyUsage = x509.KeyUsageDigitalSignature
 	t.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth, x509.ExtKeyUsageServerAuth}
@@ -184,8 +184,7 @@ type block struct {
 	der  []byte
 }
 
-// writePEM writes a file that only its owner can read, at once: as a whole it takes the place of
-// the one before.
+// writePEM writes a file that only its owner can read. It replaces an earlier file atomically.
 func writePEM(path string, blocks ...block) error {
 	var text []byte
 	for _, b := range blocks {

@@ -14,9 +14,9 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
 )
 
-// codec is protobuf as gRPC has it, but for the bytes of large arguments and results: they go from
-// where they are, and arrive where they are wanted (Bytes), without a copy in a message on either
-// side. On the wire there is no difference.
+// codec is gRPC's protobuf codec, except for the bytes of large arguments and results. They are
+// sent from their place in memory, and received into their final place (Bytes), without a copy in a
+// message on either side. The bytes on the wire are the same.
 type codec struct{ encoding.CodecV2 }
 
 func newCodec() codec { return codec{encoding.GetCodecV2(proto.Name)} }
@@ -27,10 +27,10 @@ const (
 	dataBody  = 1 // of Data
 )
 
-// wholeFrom is how many bytes are worth a buffer of their own.
+// wholeFrom is the least number of bytes that are worth a buffer of their own.
 const wholeFrom = 4 << 10
 
-// Marshal leaves the bytes of a Data where they are: they must not change any more.
+// Marshal does not copy the bytes of a Data: they must not change any more.
 func (c codec) Marshal(v any) (mem.BufferSlice, error) {
 	f, _ := v.(*pb.CallFrame)
 	body := f.GetData().GetBody()
@@ -66,8 +66,8 @@ func (c codec) Unmarshal(data mem.BufferSlice, v any) error {
 	return to.take(whole, whole.Remaining())
 }
 
-// bodyOf reads a CallFrame as Marshal writes it, of a Data and nothing else, up to its body: n
-// bytes, which are left.
+// bodyOf reads the head of a CallFrame that holds a Data alone, as Marshal writes it. The n bytes
+// of the body remain in the reader.
 func bodyOf(r *mem.Reader) (n int, ok bool) {
 	for _, number := range []protowire.Number{frameData, dataBody} {
 		tag, err := binary.ReadUvarint(r)
@@ -82,16 +82,16 @@ func bodyOf(r *mem.Reader) (n int, ok bool) {
 	return r.Remaining(), true
 }
 
-// Bytes is what messages of a stream are received into while an argument or a result comes.
+// Bytes collects the messages of a stream that carry an argument or a result.
 type Bytes struct {
-	Size uint64 // of the whole, as it was announced
-	Have []byte // as much of it as has come
+	Size uint64 // the announced size
+	Have []byte // the received bytes
 }
 
-// Whole says whether all has come.
+// Whole reports whether all bytes have arrived.
 func (b *Bytes) Whole() bool { return uint64(len(b.Have)) == b.Size }
 
-// Receive takes messages of a stream until all has come.
+// Receive receives messages of a stream until all bytes have arrived.
 func (b *Bytes) Receive(stream interface{ RecvMsg(m any) error }) error {
 	for !b.Whole() {
 		if err := stream.RecvMsg(b); err != nil {
@@ -101,11 +101,11 @@ func (b *Bytes) Receive(stream interface{ RecvMsg(m any) error }) error {
 	return nil
 }
 
-// growth is how many times more memory than before there is when it is not enough: each time all is
-// copied.
+// growth is the factor by which the buffer grows. Each growth copies all bytes.
 const growth = 8
 
-// take appends n bytes. The memory is at most growth times what has come, whatever was announced.
+// take appends n bytes. The memory is at most growth times the received bytes, for any announced
+// size.
 func (b *Bytes) take(r io.Reader, n int) error {
 	have := len(b.Have)
 	if uint64(n) > b.Size-uint64(have) {

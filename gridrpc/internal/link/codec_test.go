@@ -16,7 +16,7 @@ func dataFrame(body []byte) *pb.CallFrame {
 	return &pb.CallFrame{Kind: &pb.CallFrame_Data{Data: &pb.Data{Body: body}}}
 }
 
-// cut returns bytes in several buffers, as they come.
+// cut returns bytes in several buffers, as the network delivers them.
 func cut(data []byte, size int) (list mem.BufferSlice) {
 	for len(data) > 0 {
 		n := min(size, len(data))
@@ -25,8 +25,7 @@ func cut(data []byte, size int) (list mem.BufferSlice) {
 	return list
 }
 
-// TestCodec: what is sent is what protobuf would have sent, and comes as it was, in whatever
-// pieces.
+// TestCodec: the sent bytes are those of protobuf, and are received unchanged in any pieces.
 func TestCodec(t *testing.T) {
 	c := newCodec()
 	for _, n := range []int{0, 1, wholeFrom - 1, wholeFrom, 16 << 10, 300_001} {
@@ -59,8 +58,7 @@ func TestCodec(t *testing.T) {
 	assert.Len(t, sent, 2, "the bytes are not copied")
 }
 
-// TestBytesGrow: the memory follows what has come, whatever was announced, and is no more than
-// that.
+// TestBytesGrow: the memory grows with the received bytes, for any announced size.
 func TestBytesGrow(t *testing.T) {
 	piece := bytes.Repeat([]byte("0123456"), 111)
 	for _, size := range []uint64{1000 * uint64(len(piece)), 1 << 62} {
@@ -76,7 +74,7 @@ func TestBytesGrow(t *testing.T) {
 	}
 }
 
-// FuzzBytes: of any message as many bytes are taken as protobuf finds in it, or it is refused.
+// FuzzBytes: from any message as many bytes are read as protobuf finds in it, or it is refused.
 func FuzzBytes(f *testing.F) {
 	for _, m := range []*pb.CallFrame{dataFrame(nil), dataFrame([]byte("abc")), {Lane: 1, Kind: dataFrame([]byte("abc")).Kind}, {Kind: &pb.CallFrame_Cancel{Cancel: &pb.Cancel{}}}} {
 		data, err := proto.Marshal(m)

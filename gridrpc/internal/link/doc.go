@@ -1,4 +1,3 @@
-// Package link is how the processes of a platform know and reach each other: certificates
-// of one authority, connections under mutual TLS 1.3, and the question whether anybody
-// listens at an address.
+// Package link identifies and connects the processes of a platform: certificates of one authority,
+// connections with mutual TLS 1.3, and a check whether a process listens at an address.
 package link

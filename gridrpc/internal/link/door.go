@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// Bounds of connections whose other end has not proved who it is, for each listener. A process of
-// the platform begins its handshake at once, so a connection that has sent nothing is closed
-// before one that has.
+// Bounds of connections without a proven identity, for each listener. A process of the platform
+// begins its handshake at once. So a connection that has sent nothing is closed before one that has
+// sent a byte.
 const (
 	proveWithin   = 5 * time.Second  // for the handshake
 	enrollWithin  = 10 * time.Second // for a process without a certificate, which has a token to redeem
@@ -34,12 +34,12 @@ type guest struct {
 	net.Conn
 	door  *door
 	from  netip.Addr
-	spoke atomic.Bool // something has come
+	spoke atomic.Bool // a byte has arrived
 	timer *time.Timer
 }
 
-// Door returns a listener that bounds how many connections of l are not proven, and for how long:
-// the handshakes of an Identity prove them.
+// Door returns a listener that bounds the number of unproven connections of l, and their time. The
+// handshakes of an Identity prove a connection.
 func Door(l net.Listener) net.Listener { return &door{Listener: l} }
 
 // Accept returns the next connection.
@@ -60,7 +60,7 @@ func (d *door) Accept() (net.Conn, error) {
 	}
 }
 
-// enter adds a guest, if need be in the place of another one, and reports whether there is room.
+// enter adds a guest, if necessary in place of another one, and reports whether there is room.
 func (d *door) enter(g *guest) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -85,7 +85,7 @@ func (d *door) enter(g *guest) bool {
 	return true
 }
 
-// remove takes a guest off the list. It holds the lock.
+// remove removes a guest from the list. The caller holds mu.
 func (d *door) remove(g *guest) {
 	if i := slices.Index(d.guests, g); i >= 0 {
 		d.guests = slices.Delete(d.guests, i, i+1)
@@ -93,7 +93,7 @@ func (d *door) remove(g *guest) {
 	g.timer.Stop()
 }
 
-// Read notes that something has come.
+// Read records that a byte has arrived.
 func (g *guest) Read(b []byte) (int, error) {
 	n, err := g.Conn.Read(b)
 	if n > 0 && !g.spoke.Load() {
@@ -115,8 +115,8 @@ func (g *guest) prove() {
 	g.door.remove(g)
 }
 
-// proven ends the bounds of a connection of a door whose other end has shown a certificate. One
-// without has some more time.
+// proven ends the bounds of a connection of a door if the other end has shown a certificate. A
+// connection without a certificate gets enrollWithin.
 func proven(conn net.Conn, certified bool) {
 	g, ok := conn.(*guest)
 	switch {
@@ -128,8 +128,7 @@ func proven(conn net.Conn, certified bool) {
 	}
 }
 
-// ListenTLS returns a listener of connections whose other end has proved who it is, as the config
-// demands.
+// ListenTLS returns a listener of connections that have completed the handshake of config.
 func ListenTLS(addr string, config *tls.Config) (net.Listener, error) {
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
@@ -141,7 +140,7 @@ func ListenTLS(addr string, config *tls.Config) (net.Listener, error) {
 	return h, nil
 }
 
-// hall is a listener that has the handshakes made before it returns connections.
+// hall is a listener that completes the handshakes before it returns connections.
 type hall struct {
 	net.Listener
 	config *tls.Config

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// street is a listener whose connections a test makes.
+// street is a listener for connections that a test makes.
 type street struct{ arriving chan net.Conn }
 
 func (s street) Accept() (net.Conn, error) { return <-s.arriving, nil }
@@ -66,8 +66,8 @@ func TestStrangers(t *testing.T) {
 	})
 }
 
-// TestStrangersOfOneAddress: of one address perAddressMax connections may be silent, then the
-// oldest is closed: not one that has begun its handshake, and none of another address.
+// TestStrangersOfOneAddress: one address may have perAddressMax silent connections. Then the oldest
+// one is closed, but no connection that has begun its handshake, and none of another address.
 func TestStrangersOfOneAddress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := street{make(chan net.Conn)}
@@ -91,8 +91,8 @@ func TestStrangersOfOneAddress(t *testing.T) {
 	})
 }
 
-// TestStrangersOfManyAddresses: guestsMax connections in all are not proven. A newcomer then takes
-// the place of a silent one of its own address, or is closed.
+// TestStrangersOfManyAddresses: at most guestsMax connections are unproven. A further one replaces
+// a silent one of its own address, or is closed.
 func TestStrangersOfManyAddresses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := street{make(chan net.Conn)}

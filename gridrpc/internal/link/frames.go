@@ -10,11 +10,11 @@ import (
 
 // Bounds of the frames of calls, for clients and servers.
 const (
-	LaneMax  = 64 << 10 // bytes of an argument or a result that goes through a trunk
-	batchMax = 1 << 20  // bytes of a message, and one frame more: gRPC takes 4 MiB
+	LaneMax  = 64 << 10 // bytes of an argument or a result in a trunk
+	batchMax = 1 << 20  // bytes of a message before its last frame: gRPC accepts 4 MiB
 )
 
-// pieceMax is how many bytes one frame carries.
+// pieceMax is the largest number of bytes in a frame.
 const pieceMax = 256 << 10
 
 // KeepMax is the longest time for which a server holds the outcome of a call.
@@ -31,7 +31,7 @@ func Pieces(data []byte) []*pb.CallFrame {
 	return frames
 }
 
-// SendBatches sends frames in as few messages as can hold them.
+// SendBatches sends frames in as few messages as possible.
 func SendBatches(send func(*pb.CallFrames) error, frames []*pb.CallFrame) error {
 	for len(frames) > 0 {
 		n, bytes := 0, 0

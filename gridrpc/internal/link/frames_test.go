@@ -10,7 +10,7 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
 )
 
-// TestBatches: all frames are sent, in order, in messages that gRPC takes.
+// TestBatches: all frames are sent, in order, in messages that gRPC accepts.
 func TestBatches(t *testing.T) {
 	var frames []*pb.CallFrame
 	for i := range 100 {

@@ -15,9 +15,9 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/internal/token"
 )
 
-// NewGate returns a gRPC server as NewServer does, which besides lets processes that have no
-// certificate yet call some methods, and nothing else. It shows them the certificate of the
-// authority, of which they know the hash.
+// NewGate returns a gRPC server as NewServer does, with some methods that processes without a
+// certificate may also call. The server shows them the certificate of the authority, because they
+// know its hash.
 func (id *Identity) NewGate(methods ...string) *grpc.Server {
 	c := id.config()
 	c.ClientAuth = tls.RequestClientCert
@@ -54,17 +54,17 @@ func (id *Identity) NewGate(methods ...string) *grpc.Server {
 		}))
 }
 
-// ErrOtherAuthority says that who answers is not of the platform that was meant.
+// ErrOtherAuthority reports that the process at an address belongs to another platform.
 var ErrOtherAuthority = errors.New("who answers there is not a master of the platform that the token is of: somebody is in between, or another platform is there now: " +
 	`compare the address with that of the platform, and make a new token with "gridrpc token new"`)
 
-// Knock connects a process without a certificate to a master of the platform whose authority's
-// certificate has this hash, and returns that certificate. Nothing is said to anybody else.
+// Knock connects a process without a certificate to a master of a platform, and returns the
+// certificate of its authority, which must have the hash ca. No other process gets any data.
 func Knock(ctx context.Context, addr string, ca token.Hash) (*grpc.ClientConn, *x509.Certificate, error) {
 	var authority *x509.Certificate
 	d := tls.Dialer{Config: &tls.Config{
 		MinVersion: tls.VersionTLS13, NextProtos: []string{"h2"},
-		InsecureSkipVerify: true, // of the host name, and of an authority of the system's: pinned looks at the chain
+		InsecureSkipVerify: true, // of the host name, and of an authority of the system: pinned checks the chain
 		VerifyConnection: func(state tls.ConnectionState) (err error) {
 			authority, err = pinned(state, ca)
 			return err
@@ -89,8 +89,8 @@ func Knock(ctx context.Context, addr string, ca token.Hash) (*grpc.ClientConn, *
 	return conn, authority, err
 }
 
-// pinned returns the authority's certificate of a chain, if it has this hash and stands for the
-// other side, a master.
+// pinned returns the certificate of the authority in a chain. It must have the hash ca, and must
+// have signed the certificate of the other side, a master.
 func pinned(state tls.ConnectionState, ca token.Hash) (*x509.Certificate, error) {
 	at := slices.IndexFunc(state.PeerCertificates, func(c *x509.Certificate) bool { return token.HashOf(c.Raw) == ca })
 	if at < 1 || !state.PeerCertificates[at].IsCA {

@@ -27,8 +27,8 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
 )
 
-// Identity is who a process is, as its certificate says. The certificate is renewed while
-// connections are open: those stay, and the next ones are made with the new one.
+// Identity is the identity of a process, with its certificate and key. A renewal of the certificate
+// keeps open connections; later ones use the new certificate.
 type Identity struct {
 	cert atomic.Pointer[tls.Certificate]
 	ca   *x509.Certificate
@@ -37,7 +37,7 @@ type Identity struct {
 	outcasts outcasts
 }
 
-// Load reads the certificate of a process from folder dir, where an Authority has put it.
+// Load reads the certificate of a process from folder dir, where an Authority has written it.
 func Load(dir, name string) (*Identity, error) {
 	ca, err := os.ReadFile(filepath.Join(dir, caFile))
 	if err != nil {
@@ -82,15 +82,15 @@ func (id *Identity) Pair() tls.Certificate { return *id.cert.Load() }
 // Authority returns the certificate of the platform's authority.
 func (id *Identity) Authority() *x509.Certificate { return id.ca }
 
-// config demands a certificate of the platform's authority from the other side. Addresses
-// are not in certificates, because processes move: who the other is matters, not where.
+// config requires a certificate of the platform's authority from the other side. Certificates
+// contain no addresses, because processes move.
 func (id *Identity) config() *tls.Config {
 	return &tls.Config{
 		MinVersion:             tls.VersionTLS13,
 		GetCertificate:         func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return id.cert.Load(), nil },
 		GetClientCertificate:   func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return id.cert.Load(), nil },
 		ClientAuth:             tls.RequireAnyClientCert,
-		InsecureSkipVerify:     true, // of the host name only: verify looks at the chain
+		InsecureSkipVerify:     true, // of the host name only: verify checks the chain
 		VerifyConnection:       id.verify,
 		SessionTicketsDisabled: true,
 	}
@@ -113,15 +113,15 @@ func (id *Identity) verifyOptions() x509.VerifyOptions {
 	return x509.VerifyOptions{Roots: id.pool, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageAny}}
 }
 
-// How many bytes may be under way, in a stream and in a connection, before the other side has read
-// any. gRPC begins with 64 KiB and guesses by the time that answers take: where processors are busy
-// that is theirs, and large arguments crawl.
+// Bytes that may be under way in a stream and in a connection before the other side has read any.
+// gRPC begins with 64 KiB and adapts the window to the time of answers. On busy processors this
+// time is that of the processes, and large arguments become slow.
 const (
 	streamWindow = 4 << 20
 	connWindow   = 16 << 20
 )
 
-// NewServer returns a gRPC server that only processes of the platform can speak to.
+// NewServer returns a gRPC server that accepts only processes of the platform.
 func (id *Identity) NewServer() *grpc.Server { return newServer(id.credentials(id.config())) }
 
 func newServer(c credentials.TransportCredentials, o ...grpc.ServerOption) *grpc.Server {
@@ -129,14 +129,14 @@ func newServer(c credentials.TransportCredentials, o ...grpc.ServerOption) *grpc
 		grpc.ForceServerCodecV2(newCodec()), grpc.UnknownServiceHandler(foreign), grpc.InitialWindowSize(streamWindow), grpc.InitialConnWindowSize(connWindow))...)
 }
 
-// foreign answers who asks for what is not in this wire: a process of another version.
+// foreign answers calls of methods that do not exist here, by a process of another version.
 func foreign(_ any, stream grpc.ServerStream) error {
 	method, _ := grpc.MethodFromServerStream(stream)
 	return status.Errorf(codes.Unimplemented, "this process speaks %s, and was asked for %s: both must be built from the same version", pb.Wire(), method)
 }
 
-// Dial returns a connection that is made when it is first used. The process there has to have one
-// of the roles; without any it has to be of the platform.
+// Dial returns a connection that is made at its first use. The process there must have one of the
+// roles; without roles it must be of the platform.
 func (id *Identity) Dial(addr string, roles ...Role) (*grpc.ClientConn, error) {
 	config := id.config()
 	if len(roles) > 0 {
@@ -151,11 +151,11 @@ func (id *Identity) Dial(addr string, roles ...Role) (*grpc.ClientConn, error) {
 		}))
 }
 
-// HangUp ends a connection or a listener. That it has ended already, or was broken, is nothing that
-// anybody could mend.
+// HangUp closes a connection or a listener. It ignores errors: an ended or broken connection needs
+// no further action.
 func HangUp(c io.Closer) { _ = c.Close() }
 
-// Caller returns the role and name of who made a call.
+// Caller returns the role and name of the caller.
 func Caller(ctx context.Context) (Role, string, error) {
 	p, ok := peer.FromContext(ctx)
 	if !ok {
@@ -188,8 +188,8 @@ func WhoIs(cert *x509.Certificate) (Role, string, error) {
 	return role, name, nil
 }
 
-// TLS returns how this process speaks to others by something else than gRPC, in either direction:
-// they have to have one of the roles.
+// TLS returns the configuration for connections without gRPC, in either direction. The other side
+// must have one of the roles.
 func (id *Identity) TLS(roles ...Role) *tls.Config {
 	c := id.config()
 	c.VerifyConnection = func(state tls.ConnectionState) error {
@@ -223,17 +223,17 @@ func Demand(ctx context.Context, roles ...Role) error {
 	return err
 }
 
-// Sight is what a look at an address has shown.
+// Sight is the result of Look.
 type Sight uint8
 
-// What can be seen.
+// The results of Look.
 const (
-	Unclear Sight = iota // no answer, or no way there
-	Listens              // somebody does
-	Refuses              // its machine says that nobody listens
+	Unclear Sight = iota // no answer, or no route
+	Listens              // a process listens
+	Refuses              // the machine answers that no process listens
 )
 
-// Look asks the machine of an address whether anybody listens there.
+// Look checks whether a process listens at an address.
 func Look(ctx context.Context, addr string) Sight {
 	var d net.Dialer
 	c, err := d.DialContext(ctx, "tcp", addr)

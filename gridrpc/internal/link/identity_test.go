@@ -16,7 +16,7 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
 )
 
-// FuzzParseWho: any path is refused, or is a role and a name.
+// FuzzParseWho: a path is either refused, or is a role and a name.
 func FuzzParseWho(f *testing.F) {
 	for _, path := range []string{"/client/client", "/server/s1", "server/s1", "/nobody/x", "/agent/", "/agent/a/b"} {
 		f.Add(path)
@@ -28,7 +28,7 @@ func FuzzParseWho(f *testing.F) {
 	})
 }
 
-// who is a process that answers with who has asked.
+// who is a process that answers with the identity of the caller.
 type who struct {
 	pb.UnimplementedNodeServer
 	demand []Role
@@ -42,7 +42,7 @@ func (w who) Probe(ctx context.Context, _ *pb.ProbeRequest) (*pb.ProbeReply, err
 	return &pb.ProbeReply{Me: &pb.Ref{Name: string(role) + " " + name}}, err
 }
 
-// TestOnlyOurOwn: processes of the platform know each other by their certificates; others are
+// TestOnlyOurOwn: processes of the platform identify each other by their certificates. Others are
 // refused on both sides.
 func TestOnlyOurOwn(t *testing.T) {
 	dir, other := t.TempDir(), t.TempDir()
@@ -89,7 +89,7 @@ func TestOnlyOurOwn(t *testing.T) {
 	assert.Equal(t, codes.Unavailable, status.Code(err))
 }
 
-// TestLook: a machine says whether anybody listens.
+// TestLook: a machine answers whether a process listens.
 func TestLook(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)

@@ -11,19 +11,19 @@ import (
 	"github.com/goulfm/goulfm/internal/base/mono"
 )
 
-// ErrNotYet says that there is no newer certificate yet.
+// ErrNotYet reports that there is no newer certificate yet.
 var ErrNotYet = errors.New("no newer certificate is there yet")
 
 // Times of renewals.
 const (
-	tries    = 48               // in a life at least, while there is no new certificate
-	tryEach  = 20 * time.Second // at most
-	lookEach = 10 * time.Minute // at the clock: timers stand still while a machine sleeps
-	fileEach = time.Second      // into a file, for a certificate that is due
+	tries    = 48               // attempts within a lifetime, at least, while there is no new certificate
+	tryEach  = 20 * time.Second // between two attempts, at most
+	lookEach = 10 * time.Minute // between two checks of the clock: timers stop while a machine sleeps
+	fileEach = time.Second      // between two checks of the file for a certificate that is due
 )
 
-// KeepFresh gets a new certificate whenever half of the life of this one is over, until ctx is
-// done. fetch returns one, or ErrNotYet; say tells a person. No connection is cut.
+// KeepFresh renews the certificate after each half of its lifetime, until ctx is done. fetch
+// returns a new certificate or ErrNotYet, and say prints a line. Connections stay open.
 func (id *Identity) KeepFresh(ctx context.Context, fetch func(ctx context.Context) (tls.Certificate, error), say func(text string)) {
 	failing := false
 	for at := id.renewAt(); sleepUntil(ctx, at); {
@@ -44,8 +44,8 @@ func (id *Identity) KeepFresh(ctx context.Context, fetch func(ctx context.Contex
 	}
 }
 
-// FromFile returns what fetches the certificate that "gridrpc up" puts into folder dir for this
-// process: it waits until a newer one is there.
+// FromFile returns a function that fetches the certificate which "gridrpc up" writes into folder
+// dir for this process. It waits for a newer one.
 func (id *Identity) FromFile(dir, name string) func(context.Context) (tls.Certificate, error) {
 	return func(ctx context.Context) (tls.Certificate, error) {
 		for {
@@ -60,7 +60,7 @@ func (id *Identity) FromFile(dir, name string) func(context.Context) (tls.Certif
 	}
 }
 
-// life is for how long the certificate was made.
+// life returns the lifetime of the certificate.
 func (id *Identity) life() time.Duration {
 	leaf := id.cert.Load().Leaf
 	return leaf.NotAfter.Sub(leaf.NotBefore.Add(skew))

@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// newIssued returns a new authority in a folder, changed by set unless set is nil, and a function that
-// issues a certificate there and loads the identity.
+// newIssued returns a new authority in a folder, changed by set unless set is nil, and a function
+// that issues a certificate there and loads the identity.
 func newIssued(t *testing.T, dir string, set func(*Authority)) (*Authority, func(role Role, name string) *Identity) {
 	t.Helper()
 	authority, err := NewAuthority("p")
@@ -33,10 +33,10 @@ func newIssued(t *testing.T, dir string, set func(*Authority)) (*Authority, func
 	}
 }
 
-// meet has two processes shake hands, and returns the connection.
+// meet connects two processes by a handshake, and returns the connection.
 func meet(t *testing.T, one, other *Identity) (a, b *tls.Conn, err error) {
 	t.Helper()
-	left, right := net.Pipe() // who writes waits for a reader: also with an alert to who has left
+	left, right := net.Pipe() // a write waits for a reader, also that of an alert
 	for _, c := range []net.Conn{left, right} {
 		require.NoError(t, c.SetDeadline(time.Now().Add(time.Second)))
 		defer func() { require.NoError(t, c.SetDeadline(time.Time{})) }()
@@ -48,7 +48,7 @@ func meet(t *testing.T, one, other *Identity) (a, b *tls.Conn, err error) {
 	return a, b, errors.Join(err, <-served)
 }
 
-// echo sends a byte there.
+// echo sends a byte from a to b.
 func echo(t *testing.T, a, b *tls.Conn) {
 	t.Helper()
 	sent := make(chan error, 1)
@@ -63,9 +63,9 @@ func echo(t *testing.T, a, b *tls.Conn) {
 	require.Equal(t, byte(7), got[0])
 }
 
-// TestRenewal, in virtual time: for five days a connection stays that was made on the first,
-// certificates are renewed at half of their life, and who comes later gets the new ones. Who is not
-// renewed is refused when its certificate has ended.
+// TestRenewal, in virtual time: a connection of the first day stays for five days. Certificates are
+// renewed after half of their lifetime, and later connections use the new ones. A process without
+// renewal is refused after the end of its certificate.
 func TestRenewal(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -108,7 +108,7 @@ func TestRenewal(t *testing.T) {
 	})
 }
 
-// TestFromFile: a process takes what "up" has put into the folder, once it is newer.
+// TestFromFile: a process uses a certificate that "up" has written once it is newer.
 func TestFromFile(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -130,8 +130,8 @@ func TestFromFile(t *testing.T) {
 	})
 }
 
-// TestRenewAfter, in virtual time: what is to be renewed earlier than at half of its life is, each
-// time, and lasts as long as ever.
+// TestRenewAfter, in virtual time: a certificate with an earlier renewal is renewed at that age
+// each time, and its lifetime stays the same.
 func TestRenewAfter(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -156,7 +156,7 @@ func TestRenewAfter(t *testing.T) {
 	})
 }
 
-// TestOpenAuthority: a platform that is started again has the authority of before.
+// TestOpenAuthority: a restarted platform keeps its authority.
 func TestOpenAuthority(t *testing.T) {
 	dir := t.TempDir()
 	_, err := OpenAuthority(dir, "p")

@@ -14,15 +14,15 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/internal/token"
 )
 
-// ErrRevoked says that the other side has come by a token that was revoked.
+// ErrRevoked reports that the other side was admitted by a token that was revoked.
 var ErrRevoked = errors.New("its token was revoked")
 
-// outcasts are those with whom a process has nothing to do any more, and its open connections, so
-// that theirs can be closed.
+// outcasts holds the revoked keys, and the open connections of the process, so that those with a
+// revoked key can be closed.
 type outcasts struct {
 	mu    sync.Mutex
 	keys  map[token.Hash]bool // of public keys
-	addrs map[string]bool     // where one of them was found
+	addrs map[string]bool     // addresses at which a revoked process was found
 	open  map[*known]bool
 }
 
@@ -31,7 +31,7 @@ type known struct {
 	net.Conn
 	all  *outcasts
 	cert *x509.Certificate
-	addr string // where it was dialled; "": the other side has dialled
+	addr string // the dialled address; "": the other side has dialled
 }
 
 func keyOf(cert *x509.Certificate) token.Hash { return token.HashOf(cert.RawSubjectPublicKeyInfo) }
@@ -44,8 +44,8 @@ func (k *known) Close() error {
 	return k.Conn.Close()
 }
 
-// Revoke has this process speak to none of these keys any more: their open connections are closed.
-// It returns whose that were. Those of an earlier list that are not in this one may come again.
+// Revoke closes the open connections with these keys, refuses later ones, and returns the names of
+// the closed ones. Keys of an earlier list that are not in this one are accepted again.
 func (id *Identity) Revoke(keys []token.Hash) (closed []string) {
 	o := &id.outcasts
 	o.mu.Lock()
@@ -63,7 +63,7 @@ func (id *Identity) Revoke(keys []token.Hash) (closed []string) {
 	o.mu.Unlock()
 	named := map[string]bool{}
 	for _, k := range theirs {
-		go HangUp(k) // which may wait for a while until the other side has been told
+		go HangUp(k) // may wait for a while, for the alert to the other side
 		if role, name, err := WhoIs(k.cert); err == nil && !named[name] {
 			named[name] = true
 			closed = append(closed, fmt.Sprintf("%s %s", role, name))
@@ -72,7 +72,7 @@ func (id *Identity) Revoke(keys []token.Hash) (closed []string) {
 	return closed
 }
 
-// Revoked returns the keys with which this process has nothing to do.
+// Revoked returns the revoked keys.
 func (id *Identity) Revoked() (keys []token.Hash) {
 	id.outcasts.mu.Lock()
 	defer id.outcasts.mu.Unlock()
@@ -82,14 +82,14 @@ func (id *Identity) Revoked() (keys []token.Hash) {
 	return keys
 }
 
-// IsOutcast says whether who was last found at an address that was dialled is one of those.
+// IsOutcast reports whether the process that was last found at a dialled address is revoked.
 func (id *Identity) IsOutcast(addr string) bool {
 	id.outcasts.mu.Lock()
 	defer id.outcasts.mu.Unlock()
 	return id.outcasts.addrs[addr]
 }
 
-// found notes where one of them is. It holds the lock.
+// found records the address of a revoked process. The caller holds mu.
 func (o *outcasts) found(addr string) {
 	if addr == "" {
 		return
@@ -100,14 +100,14 @@ func (o *outcasts) found(addr string) {
 	o.addrs[addr] = true
 }
 
-// refuses says whether the other side is one of them.
+// refuses reports whether the other side is revoked.
 func (o *outcasts) refuses(cert *x509.Certificate) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.keys[keyOf(cert)]
 }
 
-// keep returns a connection that is closed once its other side is one of them: it may be by now.
+// keep returns a connection that is closed once its other side is revoked, which may already be so.
 func (o *outcasts) keep(conn net.Conn, cert *x509.Certificate, addr string) (net.Conn, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -130,18 +130,18 @@ type guarded struct {
 	id *Identity
 }
 
-// credentials returns how gRPC speaks with others.
+// credentials returns the transport credentials for gRPC.
 func (id *Identity) credentials(c *tls.Config) credentials.TransportCredentials {
 	return guarded{credentials.NewTLS(c), id}
 }
 
-// ClientHandshake is that of TLS.
+// ClientHandshake makes the handshake of TLS, and keeps the connection.
 func (g guarded) ClientHandshake(ctx context.Context, authority string, raw net.Conn) (net.Conn, credentials.AuthInfo, error) {
 	conn, info, err := g.TransportCredentials.ClientHandshake(ctx, authority, raw)
 	return g.shaken(conn, info, err, raw.RemoteAddr().String())
 }
 
-// ServerHandshake is that of TLS.
+// ServerHandshake makes the handshake of TLS, and keeps the connection.
 func (g guarded) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInfo, error) {
 	conn, info, err := g.TransportCredentials.ServerHandshake(raw)
 	if is, ok := info.(credentials.TLSInfo); ok && err == nil {
@@ -150,13 +150,13 @@ func (g guarded) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInfo, 
 	return g.shaken(conn, info, err, "")
 }
 
-// Clone copies it.
+// Clone returns a copy.
 func (g guarded) Clone() credentials.TransportCredentials {
 	return guarded{g.TransportCredentials.Clone(), g.id}
 }
 
-// shaken keeps a connection after the handshake. One without a certificate is of somebody who is
-// about to join.
+// shaken keeps a connection after the handshake. A connection without a certificate is of a process
+// that is about to join.
 func (g guarded) shaken(conn net.Conn, info credentials.AuthInfo, err error, addr string) (net.Conn, credentials.AuthInfo, error) {
 	if err != nil {
 		if errors.Is(err, ErrRevoked) {

@@ -17,8 +17,8 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/internal/token"
 )
 
-// TestRevoke: connections that are open end at once, on whichever side the revoked one is, and no
-// new one is made. Those of others stay, and who is on the list no more may come again.
+// TestRevoke: open connections with a revoked process end at once, on either side, and new ones are
+// refused. Those of others stay, and a process that leaves the list is accepted again.
 func TestRevoke(t *testing.T) {
 	dir := t.TempDir()
 	authority, err := NewAuthority("p")
@@ -80,8 +80,8 @@ func TestRevoke(t *testing.T) {
 	assert.NoError(t, probe(dial(guest, masterAt)))
 }
 
-// TestRevokedMeanwhile: who is revoked between its handshake and the moment at which its connection
-// is known is cut off, too.
+// TestRevokedMeanwhile: a process that is revoked between its handshake and the registration of its
+// connection is cut off, too.
 func TestRevokedMeanwhile(t *testing.T) {
 	dir := t.TempDir()
 	authority, err := NewAuthority("p")

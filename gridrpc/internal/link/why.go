@@ -9,19 +9,19 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// IsSilence reports whether an error of a call is the silence of the other side.
+// IsSilence reports whether an error of a call means that the other side did not answer.
 func IsSilence(err error) bool {
 	said := status.Convert(err)
 	return said.Code() == codes.DeadlineExceeded || said.Code() == codes.Unavailable && strings.Contains(said.Message(), context.DeadlineExceeded.Error()) // in a handshake
 }
 
-// IsRefusal reports whether an error of a call is the answer of a machine that no process listens.
+// IsRefusal reports whether an error of a call means that no process listens at the address.
 func IsRefusal(err error) bool {
 	said := status.Convert(err)
 	return said.Code() == codes.Unavailable && strings.Contains(said.Message(), syscall.ECONNREFUSED.Error())
 }
 
-// Why gives an error of a call in plain words, without those of gRPC.
+// Why describes an error of a call in plain words, without the terms of gRPC.
 func Why(err error) string {
 	switch {
 	case IsSilence(err):

@@ -1,9 +1,9 @@
-// Package ranking is the rule by which agents find the servers that are best for a request:
-// servers report estimates, agents keep the latest of each child and answer from them, and
-// the root books what it has promised.
+// Package ranking has the rule by which agents choose the best servers for a request. Servers
+// report estimates, agents store the latest report of each child and answer from these reports, and
+// the root books the calls that it has assigned.
 //
-// Best is who is done first: the wait until a call would begin, the time for bytes that are
-// not there yet (its argument, and its checkpoint, unless the same machine has that), and the
-// work over the rate. A server whose rate nobody knows is taken for
-// an average one, so that it is tried. See Estimate.completion.
+// The best server completes the call first. The time is the sum of the wait until the call begins,
+// the transfer of missing bytes (the argument, and the checkpoint unless the same machine has it),
+// and the work divided by the rate. A server with an unknown rate counts as an average one, so that
+// it gets calls. See Estimate.completion.
 package ranking

@@ -5,29 +5,29 @@ import (
 	"slices"
 )
 
-// index is the same as the reports of all children, to decide by: made when the first decision
-// after a change asks for it, because there are many decisions and few changes.
+// index holds the reports of all children in a form for decisions. The first decision after a
+// change builds it, because there are many decisions and few changes.
 type index struct {
-	all      []*slot // in the order in which they came
+	all      []*slot // in the order of arrival
 	services map[string]*offers
 }
 
-// slot is one server's offer of one service.
+// slot is the offer of one service by one server.
 type slot struct {
 	latest *Estimate
-	copies []*Estimate // as children have it, the latest among them: several if the server moves from one to the other
+	copies []*Estimate // the reports of all children, latest included; several while the server moves between children
 }
 
-// offers are those of one service.
+// offers are the offers of one service.
 type offers struct {
 	slots []*slot
-	usual float64 // rate of an average one
+	usual float64 // rate of an average server
 }
 
 // offer names a slot.
 type offer struct{ service, server string }
 
-// look returns the index of what is known now.
+// look returns the index of the present reports.
 func (t *Table) look() *index {
 	if t.index != nil {
 		return t.index
@@ -49,7 +49,7 @@ func (t *Table) look() *index {
 			}
 		}
 	}
-	for _, s := range x.all { // once for each service would do, but maps have no order
+	for _, s := range x.all { // not over the map of services, which has no order
 		if o := x.services[s.latest.Service]; o.usual == 0 {
 			o.usual = medianRate(o.slots, nil)
 		}
@@ -68,15 +68,16 @@ func (x *index) add(s *slot) {
 	o.slots = append(o.slots, s)
 }
 
-// place is a candidate and what it is sorted by.
+// place is a candidate and its sort keys.
 type place struct {
 	e    *Estimate
 	full int
 	done float64 // seconds from now
 }
 
-// compare brings places into the order of the service's metric, and of completion where that is
-// equal, as without a metric; equal ones are sorted by name, so that all agents have one order.
+// compare orders places by free places, then by the metric of the service, then by completion,
+// which decides without a metric. Equal places are ordered by name, so that all agents have the
+// same order.
 func (p place) compare(o place) int {
 	return cmp.Or(cmp.Compare(p.full, o.full), cmp.Compare(p.e.Metric, o.e.Metric), cmp.Compare(p.done, o.done), cmp.Compare(p.e.Server.Name, o.e.Server.Name))
 }
@@ -106,7 +107,7 @@ func (o *offers) best(r Request) []place {
 	return best
 }
 
-// medianRate is the rate of an average server that is not excluded; 0 if none is known.
+// medianRate returns the median of the known rates of servers that are not excluded, or 0.
 func medianRate(slots []*slot, exclude []Server) float64 {
 	var rates []float64
 	for _, s := range slots {

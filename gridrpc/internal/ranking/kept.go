@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Kept is a call that a server keeps for clients that may be gone.
+// Kept is a call that a server keeps, although its client may have ended.
 type Kept struct {
 	Call    [16]byte
 	Attempt uint32
@@ -16,23 +16,23 @@ type Kept struct {
 	Done    bool // there is an outcome
 }
 
-// KeptMax bounds what an agent tells of its subtree.
+// KeptMax bounds the kept calls in the report of an agent.
 const KeptMax = 1 << 15
 
-// shelf is what the subtree of a child keeps.
+// shelf holds the kept calls in the subtree of a child.
 type shelf struct {
 	child uint64
 	list  []Kept
 }
 
-// Keeps is the table of kept calls of an agent: soft state, which children tell anew to whoever
-// becomes their parent. There are as many versions of it as there were changes.
+// Keeps is the table of kept calls of an agent. It is soft state: children report it again to each
+// new parent. Each change increments Version.
 type Keeps struct {
 	Version uint64
 	shelves []shelf
 }
 
-// Report replaces what a child has told before.
+// Report replaces the earlier report of a child.
 func (k *Keeps) Report(child uint64, list []Kept) {
 	k.Drop(child)
 	if len(list) > 0 {
@@ -41,7 +41,7 @@ func (k *Keeps) Report(child uint64, list []Kept) {
 	}
 }
 
-// Drop forgets a child.
+// Drop removes a child.
 func (k *Keeps) Drop(child uint64) {
 	n := len(k.shelves)
 	k.shelves = slices.DeleteFunc(k.shelves, func(s shelf) bool { return s.child == child })
@@ -50,8 +50,8 @@ func (k *Keeps) Drop(child uint64) {
 	}
 }
 
-// All returns the kept calls in the order of their names, each once: with its latest attempt,
-// and of that the latest incarnation.
+// All returns the kept calls in the order of their names, each once: the latest attempt, at the
+// latest incarnation of its server.
 func (k *Keeps) All() []Kept {
 	var all []Kept
 	for _, s := range k.shelves {
@@ -67,7 +67,8 @@ func (k *Keeps) All() []Kept {
 	return all[:min(len(all), KeptMax)]
 }
 
-// compare says whether a is a later attempt than b, or at a later incarnation, or has got further.
+// compare returns 1 if a is a later attempt than b, or is at a later incarnation, or is done and b
+// is not.
 func (a Kept) compare(b Kept) int {
 	done := func(x Kept) uint64 {
 		if x.Done {
@@ -80,7 +81,7 @@ func (a Kept) compare(b Kept) int {
 		[]uint64{uint64(b.Attempt), b.Server.Incarnation, done(b)})
 }
 
-// Find returns one of them.
+// Find returns the latest attempt of a call.
 func (k *Keeps) Find(call [16]byte) (best Kept, ok bool) {
 	for _, s := range k.shelves {
 		for _, one := range s.list {

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestKeeps: a call is found at its latest attempt, as long as the child that told of it is there.
+// TestKeeps: a call is found at its latest attempt, as long as the child that reported it is there.
 func TestKeeps(t *testing.T) {
 	var k Keeps
 	a1 := Kept{Call: [16]byte{1}, Attempt: 1, Server: Server{"a", 1}}
@@ -24,12 +24,12 @@ func TestKeeps(t *testing.T) {
 	assert.Equal(t, b2, got)
 	assert.Equal(t, []Kept{other, b2}, k.All())
 
-	k.Report(3, []Kept{b2again}) // a server that was started anew, and joined another agent
+	k.Report(3, []Kept{b2again}) // a server that was restarted, and joined another agent
 	got, _ = k.Find(a1.Call)
 	assert.Equal(t, b2again, got)
 	version := k.Version
 	k.Report(9, nil)
-	assert.Equal(t, version, k.Version, "who keeps nothing changes nothing")
+	assert.Equal(t, version, k.Version, "an empty report changes nothing")
 	k.Drop(3)
 	k.Report(2, nil)
 	got, _ = k.Find(a1.Call)

@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// nearMax is how many similar names are told.
+// nearMax bounds the number of similar names in an answer.
 const nearMax = 3
 
-// Near returns the known services whose names are most like one that nobody offers.
+// Near returns the known services with names most similar to that of an unknown service.
 func (t *Table) Near(service string) []string {
 	var names []string
 	for _, e := range t.Estimates("") {
@@ -27,7 +27,7 @@ func Nearest(word string, names []string) []string {
 	})
 }
 
-// Distance is how many characters have to be changed, added or left out (Levenshtein).
+// Distance returns the number of bytes to change, add or delete (Levenshtein).
 func Distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

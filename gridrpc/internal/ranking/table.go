@@ -13,50 +13,49 @@ type Server struct {
 	Incarnation uint64
 }
 
-// Estimate is what a server has said of one of its services.
+// Estimate is the report of a server about one of its services.
 type Estimate struct {
 	Server    Server
 	Addr      string
 	Host      string // its machine
 	Service   string
-	Number    uint64  // grows with each thing that the server says
+	Number    uint64  // grows with each report of the server
 	Wait      float64 // seconds until a call would begin
-	Rate      float64 // units of work a second; 0 is not known
-	Bandwidth float64 // bytes a second to it; 0 is not known
-	Metric    float64 // of the service's own: a lower one is better
-	Free      int     // calls that it would take
+	Rate      float64 // units of work per second; 0: unknown
+	Bandwidth float64 // bytes per second to the server; 0: unknown
+	Metric    float64 // defined by the service: lower is better
+	Free      int     // calls that the server would accept
 	Said      mono.Time
-	booked    float64 // seconds of work promised since then
+	booked    float64 // seconds of work assigned since then
 }
 
-// Request is what a call needs.
+// Request describes the needs of a call.
 type Request struct {
 	Service string
 	Work    float64  // in units of the service
 	Bytes   float64  // of its argument
-	Saved   float64  // bytes of the checkpoint that it goes on from
-	Holders []string // hosts that have this checkpoint, as far as is known
+	Saved   float64  // bytes of the checkpoint from which it continues
+	Holders []string // the known hosts with this checkpoint
 	Exclude []Server
 }
 
-// CandidatesMax is how many servers an answer names.
+// CandidatesMax bounds the number of servers in an answer.
 const CandidatesMax = 4
 
-// child is what an agent knows of the subtree of a child.
+// child holds the estimates of the subtree of a child.
 type child struct {
 	id   uint64
 	list []Estimate
 }
 
-// Table is what an agent knows: the latest report of each child, in the order in which they
-// came.
+// Table holds the latest report of each child, in the order of their first reports.
 type Table struct {
 	children []child
-	Changed  mono.Time // when a child or a service last came or went
-	index    *index    // nil: the children have changed since it was made
+	Changed  mono.Time // when a child or a service last appeared or disappeared
+	index    *index    // nil: the children have changed since the last decision
 }
 
-// Report replaces what a child has said before.
+// Report replaces the earlier report of a child.
 func (t *Table) Report(id uint64, list []Estimate, now mono.Time) {
 	i := slices.IndexFunc(t.children, func(c child) bool { return c.id == id })
 	if i < 0 {
@@ -72,8 +71,9 @@ func (t *Table) Report(id uint64, list []Estimate, now mono.Time) {
 	t.children[i].list, t.index = list, nil
 }
 
-// keepBooking goes on with what was promised since the server has said this: an agent between
-// repeats it whenever another server says something, mostly at the same place.
+// keepBooking keeps the booked work if the estimate is the same report of the server as before. An
+// agent in between repeats that report when another server reports, usually at the same place in
+// the list.
 func (e *Estimate) keepBooking(before []Estimate, place int) {
 	if place >= len(before) || !sameOffer(*e, before[place]) {
 		place = slices.IndexFunc(before, func(o Estimate) bool { return sameOffer(*e, o) })
@@ -85,7 +85,7 @@ func (e *Estimate) keepBooking(before []Estimate, place int) {
 
 func sameOffer(a, b Estimate) bool { return a.Server == b.Server && a.Service == b.Service }
 
-// Drop forgets a child.
+// Drop removes a child.
 func (t *Table) Drop(id uint64, now mono.Time) {
 	n := len(t.children)
 	t.children = slices.DeleteFunc(t.children, func(c child) bool { return c.id == id })
@@ -94,9 +94,8 @@ func (t *Table) Drop(id uint64, now mono.Time) {
 	}
 }
 
-// Estimates returns what is known of a service; of all if service is "". One server that two
-// children report, because it moves from one to the other, is in it once, with what it said
-// last.
+// Estimates returns the estimates for a service, or for all services if service is "". A server
+// that two children report, because it moves between them, is listed once, with its latest report.
 func (t *Table) Estimates(service string) []Estimate {
 	x := t.look()
 	slots := x.all
@@ -113,13 +112,13 @@ func (t *Table) Estimates(service string) []Estimate {
 	return all
 }
 
-// older says whether e is of an older incarnation than o, or was said before it.
+// older reports whether e is of an older incarnation than o, or an earlier report of the same one.
 func (e *Estimate) older(o *Estimate) bool {
 	return cmp.Or(cmp.Compare(e.Server.Incarnation, o.Server.Incarnation), cmp.Compare(e.Said, o.Said)) < 0
 }
 
-// Best returns the servers that are best for a request, the best first, and whether anybody
-// offers the service at all. Who has no place comes last: a place may be free by the time.
+// Best returns the best servers for a request, the best first, and whether any server offers the
+// service. Servers without a free place come last: a place may become free in time.
 func (t *Table) Best(r Request) (best []Estimate, known bool) {
 	o := t.look().services[r.Service]
 	if o == nil {
@@ -138,16 +137,16 @@ func full(e *Estimate) int {
 	return 1
 }
 
-// completion is when a call would be done at the server, in seconds from now.
+// completion returns the time until a call would be complete at the server, in seconds.
 func (e *Estimate) completion(r Request, usual float64) float64 {
 	return e.Wait + e.booked + e.missing(r)/cmp.Or(e.Bandwidth, usualBandwidth) + e.duration(r, usual)
 }
 
-// usualBandwidth is that of a server of which nobody knows it, in bytes a second: of a network of 1
-// Gbit/s.
+// usualBandwidth is the assumed bandwidth if none is known, in bytes per second: that of a network
+// with 1 Gbit/s.
 const usualBandwidth = 125e6
 
-// missing is how many bytes of a call are not at the server yet.
+// missing returns the number of bytes of a call that are not at the server yet.
 func (e *Estimate) missing(r Request) float64 {
 	if r.Saved > 0 && slices.Contains(r.Holders, e.Host) {
 		return r.Bytes
@@ -166,11 +165,12 @@ func (e *Estimate) duration(r Request, usual float64) float64 {
 	return r.Work / rate
 }
 
-// unknownTakes is what a call is booked for if no rate is known, in seconds.
+// unknownTakes is the booked time of a call if no rate is known, in seconds.
 const unknownTakes = 1e-3
 
-// Wait returns how long a call would wait at a server, in seconds, of which so many calls have
-// taken places, and a body takes so long: 0 is not known. On average a body that runs is half done.
+// Wait returns the time that a call would wait at a server, in seconds. The arguments are the
+// number of places, the number of calls there, and the duration of a body, 0 if unknown. On average
+// a running body is half done.
 func Wait(places, taken int, each float64) float64 {
 	if taken < places {
 		return 0
@@ -178,9 +178,9 @@ func Wait(places, taken int, each float64) float64 {
 	return (float64(taken-places) + 0.5) / float64(places) * max(each, unknownTakes)
 }
 
-// Book notes that a call was promised to a server: until its next report it is taken to be
-// busy for as long as the call takes, and to have a place less. So the clients of the same
-// moment are not all sent to one server.
+// Book records that a call was assigned to a server. Until the next report of the server, it counts
+// as busy for the duration of the call, and has one free place less. So simultaneous clients are
+// not all sent to one server.
 func (t *Table) Book(r Request, to Server) {
 	o := t.look().services[r.Service]
 	if o == nil {

@@ -23,9 +23,8 @@ func names(all []Estimate) (list []string) {
 	return list
 }
 
-// TestBestIsWhoIsDoneFirst: wait, bytes and work count, and who is not known is average.
-// TestMetric: servers with a free place are in the order of the metric, then of the completion; a
-// full one is last whatever its metric.
+// TestMetric: servers with a free place are in the order of the metric, then of the completion. A
+// full server is last for any metric.
 func TestMetric(t *testing.T) {
 	var table Table
 	offer := func(name string, metric, wait float64, free int) Estimate {
@@ -40,6 +39,8 @@ func TestMetric(t *testing.T) {
 	assert.Equal(t, []string{"cheap", "fast", "slow", "full"}, names)
 }
 
+// TestBestIsWhoIsDoneFirst: wait, bytes and work count, and a server with an unknown rate is
+// average.
 func TestBestIsWhoIsDoneFirst(t *testing.T) {
 	var table Table
 	far := est("far", 0, 100)
@@ -59,8 +60,8 @@ func TestBestIsWhoIsDoneFirst(t *testing.T) {
 	assert.False(t, known)
 }
 
-// TestCheckpointNearby: of servers that are alike those on a machine that has the checkpoint come
-// first, as it does not have to be brought; not if they are busy for longer than that takes.
+// TestCheckpointNearby: among equal servers those on a machine with the checkpoint come first,
+// because it needs no transfer, unless they are busy for longer than the transfer takes.
 func TestCheckpointNearby(t *testing.T) {
 	var table Table
 	at := func(name, host string, wait float64) Estimate {
@@ -77,7 +78,7 @@ func TestCheckpointNearby(t *testing.T) {
 	assert.Equal(t, []string{"b", "a", "d", "c"}, order(1, "h2"))
 	assert.Equal(t, []string{"b", "a", "d", "c"}, order(usualBandwidth/4, "h2", "h3"), "c would begin later than it is brought")
 	assert.Equal(t, []string{"b", "c", "a", "d"}, order(usualBandwidth, "h2", "h3"), "it takes a second")
-	assert.Equal(t, []string{"a", "b", "d", "c"}, order(usualBandwidth), "nobody knows where it is")
+	assert.Equal(t, []string{"a", "b", "d", "c"}, order(usualBandwidth), "no holder is known")
 
 	slow, quick := at("slow", "h4", 0), at("quick", "h5", 0.5)
 	slow.Bandwidth, quick.Bandwidth = 10, 1000
@@ -86,8 +87,8 @@ func TestCheckpointNearby(t *testing.T) {
 	assert.Equal(t, []string{"slow", "quick"}, order(100, "h4"), "1 s and 1.6 s")
 }
 
-// TestWait: a server all of whose places are taken is worse than one that has a free one, also
-// while nobody knows how long a body takes.
+// TestWait: a server without a free place is worse than one with a free place, also while the
+// duration of a body is unknown.
 func TestWait(t *testing.T) {
 	assert.Zero(t, Wait(2, 1, 30))
 	assert.Equal(t, 7.5, Wait(2, 2, 30))
@@ -112,7 +113,7 @@ func TestBookedUntilTheNextReport(t *testing.T) {
 	table.Book(r, best[0].Server)
 	best, _ = table.Best(r)
 	assert.Equal(t, "b", best[0].Server.Name)
-	report() // an agent repeats what the server had said before
+	report() // an agent repeats the earlier report of the server
 	best, _ = table.Best(r)
 	assert.Equal(t, "b", best[0].Server.Name)
 	number++
@@ -121,7 +122,7 @@ func TestBookedUntilTheNextReport(t *testing.T) {
 	assert.Equal(t, "a", best[0].Server.Name)
 }
 
-// TestEachServerOnce: who moves from child to child, or was started anew, is named once (G6).
+// TestEachServerOnce: a server that moves between children, or was restarted, is listed once (G6).
 func TestEachServerOnce(t *testing.T) {
 	var table Table
 	old, young := est("a", 7, 1), est("a", 1, 1)
@@ -191,7 +192,7 @@ func slowly(children [][]Estimate, r Request) (list []string) {
 	return names(all[:min(len(all), CandidatesMax)])
 }
 
-// TestBestAsDefined: on random tables that change the choice is the one that sorting gives.
+// TestBestAsDefined: on random tables that change, the choice equals that of sorting.
 func TestBestAsDefined(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	number := uint64(0)
@@ -205,7 +206,7 @@ func TestBestAsDefined(t *testing.T) {
 				e := est(string(rune('a'+random.IntN(9))), float64(random.IntN(3)), float64(random.IntN(3)))
 				e.Server.Incarnation, e.Said, e.Free = uint64(1+random.IntN(2)), mono.Time(random.IntN(3)), random.IntN(2)
 				number++
-				e.Number = number // nothing is promised of it yet
+				e.Number = number // no call is booked for it yet
 				if !slices.ContainsFunc(children[i], func(o Estimate) bool { return o.Server.Name == e.Server.Name }) {
 					children[i] = append(children[i], e)
 				}
@@ -215,7 +216,7 @@ func TestBestAsDefined(t *testing.T) {
 			for range random.IntN(3) {
 				r.Exclude = append(r.Exclude, Server{string(rune('a' + random.IntN(9))), uint64(1 + random.IntN(2))})
 			}
-			order := make([][]Estimate, 0, len(children)) // children are asked in the order in which they came
+			order := make([][]Estimate, 0, len(children)) // in the order of their first reports
 			for _, c := range table.children {
 				order = append(order, children[c.id])
 			}
@@ -244,7 +245,7 @@ func BenchmarkDecision(b *testing.B) {
 	}
 }
 
-// TestNear: what somebody may have meant.
+// TestNear: suggestions for a misspelt name.
 func TestNear(t *testing.T) {
 	var table Table
 	table.Report(1, []Estimate{{Service: "square"}, {Service: "sum"}, {Service: "dgemm"}, {Service: "cholesky"}}, 0)

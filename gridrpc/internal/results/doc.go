@@ -1,8 +1,7 @@
-// Package results is where a server holds results of calls that are kept, if they are large: in
-// the store of the platform.
+// Package results stores the large results of kept calls in the store of the platform.
 //
 //	kept/SERVER/CALL-ATTEMPT    a header in one line, then the result
 //
-// What an incarnation of a server has put there the next one of the same name finds. Whoever
-// reads it gets the whole result or an error.
+// The next incarnation of a server finds the results of the earlier ones of the same name. A reader
+// gets either the whole result or an error.
 package results

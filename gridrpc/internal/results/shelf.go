@@ -15,13 +15,13 @@ import (
 	"github.com/goulfm/goulfm/recovery/checkpoint"
 )
 
-// ErrMalformed is wrapped by the errors of what is no held result, or not a whole one.
+// ErrMalformed is wrapped by each error for data that is not a complete stored result.
 var ErrMalformed = errors.New("shelf: malformed result")
 
 // Prefix begins all keys.
 const Prefix = "kept/"
 
-// Record is what a result is.
+// Record is the header of a stored result.
 type Record struct {
 	Call    string // in hexadecimal digits
 	Attempt uint32 // from 1
@@ -38,7 +38,7 @@ const (
 	resultMax = 1 << 30
 )
 
-// Shelf is that of one server.
+// Shelf holds the stored results of one server.
 type Shelf struct {
 	store  checkpoint.Store
 	server string
@@ -51,7 +51,7 @@ func (s *Shelf) prefix() string { return Prefix + s.server + "/" }
 
 func (s *Shelf) key(r Record) string { return fmt.Sprintf("%s%s-%d", s.prefix(), r.Call, r.Attempt) }
 
-// Put holds a result. Size and Sum of r are set here.
+// Put stores a result. Put sets Size and Sum of r.
 func (s *Shelf) Put(ctx context.Context, r Record, result []byte) error {
 	sum := sha256.Sum256(result)
 	r.Size, r.Sum = int64(len(result)), hex.EncodeToString(sum[:])
@@ -60,7 +60,7 @@ func (s *Shelf) Put(ctx context.Context, r Record, result []byte) error {
 		return err
 	}
 	header = append(header, '\n')
-	if _, _, err := Decode(header); err != nil { // what could not be read is not written
+	if _, _, err := Decode(header); err != nil { // a header that cannot be read is not written
 		return err
 	}
 	whole := io.MultiReader(bytes.NewReader(header), bytes.NewReader(result))
@@ -94,7 +94,8 @@ func (s *Shelf) read(ctx context.Context, key string, most int64) ([]byte, error
 	return data, errors.Join(err, r.Close())
 }
 
-// List returns what this server holds. What cannot be read is left out, and told in the error.
+// List returns the records of this server. A record that cannot be read is left out and named in
+// the error.
 func (s *Shelf) List(ctx context.Context) (all []Record, err error) {
 	items, err := s.store.List(ctx, s.prefix())
 	if err != nil {
@@ -124,7 +125,7 @@ func (s *Shelf) Remove(ctx context.Context, call string, attempt uint32) error {
 	return s.store.Delete(ctx, s.key(Record{Call: call, Attempt: attempt}))
 }
 
-// Decode reads a header, and returns it and what follows.
+// Decode reads a header, and returns the record and the data after the header.
 func Decode(data []byte) (r Record, rest []byte, err error) {
 	line, _, ok := bytes.Cut(data[:min(len(data), headerMax)], []byte("\n"))
 	if !ok {

@@ -17,7 +17,7 @@ import (
 
 var call = strings.Repeat("0a", 16)
 
-// TestShelf: what one incarnation holds the next one finds, until it is removed.
+// TestShelf: the next incarnation finds a stored result until it is removed.
 func TestShelf(t *testing.T) {
 	root := t.TempDir()
 	store := checkpoint.Dir(root)
@@ -48,7 +48,7 @@ func TestShelf(t *testing.T) {
 	assert.Len(t, all, 1)
 }
 
-// TestEveryChangeIsFound: no byte of a held result changes, or is cut off, without an error.
+// TestEveryChangeIsFound: each changed or missing byte of a stored result is an error.
 func TestEveryChangeIsFound(t *testing.T) {
 	root := t.TempDir()
 	s := New(checkpoint.Dir(root), "s1")
@@ -61,7 +61,7 @@ func TestEveryChangeIsFound(t *testing.T) {
 		bad := bytes.Clone(good)
 		bad[at] ^= 0x55
 		require.NoError(t, os.WriteFile(path, bad, 0o600))
-		if got, err := s.Get(t.Context(), call, 1); err == nil { // then it was in what only List tells
+		if got, err := s.Get(t.Context(), call, 1); err == nil { // the byte is of a field that only List returns
 			require.Equal(t, "the result", string(got), "byte %d", at)
 		}
 		require.NoError(t, os.WriteFile(path, good[:at], 0o600))
@@ -70,7 +70,7 @@ func TestEveryChangeIsFound(t *testing.T) {
 	}
 }
 
-// FuzzDecode: any bytes are refused, or are a header that can be written again.
+// FuzzDecode: bytes are either refused, or are a header that can be written again.
 func FuzzDecode(f *testing.F) {
 	good, err := json.Marshal(Record{Call: call, Attempt: 1, Size: 3, Sum: strings.Repeat("ab", 32)})
 	assert.NoError(f, err)

@@ -19,8 +19,8 @@ import (
 	"github.com/goulfm/goulfm/recovery/checkpoint"
 )
 
-// disk is what a master must not forget: for whom it has voted, and the log. Both are small: the
-// log gets one entry for each leader, so the whole is written anew at each change.
+// disk is the persistent state of a master: its vote and the log. Both are small, because the log
+// has one entry for each leader. So each change writes the whole file again.
 type disk struct {
 	path string
 
@@ -75,7 +75,7 @@ func decodeMemory(data []byte) (m memory, err error) {
 	return m, nil
 }
 
-// save has a memory be the one that outlives the process. It holds the lock.
+// save writes a memory to the file and, on success, makes it the present one. The caller holds mu.
 func (d *disk) save(m memory) error {
 	data, err := json.Marshal(m)
 	if err != nil {
@@ -88,7 +88,7 @@ func (d *disk) save(m memory) error {
 	return err
 }
 
-// Set keeps a value.
+// Set stores a value.
 func (d *disk) Set(key, value []byte) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -101,14 +101,14 @@ func (d *disk) Set(key, value []byte) error {
 	return d.save(m)
 }
 
-// Get returns a value, or nothing.
+// Get returns a value, or nil.
 func (d *disk) Get(key []byte) ([]byte, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return bytes.Clone(d.now.Values[string(key)]), nil
 }
 
-// SetUint64 keeps a number.
+// SetUint64 stores a number.
 func (d *disk) SetUint64(key []byte, value uint64) error {
 	return d.Set(key, binary.BigEndian.AppendUint64(nil, value))
 }
@@ -122,7 +122,7 @@ func (d *disk) GetUint64(key []byte) (uint64, error) {
 	return binary.BigEndian.Uint64(v), nil
 }
 
-// FirstIndex returns that of the first entry, or 0.
+// FirstIndex returns the index of the first entry, or 0.
 func (d *disk) FirstIndex() (uint64, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -132,7 +132,7 @@ func (d *disk) FirstIndex() (uint64, error) {
 	return d.now.Logs[0].Index, nil
 }
 
-// LastIndex returns that of the last entry, or 0.
+// LastIndex returns the index of the last entry, or 0.
 func (d *disk) LastIndex() (uint64, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -142,7 +142,7 @@ func (d *disk) LastIndex() (uint64, error) {
 	return d.now.Logs[len(d.now.Logs)-1].Index, nil
 }
 
-// find returns where the entry of an index is, or would be.
+// find returns the position of the entry with an index, or the position at which to insert it.
 func (m memory) find(index uint64) (int, bool) {
 	return slices.BinarySearchFunc(m.Logs, index, func(l raft.Log, index uint64) int {
 		switch {
@@ -167,10 +167,10 @@ func (d *disk) GetLog(index uint64, l *raft.Log) error {
 	return nil
 }
 
-// StoreLog keeps an entry.
+// StoreLog stores an entry.
 func (d *disk) StoreLog(l *raft.Log) error { return d.StoreLogs([]*raft.Log{l}) }
 
-// StoreLogs keeps entries, in the place of those of the same indices.
+// StoreLogs stores entries, and replaces entries with the same indices.
 func (d *disk) StoreLogs(list []*raft.Log) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -186,7 +186,7 @@ func (d *disk) StoreLogs(list []*raft.Log) error {
 	return d.save(m)
 }
 
-// DeleteRange forgets entries, both ends included.
+// DeleteRange deletes the entries from first to last, both included.
 func (d *disk) DeleteRange(first, last uint64) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -1,11 +1,11 @@
-// Package root decides which of several masters is the root: they are a Raft group, whose leader is
-// it, and whose term is that of its reign. A majority of them has to be there.
+// Package root elects the root among several masters. The masters are a Raft group: the leader is
+// the root, and the Raft term is the term of its reign. A majority of the masters is required.
 //
-// Nothing is agreed on but that: a root holds no data, and what it knows comes up again with the
-// links of its children. So the log has one empty entry for each leader, and who is the root is not
-// looked up in it: a process asks all masters, and the one that is it says so.
+// The group agrees on nothing else. A root holds no data, and its children report their state again
+// when they link to it. So the log has one empty entry for each leader. The log does not name the
+// root: a process asks all masters, and the root answers that it is the root.
 //
-// A leader that does not reach a majority for leaseFor steps down, be it cut off or stopped
-// meanwhile; another one begins heartbeatWithin and a little more after the last that was heard of
-// it.
+// A leader that does not reach a majority for leaseFor steps down, whether it was cut off or
+// stopped. The other masters elect a leader a little later than heartbeatWithin after the last
+// heartbeat of the former one.
 package root

@@ -14,19 +14,19 @@ import (
 // Peer is a master.
 type Peer struct {
 	Name string
-	Addr string // HOST:PORT at which it takes the other masters
+	Addr string // HOST:PORT at which it listens for the other masters
 }
 
-// Config is what a master joins its group with.
+// Config configures the membership of a master in its group.
 type Config struct {
 	Name  string // of this master: one of Peers
-	File  string // what must outlive this process is there: nobody else may use it
+	File  string // persistent state of this master; no other process may use it
 	Peers []Peer // the same at all masters
 	TLS   *tls.Config
 }
 
-// Times of the group. The design of a leader's end is that of Raft: what is shorter than a garbage
-// collection, or a wait for a core, would end good ones.
+// Times of the group. A time shorter than a garbage collection, or than a wait for a core, would
+// depose leaders that work.
 const (
 	heartbeatWithin = 400 * time.Millisecond
 	electWithin     = 400 * time.Millisecond
@@ -35,13 +35,13 @@ const (
 	connections     = 3 // to each other master
 )
 
-// Group is this master's place in it.
+// Group is the membership of this master in the Raft group.
 type Group struct {
 	raft      *raft.Raft
 	transport *raft.NetworkTransport
 }
 
-// Join has this master take part. It listens from now on.
+// Join makes this master a member of the group. The master listens from now on.
 func Join(c Config) (*Group, error) {
 	servers, mine, err := c.servers()
 	if err != nil {
@@ -59,7 +59,7 @@ func Join(c Config) (*Group, error) {
 	conf := raft.DefaultConfig()
 	conf.LocalID, conf.LogOutput = raft.ServerID(c.Name), io.Discard
 	conf.HeartbeatTimeout, conf.ElectionTimeout, conf.LeaderLeaseTimeout = heartbeatWithin, electWithin, leaseFor
-	snapshots := raft.NewInmemSnapshotStore() // one is made after thousands of leaders
+	snapshots := raft.NewInmemSnapshotStore() // Raft makes a snapshot after thousands of leaders
 	if known, err := raft.HasExistingState(d, d, snapshots); err != nil || !known {
 		if err = errors.Join(err, raft.BootstrapCluster(conf, d, d, snapshots, g.transport, raft.Configuration{Servers: servers})); err != nil {
 			return nil, errors.Join(err, g.transport.Close())
@@ -71,7 +71,7 @@ func Join(c Config) (*Group, error) {
 	return g, nil
 }
 
-// servers returns all masters as Raft has them, and the address of this one.
+// servers returns all masters in the form that Raft requires, and the address of this one.
 func (c Config) servers() (list []raft.Server, mine string, err error) {
 	for _, p := range c.Peers {
 		list = append(list, raft.Server{ID: raft.ServerID(p.Name), Address: raft.ServerAddress(p.Addr)})
@@ -85,9 +85,8 @@ func (c Config) servers() (list []raft.Server, mine string, err error) {
 	return list, mine, nil
 }
 
-// Run takes part until ctx is done. It calls reign whenever this master has become the root, with
-// its term, which is greater than that of any root before; the context of reign ends with the
-// reign.
+// Run serves the group until ctx is done. Run calls reign each time this master becomes the root,
+// with a term greater than that of any earlier root. The context of reign ends with the reign.
 func (g *Group) Run(ctx context.Context, reign func(ctx context.Context, term uint64)) error {
 	end := func() {}
 	for {
@@ -96,7 +95,7 @@ func (g *Group) Run(ctx context.Context, reign func(ctx context.Context, term ui
 			end()
 			return errors.Join(g.raft.Shutdown().Error(), g.transport.Close())
 		case leads := <-g.raft.LeaderCh():
-			end() // also if a loss between two reigns was not told
+			end() // also if Raft did not report the loss between two reigns
 			end = func() {}
 			if leads {
 				end = begin(ctx, g.raft.CurrentTerm(), reign)
@@ -105,7 +104,7 @@ func (g *Group) Run(ctx context.Context, reign func(ctx context.Context, term ui
 	}
 }
 
-// begin begins a reign, and returns what ends it.
+// begin begins a reign, and returns the function that ends it and waits for its end.
 func begin(ctx context.Context, term uint64, reign func(context.Context, uint64)) (end func()) {
 	one, cancel := context.WithCancel(ctx)
 	over := make(chan struct{})
@@ -113,20 +112,20 @@ func begin(ctx context.Context, term uint64, reign func(context.Context, uint64)
 	return func() { cancel(); <-over }
 }
 
-// nothing is what the group agrees on.
+// nothing is the state machine of the group, which has no state.
 type nothing struct{}
 
-// Apply is never called: only leaders write, and what they write is empty.
+// Apply has no effect: the only entries are the empty ones of new leaders.
 func (nothing) Apply(*raft.Log) any { return nil }
 
-// Snapshot, Restore, Persist and Release have nothing to do.
+// Snapshot returns an empty snapshot.
 func (nothing) Snapshot() (raft.FSMSnapshot, error) { return nothing{}, nil }
 
-// Restore is as Snapshot.
+// Restore ignores the snapshot.
 func (nothing) Restore(r io.ReadCloser) error { return r.Close() }
 
-// Persist is as Snapshot.
+// Persist writes nothing.
 func (nothing) Persist(s raft.SnapshotSink) error { return s.Close() }
 
-// Release is as Snapshot.
+// Release has no effect.
 func (nothing) Release() {}

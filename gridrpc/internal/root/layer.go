@@ -10,7 +10,7 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/internal/link"
 )
 
-// layer is connections between masters.
+// layer makes and accepts the connections between masters.
 type layer struct {
 	net.Listener
 	tls *tls.Config

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestDisk: what is kept is there for the next process, and what is deleted is not.
+// TestDisk: the next process finds stored values and entries, and no deleted ones.
 func TestDisk(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "raft")
 	again := func() *disk {
@@ -49,7 +49,7 @@ func TestDisk(t *testing.T) {
 	assert.Equal(t, "7 ma2", fmt.Sprint(term, " ", string(vote)))
 }
 
-// FuzzDisk: any file is refused, or is a log in order, which is written as it was read.
+// FuzzDisk: a file is either refused, or is an ordered log that is written as it was read.
 func FuzzDisk(f *testing.F) {
 	data, err := json.Marshal(memory{Values: map[string][]byte{"a": {1}}, Logs: []raft.Log{{Index: 1}, {Index: 3}}})
 	require.NoError(f, err)
@@ -75,14 +75,14 @@ func FuzzDisk(f *testing.F) {
 	})
 }
 
-// master is one of a test's group.
+// master is a master in the group of a test.
 type master struct {
 	stop func()
 	done chan struct{}
 }
 
-// TestReigns: of three masters one reigns at a time; when it ends another one does, of a greater
-// term, and the first comes back as a follower that knows its vote.
+// TestReigns: one of three masters reigns at a time. After its end another master reigns with a
+// greater term, and the first one returns as a follower that knows its vote.
 func TestReigns(t *testing.T) {
 	var peers []Peer
 	var listeners []net.Listener

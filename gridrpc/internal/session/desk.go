@@ -3,21 +3,21 @@ package session
 // CallID names a call, drawn at random by its client.
 type CallID [16]byte
 
-// Verdict is what a server does with a submission.
+// Verdict is the decision of a server on a submission.
 type Verdict uint8
 
 // The verdicts.
 const (
-	Run       Verdict = iota + 1 // the body is to run
-	Rejoin                       // this attempt is here already: its stream is another one now
+	Run       Verdict = iota + 1 // the server runs the body
+	Rejoin                       // the attempt is here already, and has a new stream now
 	TooOld                       // a later attempt was here (S1)
 	TooMany                      // no place, also not in the queue
 	Draining                     // the server is about to leave
-	NotMe                        // another incarnation was meant
-	Forgotten                    // it was accepted here, and nobody asked for it for too long
+	NotMe                        // the submission names another incarnation
+	Forgotten                    // accepted here, and then forgotten after a long time without a client
 )
 
-// Desk is the rule of a server: which submissions run.
+// Desk is the rule of a server: it decides which submissions run.
 type Desk struct {
 	Incarnation uint64
 	Places      int // bodies that run at once and that wait
@@ -26,8 +26,8 @@ type Desk struct {
 	draining    bool
 }
 
-// Submit takes a submission. Run is a place taken, until Leave. Of one that this server is
-// said to have accepted before the body has begun: it must not begin another time.
+// Submit decides on a submission. Run takes a place until Leave. If the client reports that this
+// server had accepted the attempt, its body has begun and must not begin again.
 func (d *Desk) Submit(id CallID, attempt uint32, incarnation uint64, accepted bool) Verdict {
 	seen, known := d.calls[id]
 	switch {
@@ -52,20 +52,20 @@ func (d *Desk) Submit(id CallID, attempt uint32, incarnation uint64, accepted bo
 	return Run
 }
 
-// Leave gives back the place of an attempt whose body has returned. The call is still known,
-// so that an older attempt, late on its way, is refused.
+// Leave frees the place of an attempt after its body has returned. The call stays known, so that a
+// late older attempt is refused.
 func (d *Desk) Leave() { d.busy-- }
 
-// Withdraw undoes a Run whose argument has not arrived: the same attempt may come again.
+// Withdraw undoes a Run if the argument has not arrived: the same attempt may be submitted again.
 func (d *Desk) Withdraw(id CallID) {
 	d.busy--
 	delete(d.calls, id)
 }
 
-// Forget ends the memory of a call: its client cannot submit it any more.
+// Forget removes a call, after which its client cannot submit it any more.
 func (d *Desk) Forget(id CallID) { delete(d.calls, id) }
 
-// Adopt remembers an attempt that an incarnation before this one has run to its end.
+// Adopt records an attempt that an earlier incarnation has completed.
 func (d *Desk) Adopt(id CallID, attempt uint32) {
 	if d.calls == nil {
 		d.calls = map[CallID]uint32{}
@@ -76,5 +76,5 @@ func (d *Desk) Adopt(id CallID, attempt uint32) {
 // Drain refuses all new calls from now on.
 func (d *Desk) Drain() { d.draining = true }
 
-// Free returns how many calls could still be taken.
+// Free returns the number of calls that the server can still accept.
 func (d *Desk) Free() int { return d.Places - d.busy }

@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestDeskTakesTheLatestAttemptOnce is S1: an old attempt is refused, also after it was
-// done, and the same one is not run twice.
+// TestDeskTakesTheLatestAttemptOnce is S1: an older attempt is refused, also after its end, and the
+// same attempt does not run twice.
 func TestDeskTakesTheLatestAttemptOnce(t *testing.T) {
 	d := Desk{Incarnation: 7, Places: 2}
 	id := CallID{1}
@@ -35,7 +35,8 @@ func TestDeskWithdraws(t *testing.T) {
 	assert.Equal(t, Run, d.Submit(CallID{1}, 1, 0, false))
 }
 
-// TestDeskAdopts: what ended before this incarnation can be attached to, and does not run again.
+// TestDeskAdopts: clients can attach to a call that an earlier incarnation completed, and it does
+// not run again.
 func TestDeskAdopts(t *testing.T) {
 	d := Desk{Places: 1}
 	d.Adopt(CallID{1}, 3)
@@ -45,7 +46,7 @@ func TestDeskAdopts(t *testing.T) {
 	assert.Equal(t, TooOld, d.Submit(CallID{1}, 2, 0, true))
 }
 
-// TestDeskDrains: what is new is refused, what is here can be attached to.
+// TestDeskDrains: new calls are refused, and clients can attach to present ones.
 func TestDeskDrains(t *testing.T) {
 	d := Desk{Places: 3}
 	assert.Equal(t, Run, d.Submit(CallID{1}, 1, 0, false))

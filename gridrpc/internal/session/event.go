@@ -12,7 +12,7 @@ type Server struct {
 // from 1.
 type Manifest struct{ Attempt, Number uint32 }
 
-// newer says whether m was made later than o, by a later attempt or by the same one.
+// newer reports whether m was made later than o, by a later attempt or by the same one.
 func (m Manifest) newer(o Manifest) bool {
 	return m.Attempt > o.Attempt || m.Attempt == o.Attempt && m.Number > o.Number
 }
@@ -25,8 +25,8 @@ type Event interface{ happened() }
 // Begin begins the call.
 type Begin struct{ At mono.Time }
 
-// Found begins, in the place of Begin, where a server keeps a call of another client (S9).
-// Attempts count from 1.
+// Found begins in place of Begin if a server keeps a call of another client (S9). Attempts count
+// from 1.
 type Found struct {
 	At      mono.Time
 	Server  Server
@@ -38,68 +38,68 @@ type Candidates struct {
 	At      mono.Time
 	Servers []Server
 	Held    bool          // no master was asked: a call of this client has just left a place there (S10)
-	Unknown bool          // nobody has this service,
+	Unknown bool          // no server has this service,
 	Quiet   mono.Duration // and the tree has not changed for so long
 }
 
-// Unreachable answers Ask: no master did.
+// Unreachable answers Ask: no master answered.
 type Unreachable struct{ At mono.Time }
 
-// Accepted says that a server has the attempt, for the first time or attached to again.
+// Accepted reports that a server has the attempt, for the first time or after an attachment.
 type Accepted struct {
 	At      mono.Time
 	Attempt uint32
 }
 
-// Refused says that a server will not run the attempt.
+// Refused reports that a server does not run the attempt.
 type Refused struct {
 	At      mono.Time
 	Attempt uint32
 }
 
-// Progressed is a sign that the body works.
+// Progressed reports progress of the body.
 type Progressed struct {
 	At      mono.Time
 	Attempt uint32
 }
 
-// Checkpointed says that a manifest is in the store.
+// Checkpointed reports that a manifest is in the store.
 type Checkpointed struct {
 	At       mono.Time
 	Manifest Manifest
 }
 
-// Result says that the whole result of an attempt is here.
+// Result reports that the whole result of an attempt has arrived.
 type Result struct {
 	At      mono.Time
 	Attempt uint32
 }
 
-// Failed says that the body of an attempt has returned an error.
+// Failed reports that the body of an attempt has returned an error.
 type Failed struct {
 	At      mono.Time
 	Attempt uint32
 }
 
-// Broken says that the stream of an attempt broke, or could not be made again.
+// Broken reports that the stream of an attempt broke, or could not be made again.
 type Broken struct {
 	At      mono.Time
 	Attempt uint32
 }
 
-// Declared says that an incarnation of a server is dead.
+// Declared reports that an incarnation of a server was declared dead.
 type Declared struct {
 	At     mono.Time
 	Server Server
 }
 
-// Cancelled says that the caller has given up.
+// Cancelled reports that the caller has given up.
 type Cancelled struct{ At mono.Time }
 
-// Left says that the caller ends and leaves the call to its server, which keeps it (S9).
+// Left reports that the caller ends and leaves the call to its server, which keeps it (S9).
 type Left struct{ At mono.Time }
 
-// Tick says what time it is.
+// Tick gives the present time.
 type Tick struct{ Now mono.Time }
 
 func (Begin) happened()        {}
@@ -118,18 +118,18 @@ func (Cancelled) happened()    {}
 func (Left) happened()         {}
 func (Tick) happened()         {}
 
-// An Action is something that the call's owner must do: Ask, Submit, Attach, Abandon or End.
+// An Action must be executed by the caller: Ask, Submit, Attach, Abandon or End.
 type Action interface{ action() }
 
-// Ask asks the masters for servers, to go on from a manifest if there is one: best near its bytes.
-// Fresh is a walk to every server, because what agents remember has led to refusals.
+// Ask requests servers from the masters, preferably near the bytes of a manifest if there is one.
+// Fresh requests new reports of all servers, because earlier reports have led to refusals.
 type Ask struct {
 	Exclude  []Server
 	Fresh    bool
 	Manifest Manifest
 }
 
-// Submit sends the call to a server, to go on from a manifest if there is one.
+// Submit sends the call to a server, which continues from a manifest if there is one.
 type Submit struct {
 	Attempt  uint32
 	Server   Server
@@ -144,7 +144,8 @@ type Attach struct {
 	Accepted bool
 }
 
-// Abandon cancels an attempt. Over says that the call has ended: else its checkpoints are needed.
+// Abandon cancels an attempt. Over is true if the call has ended, so that its checkpoints are not
+// needed any more.
 type Abandon struct {
 	Attempt uint32
 	Over    bool
@@ -153,7 +154,7 @@ type Abandon struct {
 // End is the outcome, once.
 type End struct {
 	Outcome Outcome
-	Attempt uint32 // whose result or error it is; else the latest
+	Attempt uint32 // the attempt with the result or error; otherwise the latest one
 }
 
 func (Ask) action()     {}
@@ -162,21 +163,21 @@ func (Attach) action()  {}
 func (Abandon) action() {}
 func (End) action()     {}
 
-// Outcome is how a call ends.
+// Outcome is the end of a call.
 type Outcome uint8
 
 // The outcomes.
 const (
 	Succeeded  Outcome = iota + 1
 	BodyFailed         // the body returned an error (S5)
-	NoService          // nobody knows the service (S6)
+	NoService          // no server has the service (S6)
 	NoMaster           // no master could be asked
 	ServerLost         // lost, and it may have run (S2)
 	Poisoned           // too many servers were lost under it (S4)
 	TriesOver          // too many attempts
 	GivenUp            // cancelled by the caller (S7)
 	LeftBehind         // the caller has ended, the call goes on (S9)
-	Gone               // its server does not have it any more (S9)
+	Gone               // the server does not have the call any more (S9)
 )
 
 // String returns the outcome in words.

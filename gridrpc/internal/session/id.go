@@ -8,7 +8,7 @@ import (
 // Text returns the identifier as hexadecimal digits.
 func (id CallID) Text() string { return hex.EncodeToString(id[:]) }
 
-// ParseCallID reads the result of Text.
+// ParseCallID is the inverse of Text.
 func ParseCallID(text string) (id CallID, err error) {
 	data, err := hex.DecodeString(text)
 	if err != nil || len(data) != len(id) {

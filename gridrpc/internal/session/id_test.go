@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// FuzzCallID: any text is refused, or names a call.
+// FuzzCallID: a text is either refused, or names a call.
 func FuzzCallID(f *testing.F) {
 	for _, text := range []string{"", "0", CallID{1, 2}.Text(), "zz", CallID{}.Text() + "00"} {
 		f.Add(text)

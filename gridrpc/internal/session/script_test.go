@@ -117,7 +117,7 @@ func name(s Server) string {
 	return fmt.Sprint(s.Name, s.Incarnation)
 }
 
-// from tells the checkpoint that a call goes on from.
+// from describes the checkpoint from which a call continues.
 func from(m Manifest) string {
 	if m == (Manifest{}) {
 		return ""

@@ -6,7 +6,7 @@ import (
 	"github.com/goulfm/goulfm/internal/base/mono"
 )
 
-// Seat is a place at a server that a short call of this client has left.
+// Seat is a place at a server that a short call of this client has freed.
 type Seat struct {
 	Service string
 	Work    float64 // of the call
@@ -17,23 +17,23 @@ type Seat struct {
 
 // Times of seats.
 const (
-	SeatShort = 50 * mono.Millisecond  // calls that take longer leave none: asking is little beside them
-	SeatIdle  = 100 * mono.Millisecond // for which a seat that nobody takes is held: servers report as often
-	SeatAge   = mono.Second            // since a master was asked: a better server may be there by now
+	SeatShort = 50 * mono.Millisecond  // longer calls leave no seat: a request to a master costs little beside them
+	SeatIdle  = 100 * mono.Millisecond // time for which an unused seat is held, the interval of servers' reports
+	SeatAge   = mono.Second            // since the request to a master: a better server may exist by now
 )
 
-// seatsMax bounds what is held, where calls differ in their work.
+// seatsMax bounds the number of seats, for calls with different work.
 const seatsMax = 256
 
-// Seats is the rule by which a client calls again where it has just called, without asking a master
-// (S10). A seat is taken by one call at a time, so a client sends no more calls at once to a server
-// than masters have sent there.
+// Seats is the rule by which a client calls again at a server without a request to a master (S10).
+// A seat is used by one call at a time. So a client sends no more simultaneous calls to a server
+// than masters have assigned.
 type Seats struct {
-	seats []Seat      // the one that was left last at the end
+	seats []Seat      // the latest one is the last
 	left  []mono.Time // of each
 }
 
-// Leave notes that a call has ended that took a while. Whether it leaves a seat depends on that.
+// Leave records the end of a call. The call leaves a seat if it was short.
 func (s *Seats) Leave(seat Seat, took mono.Duration, now mono.Time) {
 	s.expire(now)
 	if took > SeatShort || now.Sub(seat.Asked) >= SeatAge {
@@ -45,8 +45,7 @@ func (s *Seats) Leave(seat Seat, took mono.Duration, now mono.Time) {
 	s.seats, s.left = append(s.seats, seat), append(s.left, now)
 }
 
-// Take returns the seat that such a call has left last: those that are not needed are the ones that
-// expire.
+// Take returns the latest seat for such a call, so that unneeded seats are the ones that expire.
 func (s *Seats) Take(service string, work float64, now mono.Time) (Seat, bool) {
 	s.expire(now)
 	for i := len(s.seats) - 1; i >= 0; i-- {
@@ -58,7 +57,7 @@ func (s *Seats) Take(service string, work float64, now mono.Time) (Seat, bool) {
 	return Seat{}, false
 }
 
-// Drop forgets the seats at an address whose process is lost, or may be.
+// Drop removes the seats at an address after a possible loss of its process.
 func (s *Seats) Drop(addr string) {
 	n := 0
 	for i, seat := range s.seats {
@@ -70,7 +69,7 @@ func (s *Seats) Drop(addr string) {
 	s.seats, s.left = s.seats[:n], s.left[:n]
 }
 
-// expire forgets seats that nobody has taken for too long.
+// expire removes seats that were unused for too long.
 func (s *Seats) expire(now mono.Time) {
 	n := 0
 	for n < len(s.left) && now.Sub(s.left[n]) >= SeatIdle {

@@ -7,12 +7,12 @@ import (
 	"github.com/goulfm/goulfm/internal/base/must"
 )
 
-// Config is what a caller asks for. Zero fields mean defaults.
+// Config configures a call. Zero fields mean defaults.
 type Config struct {
 	Tries      int           // attempts that were not refused; default 16
 	Losses     int           // servers lost until the call is poison; default 3
 	Patience   mono.Duration // default 30 s
-	Stall      mono.Duration // 0: a body may be silent for as long as it likes
+	Stall      mono.Duration // 0: a body may be silent without a limit
 	AtMostOnce bool
 }
 
@@ -36,17 +36,17 @@ const (
 	pauseLast  = mono.Second
 )
 
-// ForgetAfter is how long a server knows a call that nobody attends to, at least.
+// ForgetAfter is the least time for which a server keeps a call without a client.
 const ForgetAfter = 60 * mono.Second
 
-// phase is where a call is.
+// phase is the state of a call.
 type phase uint8
 
 const (
-	scheduling phase = iota // asked, or about to
-	submitting              // a server has been sent the call
-	running                 // it has said so
-	broken                  // the stream to it has to be made anew
+	scheduling phase = iota // waits for servers, or for the next request
+	submitting              // the call was sent to a server
+	running                 // the server has accepted the call
+	broken                  // the stream to the server must be made again
 	ended
 )
 
@@ -55,7 +55,7 @@ type Session struct {
 	cfg        Config
 	phase      phase
 	attempt    uint32 // the latest
-	found      bool   // the call of another client, whose argument is not here (S9)
+	found      bool   // the call of another client, without its argument (S9)
 	before     uint32 // attempts of that client
 	tries      int
 	lost       int
@@ -66,13 +66,13 @@ type Session struct {
 	candidates []Server // not tried yet
 	dead       []Server
 	manifest   Manifest
-	fresh      bool // the next question is to every server
-	held       bool // the candidates are not what a master says
+	fresh      bool // the next request reaches all servers
+	held       bool // the candidates are not from a master
 
 	pause    mono.Duration // the next one
 	wake     mono.Time     // when to ask or dial; if waiting
 	waiting  bool
-	deaf     mono.Time // since when no master answers; if unheard
+	deaf     mono.Time // start of the time without an answer of a master; if unheard
 	unheard  bool
 	lastSign mono.Time // of the body
 	out      []Action
@@ -84,7 +84,7 @@ func New(c Config) *Session { return &Session{cfg: c.WithDefaults(), pause: paus
 // Attempt returns the number of the latest attempt; 0 before the first.
 func (s *Session) Attempt() uint32 { return s.attempt }
 
-// Deadline returns when the machine next wants a Tick, if ever.
+// Deadline returns the time of the next required Tick, if any.
 func (s *Session) Deadline() (mono.Time, bool) {
 	switch {
 	case s.phase == ended:
@@ -154,7 +154,7 @@ func (s *Session) Step(ev Event) []Action {
 
 func (s *Session) act(a Action) { s.out = append(s.out, a) }
 
-// adopt attaches to what another client has begun (S9).
+// adopt attaches to a call that another client has begun (S9).
 func (s *Session) adopt(ev Found) {
 	s.found, s.before, s.attempt = true, ev.Attempt-1, ev.Attempt
 	s.servers, s.over = []Server{ev.Server}, []bool{false}
@@ -176,13 +176,13 @@ func (s *Session) ask() {
 	s.act(Ask{Exclude: slices.Clone(s.dead), Fresh: s.fresh, Manifest: s.manifest})
 }
 
-// sleep sets the time of the next question or dial, a longer pause away than the last one.
+// sleep sets the time of the next request or dial, after a longer pause than the last one.
 func (s *Session) sleep(now mono.Time) {
 	s.wake, s.waiting = now.Add(s.pause), true
 	s.pause = min(2*s.pause, pauseLast)
 }
 
-// choose takes the answer of a master.
+// choose handles the answer of a master.
 func (s *Session) choose(ev Candidates) {
 	if s.phase != scheduling || s.waiting {
 		return
@@ -194,7 +194,7 @@ func (s *Session) choose(ev Candidates) {
 	}
 	s.candidates = s.candidates[:0]
 	for _, c := range ev.Servers {
-		if !slices.Contains(s.dead, c) { // an agent may not have heard of the death yet
+		if !slices.Contains(s.dead, c) { // an agent may not know of the death yet
 			s.candidates = append(s.candidates, c)
 		}
 	}
@@ -238,8 +238,8 @@ func (s *Session) notHeard(now mono.Time) {
 	s.sleep(now)
 }
 
-// refuse goes on to the next candidate: a refusal is no try (S4). A server that refuses what
-// it had accepted has forgotten it: whether the body ran is lost with that (S2).
+// refuse continues with the next candidate: a refusal is no try (S4). A server that refuses an
+// accepted attempt has forgotten it, and with it whether the body ran (S2).
 func (s *Session) refuse(ev Refused) {
 	if ev.Attempt <= s.before || ev.Attempt > s.attempt {
 		must.That(false, "attempt %d was refused, of %d", ev.Attempt, s.attempt)
@@ -260,7 +260,8 @@ func (s *Session) refuse(ev Refused) {
 	s.next(ev.At)
 }
 
-// declare is S3: who runs the call now is lost; who ran it before is excluded only.
+// declare is S3: if the server runs the call now, the attempt is lost. A server of an earlier
+// attempt is only excluded.
 func (s *Session) declare(dead Server, now mono.Time) {
 	if slices.Contains(s.dead, dead) {
 		return
@@ -277,7 +278,7 @@ func (s *Session) lose(now mono.Time) {
 	s.lost++
 	switch {
 	case s.found:
-		s.over[len(s.over)-1] = true // if that was a mistake, the call goes on for its next client
+		s.over[len(s.over)-1] = true // if the declaration was wrong, the call continues for its next client
 		s.end(ServerLost, s.attempt)
 	case s.cfg.AtMostOnce:
 		s.end(ServerLost, s.attempt)
@@ -294,7 +295,7 @@ func (s *Session) lose(now mono.Time) {
 func (s *Session) tick(now mono.Time) {
 	switch {
 	case s.waiting && now >= s.wake && s.phase == broken && s.cfg.AtMostOnce && !s.accepted && now.Sub(s.brokenAt) >= ForgetAfter/2:
-		s.end(ServerLost, s.attempt) // its server may have run it, and forgotten it soon (S2)
+		s.end(ServerLost, s.attempt) // the server may have run the call and forgotten it (S2)
 	case s.waiting && now >= s.wake && s.phase == broken:
 		s.waiting = false
 		s.act(Attach{Attempt: s.attempt, Server: s.latest(), Accepted: s.accepted})
@@ -304,12 +305,12 @@ func (s *Session) tick(now mono.Time) {
 		stuck := s.latest()
 		s.act(Abandon{Attempt: s.attempt})
 		s.over[len(s.over)-1] = true
-		s.dead = append(s.dead, stuck) // it lives, but not for this call
+		s.dead = append(s.dead, stuck) // the server is alive, but lost for this call
 		s.lose(now)
 	}
 }
 
-// end cancels all attempts but the one whose result it is, and those that are over.
+// end cancels all attempts except the one with the result, and those that are over.
 func (s *Session) end(o Outcome, attempt uint32) {
 	s.phase, s.waiting = ended, false
 	for i := range s.servers {

@@ -5,10 +5,10 @@ import (
 	"syscall"
 )
 
-// EndWithParent has a process that is about to be started killed when this one has ended, however
-// it ends. What that process has started itself ends with it only if it sees to that. The wish is
-// bound to the thread that starts it, which lives as long as the process: Go ends no thread whose
-// goroutine is not locked to it.
+// EndWithParent makes the kernel kill the process of cmd when this one has ended for any reason.
+// Call it before Start. Children of the new process are not killed. The kernel binds the request to
+// the thread that starts the process. That thread lives as long as this process: Go ends no thread
+// without a goroutine locked to it.
 func EndWithParent(cmd *exec.Cmd) {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
@@ -16,8 +16,8 @@ func EndWithParent(cmd *exec.Cmd) {
 	cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
 }
 
-// OwnGroup has a process that is about to be started lead a process group: signals of a terminal,
-// which are for the group of this process, do not reach it.
+// OwnGroup makes the process of cmd the leader of a new process group. Call it before Start.
+// Signals of a terminal to the group of this process do not reach the new process.
 func OwnGroup(cmd *exec.Cmd) {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}

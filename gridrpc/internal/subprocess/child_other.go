@@ -4,8 +4,8 @@ package subprocess
 
 import "os/exec"
 
-// EndWithParent does nothing: only Linux knows of such a wish.
+// EndWithParent has no effect: only Linux has such a request.
 func EndWithParent(*exec.Cmd) {}
 
-// OwnGroup does nothing: there is no launcher but on Linux.
+// OwnGroup has no effect: the launcher exists on Linux only.
 func OwnGroup(*exec.Cmd) {}

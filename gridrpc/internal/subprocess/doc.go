@@ -1,4 +1,4 @@
-// Package subprocess has programs that a server starts end with the server: one that is killed
-// cannot end them any more, and its calls go on elsewhere. It also has something run beside such a
-// program, as long as that runs.
+// Package subprocess starts programs that end with the server that started them. A server that is
+// killed cannot end them itself, and its calls continue on other servers. The package also runs a
+// function beside such a program.
 package subprocess

@@ -5,9 +5,9 @@ import (
 	"os/exec"
 )
 
-// RunBeside starts a process, runs something beside it until it has ended, and returns when both
-// are over: with why the process could not be started, or how it has ended. What runs beside gets a
-// context that ends with ctx, and with the process.
+// RunBeside starts a process, calls beside, and returns when both have ended. notStarted is the
+// error of the start, and ended that of the process. The context of beside ends with ctx and with
+// the process.
 func RunBeside(ctx context.Context, cmd *exec.Cmd, beside func(ctx context.Context)) (notStarted, ended error) {
 	if err := cmd.Start(); err != nil {
 		return err, nil

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestRunBeside: what runs beside a process is over when the process is, and when the context is,
-// and does not begin where the process does not.
+// TestRunBeside: the function beside a process ends with the process and with the context. It is
+// not called if the process does not start.
 func TestRunBeside(t *testing.T) {
 	over := false
 	notStarted, ended := RunBeside(t.Context(), exec.Command("false"), func(ctx context.Context) {

@@ -1,5 +1,5 @@
-// Command trial is a server for tests: its bodies tell what they do, and wait where a test
-// needs them to.
+// Testserver is a server for tests: its bodies report their progress, and wait where a test needs a
+// wait.
 package main
 
 import (
@@ -21,7 +21,7 @@ import (
 	_ "github.com/goulfm/goulfm/gridrpc/store/s3"        // for "up --store s3://BUCKET"
 )
 
-// Where is what most services answer.
+// Where is the answer of most services.
 type Where struct {
 	Server  string
 	Attempt int
@@ -73,7 +73,7 @@ func square(_ context.Context, c *server.Call, in *float64) (*Where, error) {
 	return &Where{Server: c.Server(), Attempt: c.Attempt, Value: *in * *in}, nil
 }
 
-// hold never ends in attempts below *in, and says that it runs.
+// hold never ends in attempts below *in, and reports progress.
 func hold(ctx context.Context, c *server.Call, in *float64) (*Where, error) {
 	c.Progress(1, 2, "holding")
 	if c.Attempt < int(*in) {
@@ -83,7 +83,7 @@ func hold(ctx context.Context, c *server.Call, in *float64) (*Where, error) {
 	return &Where{Server: c.Server(), Attempt: c.Attempt, Value: *in}, nil
 }
 
-// relay ends when somebody writes to the named pipe *in-ATTEMPT, and tells its log how.
+// relay ends when a test writes to the named pipe *in-ATTEMPT. It logs a cancellation.
 func relay(ctx context.Context, c *server.Call, in *string) (*Where, error) {
 	c.Progress(1, 2, "waiting")
 	written := make(chan error, 1)
@@ -100,24 +100,24 @@ func relay(ctx context.Context, c *server.Call, in *string) (*Where, error) {
 	}
 }
 
-// text answers with so many bytes.
+// text answers with *in bytes.
 func text(_ context.Context, _ *server.Call, in *int) (*string, error) {
 	out := strings.Repeat("x", *in)
 	return &out, nil
 }
 
-// Count is what count is asked for. Attempt a waits for ever at Holds[a-1], if there is one.
+// Count is the argument of count. Attempt a waits for ever at the number Holds[a-1], if any.
 type Count struct {
 	To    int // the number to which it counts
 	Holds []int
 }
 
-// Counted is what it answers.
+// Counted is the answer of count.
 type Counted struct {
 	Server  string
 	Attempt int
 	From    int    // the number with which this attempt has begun
-	Text    string // of the file in which all numbers are written
+	Text    string // of the file that has all numbers
 }
 
 // count counts, with a checkpoint after each number.
@@ -154,8 +154,8 @@ func count(ctx context.Context, c *server.Call, in *Count) (*Counted, error) {
 	return &Counted{Server: c.Server(), Attempt: c.Attempt, From: from, Text: string(text)}, err
 }
 
-// script runs a shell script in the folder of the call: a program that was not written for
-// this. Its output is the answer.
+// script runs a shell script in the folder of the call, as a program that knows no gridrpc. Its
+// output is the answer.
 func script(ctx context.Context, c *server.Call, in *string) (*string, error) {
 	dir, err := c.Dir()
 	if err != nil {

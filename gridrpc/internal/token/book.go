@@ -14,32 +14,32 @@ const (
 	Server = "server"
 )
 
-// Grant is what the platform keeps of a token.
+// Grant is the platform's record of a token.
 type Grant struct {
-	ID      string // names it: it is no secret
+	ID      string // the name of the token; not a secret
 	Secret  Hash
 	Role    string
-	Uses    int // that are left
+	Uses    int // the remaining uses
 	Until   mono.Time
 	Revoked bool `json:",omitempty"`
 }
 
-// Member is a machine, or a program, that has come by a token.
+// Member is a machine, or a program, that was admitted by a token.
 type Member struct {
 	Name  string
 	Role  string
 	Key   Hash      // of its public key
-	Grant string    // ID of the token that it came by
+	Grant string    // ID of the token that admitted it
 	Until mono.Time // end of its latest certificate
 }
 
-// Book is what masters must not forget.
+// Book is the persistent state of the masters: all tokens and their members.
 type Book struct {
 	Grants  []Grant
 	Members []Member
 }
 
-// Why a token is not made, not redeemed, or a certificate not renewed. Each says what to do.
+// Reasons against a new token, a redemption or a renewal. Each names the remedy.
 var (
 	ErrTerms     = errors.New("a token is for the role client or server, has 1 use at least and 100000 at most, and lasts from a second to a year")
 	ErrFull      = errors.New("4096 tokens are known: revoke some, or wait until they have ended")
@@ -60,14 +60,14 @@ const (
 	lastsMax  = 366 * day
 )
 
-// Terms are what a new token is for.
+// Terms are the role, the number of uses and the lifetime of a new token.
 type Terms struct {
 	Role  string
 	Uses  int
 	Lasts mono.Duration
 }
 
-// Issue notes a token with this secret, and returns its ID.
+// Issue records a token with this secret, and returns its ID.
 func (b *Book) Issue(now mono.Time, secret Secret, t Terms) (id string, err error) {
 	b.forget(now)
 	switch {
@@ -82,7 +82,7 @@ func (b *Book) Issue(now mono.Time, secret Secret, t Terms) (id string, err erro
 	return id, nil
 }
 
-// Revoke ends a token, also for those who have come by it (J4).
+// Revoke ends a token, also for the members that it admitted (J4).
 func (b *Book) Revoke(now mono.Time, id string) error {
 	b.forget(now)
 	g := b.grant(id)
@@ -93,10 +93,10 @@ func (b *Book) Revoke(now mono.Time, id string) error {
 	return nil
 }
 
-// Revoked returns the keys of those who have come by a token that was revoked, and whose
-// certificates have not ended (J7).
+// Revoked returns the keys of members that a revoked token admitted, and that have a valid
+// certificate (J7).
 func (b *Book) Revoked(now mono.Time) (keys []Hash) {
-	good := map[Hash]bool{} // by another token
+	good := map[Hash]bool{} // admitted by another token
 	for _, m := range b.Members {
 		if g := b.grant(m.Grant); g != nil && !g.Revoked {
 			good[m.Key] = true
@@ -110,18 +110,18 @@ func (b *Book) Revoked(now mono.Time) (keys []Hash) {
 	return keys
 }
 
-// Expired says whether a token has ended.
+// Expired reports whether a token has ended.
 func (g Grant) Expired(now mono.Time) bool { return now >= g.Until }
 
-// Ask is the question for a certificate.
+// Ask is the request for a certificate.
 type Ask struct {
 	Name string
-	Role string // in which it is to be used
+	Role string // the role that the certificate must have
 	Key  Hash   // of the public key
 	Own  bool   // the name is that of a process of the platform itself
 }
 
-// Redeem takes a use of a token, and returns who has come by it, with a certificate for so long.
+// Redeem uses a token once, and returns the new member, whose certificate is valid for life.
 func (b *Book) Redeem(now mono.Time, secret Secret, a Ask, life mono.Duration) (Member, error) {
 	b.forget(now)
 	hash := secret.Hash()
@@ -155,7 +155,7 @@ func (b *Book) Redeem(now mono.Time, secret Secret, a Ask, life mono.Duration) (
 	return m, nil
 }
 
-// Renew prolongs a membership by a certificate that lasts so long.
+// Renew extends a membership by a certificate that is valid for life.
 func (b *Book) Renew(now mono.Time, a Ask, life mono.Duration) (Member, error) {
 	b.forget(now)
 	m := b.member(a.Name)
@@ -169,11 +169,11 @@ func (b *Book) Renew(now mono.Time, a Ask, life mono.Duration) (Member, error) {
 	return *m, nil
 }
 
-// RenewAt returns when a certificate is to be renewed that was made at one time, and ends at
-// another (J5).
+// RenewAt returns the time from which a certificate is renewed, from the times of its creation and
+// of its end (J5).
 func RenewAt(made, until mono.Time) mono.Time { return made.Add(until.Sub(made) / 2) }
 
-// forget drops what nobody can refer to any more (J3, J6).
+// forget drops members and tokens that no request can refer to any more (J3, J6).
 func (b *Book) forget(now mono.Time) {
 	b.Members = slices.DeleteFunc(b.Members, func(m Member) bool { return now >= m.Until })
 	b.Grants = slices.DeleteFunc(b.Grants, func(g Grant) bool {

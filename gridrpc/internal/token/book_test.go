@@ -45,7 +45,7 @@ func TestTerms(t *testing.T) {
 	assert.NoError(t, err)
 }
 
-// TestUses (J1): so many keys, and each of them as often as it likes.
+// TestUses (J1): a token admits as many keys as it has uses, each key any number of times.
 func TestUses(t *testing.T) {
 	b, id := issued(t, Terms{Server, 2, hour})
 	for range 3 {
@@ -63,7 +63,7 @@ func TestUses(t *testing.T) {
 	assert.ErrorIs(t, err, ErrUnknown)
 }
 
-// TestEnds: of a token, on the moment; it is known for a day more.
+// TestEnds: a token ends at its exact time, and stays known for one more day.
 func TestEnds(t *testing.T) {
 	for after, want := range map[mono.Duration]error{hour - moment: nil, hour: ErrExpired, hour + day - moment: ErrExpired, hour + day: ErrUnknown} {
 		b, _ := issued(t, Terms{Server, 1, hour})
@@ -72,7 +72,7 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// TestRoles (J2): the token's, whatever is asked for.
+// TestRoles (J2): the role is that of the token, for any requested role.
 func TestRoles(t *testing.T) {
 	for _, role := range []string{Client, Server} {
 		b, _ := issued(t, Terms{role, 1, hour})
@@ -91,7 +91,7 @@ func TestRoles(t *testing.T) {
 	}
 }
 
-// TestNames (J3): a name is its key's until the certificate's end.
+// TestNames (J3): a name belongs to its key until the end of the certificate.
 func TestNames(t *testing.T) {
 	b, _ := issued(t, Terms{Server, 9, 9 * hour})
 	_, err := b.Redeem(begin, secretOf(1), Ask{Name: "s1", Role: Server, Key: keyOf(1), Own: true}, hour)
@@ -133,8 +133,8 @@ func TestRenewal(t *testing.T) {
 	assert.ErrorIs(t, b.Revoke(now, id), ErrUnknown)
 }
 
-// TestRevoked (J7): who has come by a token is listed from its revocation until its certificate has
-// ended, or another token has let it in, under any name. Others are not.
+// TestRevoked (J7): a member of a revoked token is listed until its certificate ends or another
+// token admits its key under any name. No other member is listed.
 func TestRevoked(t *testing.T) {
 	b, id := issued(t, Terms{Server, 3, hour})
 	_, err := b.Issue(begin, secretOf(2), Terms{Server, 3, hour})
@@ -160,8 +160,8 @@ func TestRenewAt(t *testing.T) {
 	assert.Equal(t, begin, RenewAt(begin, begin))
 }
 
-// TestAnyOrder: whatever is asked for in whatever order, no token is redeemed by more keys and
-// names than it had uses, no name is of two keys at once, and nobody is given what has ended.
+// TestAnyOrder: for requests in any order, no token is redeemed by more keys and names than it had
+// uses, no name belongs to two keys at once, and no ended token is redeemed.
 func TestAnyOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	redeemed := 0

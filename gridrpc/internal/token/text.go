@@ -29,29 +29,29 @@ func (h *Hash) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Secret is what who has a token knows, and nobody else.
+// Secret is known only to the holder of a token.
 type Secret [16]byte
 
-// Hash returns what the platform keeps of a secret.
+// Hash returns the hash of a secret, which the platform stores in place of the secret.
 func (s Secret) Hash() Hash { return HashOf(s[:]) }
 
-// Token is what a person carries to a machine that shall come into a platform.
+// Token admits a machine to a platform. A person copies its text to the machine.
 type Token struct {
 	CA     Hash // of the certificate of the platform's authority
 	Secret Secret
 	Addrs  []string // HOST:PORT of the masters
 }
 
-// ErrMalformed says that a text is no token.
+// ErrMalformed is the error for a text that is no token.
 var ErrMalformed = errors.New(`no token: want the whole of gr1.HASH.SECRET.HOST:PORT, as "gridrpc token new" prints it`)
 
-// Bounds of what is read.
+// Bounds of the text of a token.
 const (
 	textMax  = 4096
 	addrsMax = 16
 )
 
-// first is what each token begins with, in this version.
+// first is the first part of each token of this version.
 const first = "gr1"
 
 // String writes a token: Parse reads it.
@@ -82,13 +82,13 @@ func Parse(text string) (t Token, err error) {
 	return t, nil
 }
 
-// decode fills to with exactly what text means.
+// decode fills to with the bytes that text encodes. It returns false if they do not fit exactly.
 func decode(to []byte, text string) bool {
 	data, err := base64.RawURLEncoding.Strict().DecodeString(text)
 	return err == nil && copy(to, data) == len(to) && len(data) == len(to) && base64.RawURLEncoding.EncodeToString(data) == text
 }
 
-// isAddr says whether a text is HOST:PORT, or [HOST]:PORT of a host with colons.
+// isAddr reports whether a text is HOST:PORT, or [HOST]:PORT for a host with colons.
 func isAddr(text string) bool {
 	at := strings.LastIndexByte(text, ':')
 	if at < 1 {

@@ -29,8 +29,8 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// FuzzParse: any text is refused, or is a token that is written as it was read, with addresses that
-// can be dialled.
+// FuzzParse: a text is either refused, or is a token that is written as it was read, with valid
+// addresses.
 func FuzzParse(f *testing.F) {
 	f.Add(sample().String())
 	f.Add("gr1.a.b.c:1")

@@ -10,8 +10,8 @@ import (
 	"github.com/goulfm/goulfm/internal/base/mono"
 )
 
-// backWithin is the longest time until a process is in the tree again, once it goes on or can be
-// reached.
+// backWithin is the longest time until a process is in the tree again, after it resumes or becomes
+// reachable.
 const backWithin = 2 * mono.Second
 
 // platform returns a settled tree of a root, two agents, and three servers below each.
@@ -25,8 +25,7 @@ func platform(t *testing.T, seed uint64) *world {
 	return w
 }
 
-// withoutChildren fails if a process that runs takes one that has been stopped for long for its
-// parent.
+// withoutChildren fails if a running process still has a parent that has been stopped for long.
 func (w *world) withoutChildren(stopped *node) {
 	for _, n := range w.agents {
 		p, _, ok := n.rule.Tree().Parent()
@@ -34,9 +33,8 @@ func (w *world) withoutChildren(stopped *node) {
 	}
 }
 
-// TestBackInTheTree: whichever process is stopped for a short or a long time and goes on, or loses
-// its connections, or only one of them, all are in the tree within two seconds, and at home after
-// some more.
+// TestBackInTheTree: any process is stopped for a short or a long time and resumes, or loses one or
+// all of its connections. All processes are in the tree within two seconds, and later at home.
 func TestBackInTheTree(t *testing.T) {
 	seeds := uint64(200)
 	if testing.Short() {

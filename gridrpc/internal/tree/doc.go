@@ -1,42 +1,42 @@
-// Package tree is the rule by which agents form a tree and mend it when some of them die,
-// several at once. Each knows its ancestors; who loses its parent joins the nearest ancestor
-// that lives, with all that is below it.
+// Package tree has the rule by which agents form a tree, and repair it after deaths, also of
+// several agents at once. Each agent knows its ancestors. An agent that loses its parent joins the
+// nearest live ancestor, together with its whole subtree.
 //
-// It is the self-stabilising algorithm of Bouteiller and Desprez (Fault tolerance management
-// for a hierarchical GridRPC middleware, 2008, section V), repaired. In a chain R-C-B-A of
-// which each knows two ancestors, C dies and B joins R. There is nothing new in B's list
-// after its first entry, so by the published rule B tells A nothing; when B dies later,
-// A knows only the dead C. And a late list of a former parent replaces a new one.
+// The rule is the self-stabilising algorithm of Bouteiller and Desprez (Fault tolerance management
+// for a hierarchical GridRPC middleware, 2008, section V), repaired in two places. First: in a
+// chain R-C-B-A each agent knows two ancestors; C dies and B joins R. The list of B has no new
+// entry after the first, so by the published rule B informs A of nothing. When B dies later, A
+// knows only the dead C. Second: a late list of a former parent replaces a new one.
 //
 // # The rules
 //
-//   - T1 A tier is fixed for an incarnation: 0 the root, else its first parent's and one, or
-//     as configured. An agent accepts a child of a greater tier only: there is no cycle,
-//     whatever anybody was told.
-//   - T2 A link is (child, parent, generation). What comes from another generation changes
-//     nothing, and is answered by Leave.
-//   - T3 A list of ancestors replaces the one before as a whole; if it differs in any place,
-//     all children are told.
-//   - T4 Who has lost its parent probes all ancestors at once. It joins the nearest one that
-//     answers, once all nearer ones are declared, or after a short wait.
-//   - T5 A join has two seconds. Refused, or over: the next one. Who has no room names
-//     children of its own.
-//   - T6 Without an ancestor left, the oracle is asked for the root, for ever; each round
-//     forgets who was held for dead.
-//   - T7 Who has lost its parent keeps its children. Its ancestors stay listed.
-//   - T8 A parent drops a child whose link closes, that is declared, or that joins anew.
-//   - T9 A parent that is left, also by a wrong suspicion, gets Leave.
-//   - T10 The nearest ancestors are observed: (f-1)/4 of them, rounded up. A declaration ends
-//     an observation; the next attachment begins it again.
-//   - T11 Each root has a term, greater than those before, which lists carry down. Nobody goes
-//     back below a root of a lesser term than the one that it has heard of. A root that is
-//     deposed closes its links, and takes nobody any more.
-//   - T12 Away from its configured parent an agent looks every 10 s whether that one is
-//     back, joins it, and leaves the other one then.
-//   - T13 Every event of a link carries the identity that the process at the other end has
-//     shown by accepting. A configured parent is known by name only before.
+//   - T1 The tier of an incarnation is fixed: 0 for the root, as configured, or one more than that
+//     of its first parent. An agent accepts only children of greater tiers. So there is no cycle,
+//     for any messages.
+//   - T2 A link is (child, parent, generation). A message of another generation changes nothing,
+//     and is answered by Leave.
+//   - T3 A list of ancestors replaces the whole earlier one. If the lists differ in any place, the
+//     agent sends its list to all children.
+//   - T4 An agent that has lost its parent probes all ancestors at once. It joins the nearest one
+//     that answers, once all nearer ones are declared dead, or after a short wait.
+//   - T5 A join may take two seconds. After a refusal or the timeout the next ancestor is tried. An
+//     agent without room names children of its own.
+//   - T6 When no ancestor is left, the agent asks the oracle for the root, repeatedly. Each request
+//     removes all processes from the list of the dead.
+//   - T7 An agent that has lost its parent keeps its children. Its list of ancestors stays.
+//   - T8 A parent drops a child that closes its link, is declared dead, or joins again.
+//   - T9 A parent that an agent leaves, also after a wrong suspicion, gets Leave.
+//   - T10 The nearest (f-1)/4 ancestors, rounded up, are observed. A declaration ends an
+//     observation, and the next attachment begins it again.
+//   - T11 Each root has a term greater than all earlier ones, and lists carry the term down. No
+//     agent joins below a root with a lesser term than one that it knows. A deposed root closes its
+//     links, and accepts no children any more.
+//   - T12 An agent with another parent than the configured one checks every 10 s whether the
+//     configured one is back. It then joins this one, and leaves the other.
+//   - T13 Every event of a link carries the identity that the process at the other end stated in
+//     its acceptance. Before, a configured parent is known by name only.
 //
 // # Not promised
 //
-// Balance: orphans join where they find a parent, not where there is most room.
+// Balance: an orphan joins the first parent that it finds, not the one with the most room.
 package tree

@@ -8,21 +8,21 @@ type ID struct {
 	Incarnation uint64
 }
 
-// Ref is an agent, and how it is reached.
+// Ref is an agent and its address.
 type Ref struct {
 	ID
 	Tier int
 	Addr string
 }
 
-// Untiered is the tier of who was never attached.
+// Untiered is the tier of an agent that was never attached.
 const Untiered = -1
 
 // An Event is something that happened at an agent: Start, Joined, Declined, JoinAsked,
 // Listed, Closed, Declared, Answered, Oracle, Deposed, HomeSeen or Tick.
 type Event interface{ happened() }
 
-// Start begins.
+// Start is the first event.
 type Start struct{ At mono.Time }
 
 // Joined accepts the join of that generation.
@@ -34,7 +34,7 @@ type Joined struct {
 	Term       uint64 // of the root above
 }
 
-// Declined refuses the join of that generation, or says that it could not be delivered.
+// Declined refuses the join of that generation, or reports that it could not be delivered.
 type Declined struct {
 	At         mono.Time
 	Generation uint64
@@ -45,10 +45,10 @@ type Declined struct {
 type JoinAsked struct {
 	Child      Ref
 	Generation uint64
-	Parent     ID // the process that it means to reach, checked by Links; incarnation 0 is any
+	Parent     ID // the intended receiver, checked by Links; incarnation 0 is any
 }
 
-// Listed is a list of ancestors of whom thinks to be the parent.
+// Listed is a list of ancestors from a process that considers itself the parent.
 type Listed struct {
 	At         mono.Time
 	From       ID
@@ -57,8 +57,8 @@ type Listed struct {
 	Term       uint64
 }
 
-// Closed says that a link has ended, by a Leave or because it broke. Up says that it was
-// one to a parent.
+// Closed reports that a link has ended, by a Leave or because it broke. Up is true for a link to a
+// parent.
 type Closed struct {
 	At         mono.Time
 	Peer       ID
@@ -66,35 +66,35 @@ type Closed struct {
 	Up         bool
 }
 
-// Declared says that an incarnation is dead, as far as this agent is concerned.
+// Declared reports that this agent's failure detector considers an incarnation dead.
 type Declared struct {
 	At  mono.Time
 	Who ID
 }
 
-// Answered answers a Probe: Is is who is there.
+// Answered answers a Probe. Is is the process at the address.
 type Answered struct {
 	At    mono.Time
 	Asked ID
 	Is    ID
 }
 
-// Oracle answers AskOracle. Root is nil if nobody knows.
+// Oracle answers AskOracle. Root is nil if the root is not known.
 type Oracle struct {
 	At   mono.Time
 	Root *Ref
 }
 
-// Deposed says, to a root, that there is another one, of a greater term.
+// Deposed informs a root of another root with a greater term.
 type Deposed struct{ Term uint64 }
 
-// HomeSeen answers LookHome: who is at the configured parent's address.
+// HomeSeen answers LookHome: Home is the process at the address of the configured parent.
 type HomeSeen struct {
 	At   mono.Time
 	Home Ref
 }
 
-// Tick says what time it is.
+// Tick gives the present time.
 type Tick struct{ Now mono.Time }
 
 func (Start) happened()     {}
@@ -110,11 +110,11 @@ func (Deposed) happened()   {}
 func (HomeSeen) happened()  {}
 func (Tick) happened()      {}
 
-// An Action is something that the agent's owner must do: Probe, Join, Accept, Refuse, List,
-// Leave, AskOracle, LookHome or Observe.
+// An Action must be executed by the caller: Probe, Join, Accept, Refuse, List, Leave, AskOracle,
+// LookHome or Observe; of Links also Gained or Lost.
 type Action interface{ action() }
 
-// Probe asks whether an ancestor lives. What comes of it is Answered or Declared, or nothing.
+// Probe asks whether an ancestor is alive. The result is Answered, Declared, or no event.
 type Probe struct{ To Ref }
 
 // Join asks to become a child.
@@ -124,7 +124,7 @@ type Join struct {
 	Generation uint64
 }
 
-// Accept takes a child.
+// Accept accepts a child.
 type Accept struct {
 	Child      ID
 	Generation uint64
@@ -133,14 +133,14 @@ type Accept struct {
 	Term       uint64
 }
 
-// Refuse does not.
+// Refuse refuses a child.
 type Refuse struct {
 	Child      ID
 	Generation uint64
 	Redirect   []Ref
 }
 
-// List tells a child its ancestors beyond this agent, and the root's term.
+// List sends a child its ancestors beyond this agent, and the root's term.
 type List struct {
 	Child      ID
 	Generation uint64
@@ -148,20 +148,20 @@ type List struct {
 	Term       uint64
 }
 
-// Leave ends a link. Up says that it is one to a parent.
+// Leave ends a link. Up is true for a link to a parent.
 type Leave struct {
 	Peer       ID
 	Generation uint64
 	Up         bool
 }
 
-// AskOracle asks who the root is.
+// AskOracle requests the root.
 type AskOracle struct{}
 
-// LookHome asks who is at the configured parent's address.
+// LookHome asks for the process at the address of the configured parent.
 type LookHome struct{ Home Ref }
 
-// Observe is the whole list of ancestors whose deaths have to be detected.
+// Observe has all ancestors whose deaths must be detected, in place of those of an earlier Observe.
 type Observe struct{ Whom []Ref }
 
 func (Probe) action()     {}

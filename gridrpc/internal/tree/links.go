@@ -32,7 +32,7 @@ type Ended struct {
 	Generation uint64
 }
 
-// Gained reports that a link is the one to the parent from now on.
+// Gained reports that a link leads to the parent from now on.
 type Gained struct {
 	Parent     Ref
 	Generation uint64
@@ -61,7 +61,7 @@ func (l *Links) Step(ev Event) []Action {
 	switch ev := ev.(type) {
 	case Joined:
 		l.joined(ev)
-	case Declined: // the stream ends, too: nothing more is to be done with it
+	case Declined: // the stream ends, too, and needs no further action
 		l.forget(ev.Generation)
 		l.apply(ev)
 	case Listed:

@@ -6,10 +6,10 @@ import (
 	"github.com/goulfm/goulfm/internal/base/mono"
 )
 
-// next is the search of the rule as it was published, in the place of T4 and T5, for comparisons:
-// it is in programs that are built with the tag "published" (bench/tree). The nearest ancestor that
-// is not held for dead is joined, whether it lives or not. Only the failure detector, which
-// observes it and those above it from now on, tells that it does not.
+// next is the search of the published rule, in place of T4 and T5, for comparisons. Programs that
+// are built with the tag "published" use it (bench/tree). The agent joins the nearest ancestor that
+// is not declared dead, alive or not. Only the failure detector, which observes this ancestor and
+// those above it from now on, finds its death.
 func (t *Tree) next(now mono.Time) {
 	left := slices.DeleteFunc(slices.Clone(t.ancestors), func(a Ref) bool { return slices.Contains(t.dead, a.ID) })
 	if len(left) == 0 {
@@ -18,10 +18,10 @@ func (t *Tree) next(now mono.Time) {
 	}
 	t.act(Observe{Whom: slices.Clone(left[:min(len(left), t.cfg.Observed)])})
 	t.join(left[0], now)
-	t.due = 0 // a join has no end of its own
+	t.due = 0 // a join has no timeout
 }
 
-// again has a join that came to nothing tried once more a while later: that is no evidence.
+// again schedules another attempt of a failed join, because the failure is no evidence of a death.
 func (t *Tree) again(now mono.Time) {
 	t.phase, t.due = Joining, now.Add(askFirst)
 }

@@ -2,5 +2,5 @@
 
 package tree
 
-// Published says that the search is that of the published rule.
+// Published is true if the search is that of the published rule.
 const Published = true

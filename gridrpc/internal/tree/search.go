@@ -6,8 +6,8 @@ import (
 	"github.com/goulfm/goulfm/internal/base/mono"
 )
 
-// search is T4: who has lost its parent probes all ancestors at once, the lost one too, since
-// it may be the link only that is broken.
+// search is T4: an agent that has lost its parent probes all ancestors at once. It probes the lost
+// parent, too, because only the link may be broken.
 func (t *Tree) search(now mono.Time) {
 	t.homing = false
 	t.phase, t.since, t.sent = Probing, now, 0
@@ -24,7 +24,7 @@ func (t *Tree) search(now mono.Time) {
 	t.consider(now)
 }
 
-// isOut says that an ancestor needs not be waited for.
+// isOut reports whether an ancestor is dead or was tried, so that the search does not wait for it.
 func (t *Tree) isOut(a Ref) bool {
 	return slices.Contains(t.dead, a.ID) || slices.Contains(t.tried, a.ID)
 }
@@ -42,7 +42,7 @@ func (t *Tree) heard(ev Answered) {
 	}
 }
 
-// consider joins the nearest ancestor that answers, once no nearer one may still do so.
+// consider joins the nearest ancestor that answers, once no nearer one may still answer.
 func (t *Tree) consider(now mono.Time) {
 	if len(t.redirects) > 0 {
 		to := t.redirects[0]
@@ -72,7 +72,7 @@ func (t *Tree) consider(now mono.Time) {
 	}
 }
 
-// join asks an agent to be the parent.
+// join asks an agent to become the parent.
 func (t *Tree) join(to Ref, now mono.Time) {
 	t.drawn++
 	t.candidate, t.due = to, now.Add(joinWithin)
@@ -82,7 +82,7 @@ func (t *Tree) join(to Ref, now mono.Time) {
 	t.act(Join{To: to, Child: t.me, Generation: t.drawn})
 }
 
-// joiningNow says whether a join waits for its answer.
+// joiningNow reports whether a join waits for its answer.
 func (t *Tree) joiningNow() bool { return t.phase == Joining || t.homing }
 
 func (t *Tree) joined(ev Joined) {
@@ -122,7 +122,7 @@ func (t *Tree) declined(ev Declined) {
 	t.fail(ev.At)
 }
 
-// fail goes on after a join that came to nothing.
+// fail continues after a failed join.
 func (t *Tree) fail(now mono.Time) {
 	if t.homing {
 		t.homing = false
@@ -149,7 +149,8 @@ func (t *Tree) ask() {
 	t.act(AskOracle{})
 }
 
-// rest waits before the oracle is asked again, longer each time, and not all at once.
+// rest waits before the next request to the oracle. The wait grows each time, and is random, so
+// that agents do not ask all at once.
 func (t *Tree) rest(now mono.Time) {
 	t.phase = Asking
 	t.due = now.Add(t.pause/2 + mono.Duration(t.random.Int64N(int64(t.pause))))
@@ -162,12 +163,12 @@ func (t *Tree) oracle(ev Oracle) {
 	case ev.Root == nil || ev.Root.Name == t.me.Name:
 		t.rest(ev.At)
 	default:
-		t.ancestors = nil // none of them has helped
+		t.ancestors = nil // none of them accepted this agent
 		t.join(*ev.Root, ev.At)
 	}
 }
 
-// away says whether the parent is not the configured one (T12).
+// away reports whether the parent is another one than the configured parent (T12).
 func (t *Tree) away() bool { return t.cfg.Home != nil && t.parent.Name != t.cfg.Home.Name }
 
 func (t *Tree) homeSeen(ev HomeSeen) {
@@ -175,7 +176,7 @@ func (t *Tree) homeSeen(ev HomeSeen) {
 		return
 	}
 	if ev.Home.Tier == Untiered || ev.Home.Tier >= t.me.Tier {
-		return // it could not take this agent
+		return // it could not accept this agent
 	}
 	t.homing = true
 	t.join(ev.Home, ev.At)

@@ -6,16 +6,16 @@ import (
 	"github.com/goulfm/goulfm/internal/base/mono"
 )
 
-// stream is a link as the network sees it: it joins two incarnations, and each of them learns of
-// its end at a time of its own. What an incarnation does with an event of a stream is package
-// branch's; the rules get only what that package passes on.
+// stream is a link at the level of the network: it joins two incarnations, and each of them learns
+// of its end at a time of its own. Package treehost hosts the streams; the rules get only the
+// events that treehost passes on.
 type stream struct {
 	child, parent *node // parent is nil until the request has arrived
 	generation    uint64
 	accepted      bool // the child has read the acceptance
-	broken        bool // what is under way does not arrive
-	left          bool // the child has left it
-	childEnded    bool // the child reads no more of it: it has left it, or knows that it has ended
+	broken        bool // messages under way do not arrive
+	left          bool // the child has left the link
+	childEnded    bool // the child reads no more: it has left the link, or knows of its end
 	parentEnded   bool
 	latest        [2]mono.Time // arrival of the latest message, to the child and to the parent
 }
@@ -36,7 +36,7 @@ func (w *world) unless(not bool, do func()) {
 	}
 }
 
-// deliver has an incarnation take something: later if it is stopped, never if it is dead.
+// deliver executes do at an incarnation: later if it is stopped, never if it is dead.
 func (w *world) deliver(to *node, do func()) {
 	switch {
 	case !to.alive:
@@ -47,7 +47,7 @@ func (w *world) deliver(to *node, do func()) {
 	}
 }
 
-// dial opens a stream for a join. Nobody listens at the address of a dead process.
+// dial opens a stream for a join. No process listens at the address of a dead one.
 func (w *world) dial(n *node, a Join) {
 	s := &stream{child: n, generation: a.Generation}
 	w.streams = append(w.streams, s)
@@ -61,13 +61,13 @@ func (w *world) dial(n *node, a Join) {
 		w.carry(s, s.parent, func() {
 			w.step(s.parent, JoinAsked{Child: a.Child, Generation: a.Generation, Parent: a.To.ID})
 		})
-		if s.childEnded { // it has given up meanwhile
+		if s.childEnded { // the child has given up meanwhile
 			w.endAtParent(s)
 		}
 	})
 }
 
-// endAtChild has the child learn that a stream has ended.
+// endAtChild informs the child of the end of a stream.
 func (w *world) endAtChild(s *stream) {
 	w.after(w.delay(), func() {
 		w.deliver(s.child, func() {
@@ -79,7 +79,7 @@ func (w *world) endAtChild(s *stream) {
 	})
 }
 
-// endAtParent has the parent learn it, after all that the child has sent.
+// endAtParent informs the parent, after all messages of the child.
 func (w *world) endAtParent(s *stream) {
 	at := max(w.now.Add(w.delay()), s.latest[1]+1)
 	s.latest[1] = at
@@ -93,7 +93,7 @@ func (w *world) endAtParent(s *stream) {
 	})
 }
 
-// cut breaks streams: what is under way is lost, and both ends learn that they have ended.
+// cut breaks streams: messages under way are lost, and both ends learn of the end.
 func (w *world) cut(which func(*stream) bool) {
 	for _, s := range w.streams {
 		if s.parent != nil && !s.broken && which(s) {
@@ -105,10 +105,11 @@ func (w *world) cut(which func(*stream) bool) {
 	w.streams = slices.DeleteFunc(w.streams, func(s *stream) bool { return s.broken || s.childEnded && s.parentEnded })
 }
 
-// of says whether a stream has this incarnation at one of its ends.
+// of reports whether a stream has this incarnation at one of its ends.
 func (s *stream) of(n *node) bool { return s.child == n || s.parent == n }
 
-// toChild sends a message on the stream of a child, if there is one. The last one ends it.
+// toChild sends a message on the stream of a child, if there is one. The last message ends the
+// stream.
 func (w *world) toChild(n *node, child ID, generation uint64, last bool, ev Event) {
 	i := slices.IndexFunc(w.streams, func(s *stream) bool {
 		return s.parent == n && s.child.me == child && s.generation == generation && !s.parentEnded
@@ -140,7 +141,7 @@ func (w *world) toChild(n *node, child ID, generation uint64, last bool, ev Even
 	}
 }
 
-// timed gives an event its time.
+// timed returns an event with its time.
 func timed(ev Event, now mono.Time) Event {
 	switch ev := ev.(type) {
 	case Joined:
@@ -172,7 +173,7 @@ func (w *world) leaveUp(n *node, generation uint64) {
 			continue
 		}
 		s.left = true
-		w.after(w.delay(), func() { // until then it may read what is under way
+		w.after(w.delay(), func() { // until then it may read messages under way
 			s.childEnded = true
 			if s.parent != nil {
 				w.endAtParent(s)
@@ -181,12 +182,12 @@ func (w *world) leaveUp(n *node, generation uint64) {
 	}
 }
 
-// detection is the time after which observers declare a process that is silent.
+// detection is the silence after which observers declare a process dead.
 const detection = 2 * mono.Second
 
-// halt stops an incarnation for a while: SIGSTOP and SIGCONT. Observers declare it dead meanwhile
-// if that lasts, and it may declare the processes that it observes once it goes on, because it has
-// heard nothing of them.
+// halt stops an incarnation for a while: SIGSTOP and SIGCONT. After a long stop observers declare
+// it dead. When it resumes, it may declare the processes that it observes, because it has received
+// nothing from them.
 func (w *world) halt(n *node, last mono.Duration) {
 	n.stopped, n.silentAt = true, w.now
 	w.note("a%d is stopped for %v", n.number, last)
@@ -204,13 +205,13 @@ func (w *world) proceed(n *node, long bool) {
 	if !n.alive || !n.stopped {
 		return
 	}
-	w.note("a%d goes on", n.number)
+	w.note("a%d resumes", n.number)
 	n.stopped = false
 	w.peace = max(w.peace, w.now.Add(5*mono.Second))
 	inbox := n.inbox
 	n.inbox = nil
 	if w.random.IntN(2) == 0 {
-		w.tick(n) // its clock comes first
+		w.tick(n) // before its messages
 	}
 	for _, do := range inbox {
 		w.deliver(n, do)
@@ -230,7 +231,7 @@ func (w *world) tick(n *node) {
 	}
 }
 
-// declare has all that observe an incarnation hold it for dead.
+// declare makes all observers of an incarnation declare it dead.
 func (w *world) declare(dead *node) {
 	for _, n := range w.agents {
 		if n != nil && n != dead && n.alive && n.observes(dead.me) {
@@ -254,14 +255,13 @@ func (w *world) detected(n *node, who ID) {
 	w.step(n, Declared{At: w.now, Who: who})
 }
 
-// observes says whether an incarnation observes another one: its children, and its nearest
-// ancestors.
+// observes reports whether an incarnation observes another one: a child, or a near ancestor.
 func (n *node) observes(id ID) bool {
 	is := func(r Ref) bool { return r.ID == id }
 	return slices.ContainsFunc(n.observed, is) || slices.ContainsFunc(n.rule.Tree().Children(), is)
 }
 
-// observe begins observations. Who is dead already, or stopped for long, is found out.
+// observe begins observations. They find processes that are dead already, or stopped for long.
 func (w *world) observe(n *node, ids ...ID) {
 	for _, id := range ids {
 		w.after(detection, func() {
@@ -272,7 +272,7 @@ func (w *world) observe(n *node, ids ...ID) {
 	}
 }
 
-// incarnation returns the present incarnation of that identity, if it is the present one.
+// incarnation returns the process of that identity, or nil if it is not the present incarnation.
 func (w *world) incarnation(id ID) *node {
 	if n := w.agents[numberOf(id.Name)]; n != nil && n.me == id {
 		return n

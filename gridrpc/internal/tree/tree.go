@@ -7,14 +7,14 @@ import (
 	"github.com/goulfm/goulfm/internal/base/mono"
 )
 
-// Config is what an agent starts with. Zero fields mean defaults.
+// Config configures an agent. Zero fields mean defaults.
 type Config struct {
 	Me       Ref    // Tier is Untiered, unless it is configured or this is the root
 	Root     bool   // it is the root: its tier is 0
 	Term     uint64 // of the root: greater than that of any root before
 	Home     *Ref   // the configured parent, of any incarnation; nil: the root
-	Known    int    // how many ancestors are known (f); default 16
-	Observed int    // how many of them are observed (m); default (f-1)/4, rounded up
+	Known    int    // number of known ancestors (f); default 16
+	Observed int    // number of observed ancestors (m); default (f-1)/4, rounded up
 	Children int    // at most; default 256
 	Seed     uint64 // of the jitter
 }
@@ -49,7 +49,7 @@ const (
 	redirectsMax = 3
 )
 
-// Phase is where an agent is.
+// Phase is the state of an agent.
 type Phase uint8
 
 // The phases.
@@ -57,7 +57,7 @@ const (
 	Idle     Phase = iota // not started, or the root
 	Attached              // has a parent
 	Probing               // waits for answers of ancestors
-	Joining               // has asked to be a child
+	Joining               // has asked to become a child
 	Asking                // waits for the oracle, or to ask it again
 )
 
@@ -78,15 +78,15 @@ type Tree struct {
 	ancestors  []Ref  // nearest first: the parent, its parent, ...
 	children   []link
 
-	dead      []ID  // held for dead
-	answered  []ID  // ancestors that live, of this search
-	tried     []ID  // ancestors that did not take this agent, of this search
+	dead      []ID  // ancestors that were declared dead
+	answered  []ID  // ancestors that have answered in this search
+	tried     []ID  // ancestors that did not accept this agent in this search
 	redirects []Ref // to be tried before all others
-	sent      int   // how often this search was redirected
-	candidate Ref   // whom the present join asks
-	homing    bool  // the join is one to the configured parent, beside the present link
+	sent      int   // number of redirections of this search
+	candidate Ref   // the receiver of the present join
+	homing    bool  // the join is to the configured parent, beside the present link
 	since     mono.Time
-	due       mono.Time // when to go on; never is 0
+	due       mono.Time // of the next Tick; 0: never
 	pause     mono.Duration
 	random    *rand.Rand
 	out       []Action
@@ -104,7 +104,7 @@ func New(c Config) *Tree {
 	return &Tree{cfg: c, me: c.Me, term: c.Term, pause: askFirst, random: rand.New(rand.NewPCG(c.Seed, c.Me.Incarnation))}
 }
 
-// Phase returns where the agent is.
+// Phase returns the state of the agent.
 func (t *Tree) Phase() Phase { return t.phase }
 
 // Me returns the agent itself, with its tier.
@@ -121,7 +121,7 @@ func (t *Tree) Term() uint64 { return t.term }
 // Ancestors returns the known ancestors, nearest first.
 func (t *Tree) Ancestors() []Ref { return t.ancestors }
 
-// Children returns the children in the order in which they came.
+// Children returns the children in the order of their acceptance.
 func (t *Tree) Children() []Ref {
 	var list []Ref
 	for _, c := range t.children {
@@ -130,7 +130,7 @@ func (t *Tree) Children() []Ref {
 	return list
 }
 
-// Deadline returns when the machine next wants a Tick, if ever.
+// Deadline returns the time of the next required Tick, if any.
 func (t *Tree) Deadline() (mono.Time, bool) { return t.due, t.due != 0 }
 
 // Step applies an event. The actions are valid until the next Step.
@@ -177,8 +177,8 @@ func (t *Tree) start(now mono.Time) {
 	}
 }
 
-// learn is T3: a list replaces the one before, and whoever is below hears of any difference. The
-// term may be the only one: of a list that is cut short the root's place is not seen.
+// learn is T3: a list replaces the earlier one, and all children get the list if it differs. The
+// term may be the only difference: a list that was cut does not show the root.
 func (t *Tree) learn(parent Ref, beyond []Ref, term uint64) {
 	list := append([]Ref{parent}, beyond...)
 	list = list[:min(len(list), t.cfg.Known)]
@@ -197,7 +197,7 @@ func (t *Tree) observe() {
 	t.act(Observe{Whom: slices.Clone(t.ancestors[:min(len(t.ancestors), t.cfg.Observed)])})
 }
 
-// deposed is T11, at a root. It is none any more, and has no tier, until its process starts anew.
+// deposed is T11, at a root. It is no longer the root and has no tier until its process restarts.
 func (t *Tree) deposed(ev Deposed) {
 	if !t.cfg.Root || ev.Term <= t.term {
 		return
@@ -214,10 +214,10 @@ func (t *Tree) listed(ev Listed) {
 	t.learn(t.parent, ev.Ancestors, ev.Term)
 }
 
-// linked says whether there is a link to a parent.
+// linked reports whether there is a link to a parent.
 func (t *Tree) linked() bool { return t.phase == Attached || t.homing }
 
-// declared is evidence that somebody is dead, be it wrong or right.
+// declared handles evidence of a death, wrong or right.
 func (t *Tree) declared(ev Declared) {
 	if t.knows(ev.Who) && !slices.Contains(t.dead, ev.Who) {
 		t.dead = append(t.dead, ev.Who)
@@ -236,8 +236,8 @@ func (t *Tree) declared(ev Declared) {
 	}
 }
 
-// knows says whether somebody is an ancestor: of whom else is dead nothing is kept, or a root
-// with children that come and go would keep it for ever.
+// knows reports whether a process is an ancestor. Other dead processes are not recorded: a root
+// whose children come and leave would keep them for ever.
 func (t *Tree) knows(id ID) bool {
 	return slices.ContainsFunc(t.ancestors, func(a Ref) bool { return a.ID == id })
 }
@@ -255,7 +255,7 @@ func (t *Tree) closed(ev Closed) {
 	}
 }
 
-// drop forgets children (T8); with leave it tells them.
+// drop removes children (T8); with leave it sends them Leave.
 func (t *Tree) drop(which func(link) bool, leave bool) {
 	t.children = slices.DeleteFunc(t.children, func(c link) bool {
 		gone := which(c)
@@ -266,7 +266,7 @@ func (t *Tree) drop(which func(link) bool, leave bool) {
 	})
 }
 
-// asked is the wish of a child: T1, T2, T5, T8.
+// asked handles the request of a child: T1, T2, T5, T8.
 func (t *Tree) asked(ev JoinAsked) {
 	refuse := func(redirect []Ref) {
 		t.act(Refuse{Child: ev.Child.ID, Generation: ev.Generation, Redirect: redirect})
@@ -278,7 +278,7 @@ func (t *Tree) asked(ev JoinAsked) {
 		refuse(nil)
 		return
 	case i >= 0 && (ev.Child.Incarnation < t.children[i].ref.Incarnation || ev.Child.ID == t.children[i].ref.ID && ev.Generation <= t.children[i].generation):
-		refuse(nil) // it has come late
+		refuse(nil) // a late message
 		return
 	case i < 0 && len(t.children) >= t.cfg.Children:
 		refuse(t.above(ev.Child.Tier))
@@ -292,7 +292,7 @@ func (t *Tree) asked(ev JoinAsked) {
 	t.act(Accept{Child: ev.Child.ID, Generation: ev.Generation, Parent: t.me, Ancestors: slices.Clone(t.ancestors), Term: t.term})
 }
 
-// above returns children that could take an agent of that tier.
+// above returns children that could accept an agent of that tier.
 func (t *Tree) above(tier int) []Ref {
 	var list []Ref
 	for _, c := range t.children {
@@ -311,7 +311,7 @@ func (t *Tree) tick(now mono.Time) {
 	switch {
 	case t.phase == Joining && Published:
 		t.next(now)
-	case t.joiningNow(): // it has taken too long
+	case t.joiningNow(): // the join timed out
 		t.act(Leave{Peer: t.candidate.ID, Generation: t.drawn, Up: true})
 		t.fail(now)
 	case t.phase == Probing:

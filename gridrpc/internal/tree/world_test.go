@@ -11,8 +11,8 @@ import (
 	"github.com/goulfm/goulfm/internal/base/mono"
 )
 
-// world is a tree of agents in virtual time, which run Links over simulated streams: agents die,
-// are stopped, are started anew, are cut off, and are suspected wrongly.
+// world is a tree of agents in virtual time, which run Links over simulated streams. Agents die,
+// are stopped, restart, are cut off, and are suspected wrongly.
 type world struct {
 	t       *testing.T
 	random  *rand.Rand
@@ -23,10 +23,10 @@ type world struct {
 	root    int     // the present one
 	term    uint64  // of it
 	was     []Ref   // answers that were right once
-	room    int     // for children, at each agent; 0: for all
+	room    int     // for children, at each agent; 0: unlimited
 	streams []*stream
-	peace   mono.Time // until then somebody may miss an ancestor that lives: links were cut, or processes stood still
-	calm    bool      // messages are quick, and the oracle says what is right
+	peace   mono.Time // until then an agent may not reach a live ancestor: links were cut, or processes stopped
+	calm    bool      // messages are quick, and the oracle is right
 	story   []string
 	joins   int
 	asks    int
@@ -40,10 +40,10 @@ type node struct {
 	me       ID
 	alive    bool
 	stopped  bool
-	silentAt mono.Time   // since when it is stopped
-	inbox    []func()    // what has arrived meanwhile
+	silentAt mono.Time   // the start of its stop
+	inbox    []func()    // messages that arrived meanwhile
 	observed []Ref       // its ancestors
-	slurs    map[ID]bool // whom it was told wrongly to be dead
+	slurs    map[ID]bool // live processes that were declared dead to it
 	wake     mono.Time
 	master   bool   // it is the root, or was
 	term     uint64 // the greatest that it has known
@@ -76,7 +76,7 @@ func (w *world) at(t mono.Time, do func()) {
 
 func (w *world) after(d mono.Duration, do func()) { w.at(w.now.Add(d), do) }
 
-// delay is short mostly; a message that was lost once comes later.
+// delay is usually short; a message that was lost once arrives later.
 func (w *world) delay() mono.Duration {
 	if !w.calm && w.random.IntN(30) == 0 {
 		return mono.Duration(w.random.Int64N(int64(400 * mono.Millisecond)))
@@ -112,12 +112,12 @@ func (w *world) start(i, home, known int) {
 	w.step(n, Start{At: w.now})
 }
 
-// replaceRoot has another master be the root. The one before may be dead, which ends its links, or
-// go on as one for a while, until it hears that it is deposed.
+// replaceRoot makes another master the root. The earlier root may be dead, which ends its links, or
+// continue as a root for a while, until it learns that it is deposed.
 func (w *world) replaceRoot(known int) {
 	old := w.agents[w.root]
 	switch w.random.IntN(3) {
-	case 0: // it is started anew, at the same address
+	case 0: // it restarts at the same address
 		w.kill(w.root)
 		w.start(w.root, -1, known)
 		return
@@ -165,7 +165,8 @@ func (w *world) step(n *node, ev Event) {
 	w.noCycle()
 }
 
-// ask has the process at an agent's address answer, or the machine that refuses if none is there.
+// ask gets an answer from the process at an agent's address, or a refusal by its machine without
+// one.
 func (w *world) ask(from *node, name string, answer func(*node) Event, refused Event) {
 	w.after(w.delay(), func() {
 		to := w.agents[numberOf(name)]
@@ -217,7 +218,7 @@ func (w *world) do(n *node, a Action, known []Ref) {
 	}
 }
 
-// askOracle answers at once in a wild world; in a calm one the root itself has to, within two
+// askOracle answers at once in a wild world. In a calm one the root itself must answer within two
 // seconds.
 func (w *world) askOracle(n *node) {
 	if !w.calm {
@@ -237,7 +238,7 @@ func (w *world) askOracle(n *node) {
 	w.after(2*mono.Second, func() { w.deliver(n, answer(nil)) })
 }
 
-// oracle says who is the root; now and then it says what was right once, or never.
+// oracle returns the root, and sometimes an outdated or a wrong one.
 func (w *world) oracle() Ref {
 	switch n := w.agents[w.random.IntN(len(w.agents))]; {
 	case n != nil && w.random.IntN(4) == 0:
@@ -248,8 +249,8 @@ func (w *world) oracle() Ref {
 	return w.was[len(w.was)-1]
 }
 
-// checkAsk is G4: nobody asks the oracle while a known ancestor lives that it was not told
-// wrongly to be dead, and to which it could go.
+// checkAsk is G4: no agent asks the oracle while a known ancestor is alive that accepts it and that
+// was not wrongly declared dead to it.
 func (w *world) checkAsk(n *node, known []Ref) {
 	if w.room > 0 || w.now < w.peace {
 		return // they may be full, or slow
@@ -260,7 +261,7 @@ func (w *world) checkAsk(n *node, known []Ref) {
 	}
 }
 
-// isFormer says whether an agent was the root once, and may have heard of it.
+// isFormer reports whether an agent was the root once.
 func (w *world) isFormer(n *node) bool { return n.master && n.number != w.root }
 
 // noCycle is G1, for the links as children see them.
@@ -281,8 +282,8 @@ func (w *world) noCycle() {
 	}
 }
 
-// kill ends an incarnation. Its machine closes its streams, or is lost with it; then only observers
-// find out, later.
+// kill ends an incarnation. Its machine closes its streams, or is lost with it. In the second case
+// only observers find the death, later.
 func (w *world) kill(i int) {
 	dead := w.agents[i]
 	dead.alive, dead.inbox = false, nil
@@ -374,7 +375,7 @@ func schedule(t *testing.T, seed uint64) {
 	}
 	w.run(w.now.Add(120 * mono.Second))
 	if w.room > 0 {
-		return // who finds no room goes on looking; a cycle there must not be either
+		return // an agent without a place continues its search; there must be no cycle either
 	}
 	w.settled(known)
 	for i, n := range w.agents[:size] {
@@ -388,7 +389,7 @@ func schedule(t *testing.T, seed uint64) {
 	w.require(joins == w.joins && asks == w.asks && lists == w.lists, "a settled tree still moves") // G7
 }
 
-// fault does something bad to an agent, or to the root.
+// fault kills, stops or disturbs an agent, or replaces the root.
 func (w *world) fault(homes []int, known int) {
 	if w.random.IntN(12) == 0 {
 		w.replaceRoot(known)
@@ -434,8 +435,8 @@ func (w *world) disturb(n *node, stop bool) {
 	}
 }
 
-// startBelowEachOther starts a dead agent anew, and another one with it, each configured to be a
-// child of the other: a mistake that people make.
+// startBelowEachOther restarts two agents, each configured as a child of the other: a common
+// mistake.
 func (w *world) startBelowEachOther(i int, homes []int, known int) {
 	for j, n := range w.agents[1:len(homes)] {
 		if j+1 != i && !n.alive {
@@ -447,8 +448,8 @@ func (w *world) startBelowEachOther(i int, homes []int, known int) {
 	}
 }
 
-// TestRandomLives: whatever dies, is started anew or is suspected wrongly, in the end the
-// tree is whole (G1 to G4, G7).
+// TestRandomLives: after any deaths, restarts and wrong suspicions the tree is whole in the end (G1
+// to G4, G7).
 func TestRandomLives(t *testing.T) {
 	runs := uint64(3000)
 	if testing.Short() {

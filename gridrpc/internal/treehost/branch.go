@@ -18,31 +18,31 @@ import (
 // ServerTier is the tier of all servers: they are leaves.
 const ServerTier = 65535
 
-// Config is what a branch is made of.
+// Config configures a branch.
 type Config struct {
-	Me       *pb.Ref // Tier is ServerTier for a server, or as configured; 0: that of the first parent, and one
+	Me       *pb.Ref // Tier is ServerTier for a server, or as configured; 0: one more than that of the first parent
 	Identity *link.Identity
 	Pulse    *heartbeat.Pulse
 	Root     bool
 	Term     uint64                                     // of the root, if this is it: greater than that of any root before
 	Parent   string                                     // name of the configured parent; "": the root
 	Address  func(name string) string                   // of the configured parent; "" is not known
-	Oracle   func(ctx context.Context) (*pb.Ref, error) // who is the root
-	Detect   adaptive.QoS                               // of the processes around
-	Known    int                                        // how many ancestors are known (f of the paper); 0: 16
-	Observed int                                        // how many of them are observed (m); 0: a quarter of Known
-	Stay     bool                                       // who loses its parent looks for no other: to see what that comes to
+	Oracle   func(ctx context.Context) (*pb.Ref, error) // returns the root
+	Detect   adaptive.QoS                               // of observed processes
+	Known    int                                        // number of known ancestors (f of the paper); 0: 16
+	Observed int                                        // number of observed ancestors (m); 0: (Known-1)/4, rounded up
+	Stay     bool                                       // does not search for a parent after a loss, for measurements
 	Owner    Owner
-	Trace    bool // tells the owner what the rule is told of others, and whom it knows above, with the time
+	Trace    bool // reports lost processes and known ancestors to the owner, with the time
 }
 
-// Owner is told what comes by the links. Its methods must not block.
+// Owner receives the messages and events of the links. Its methods must not block.
 type Owner interface {
-	Attached()                           // there is a parent, which knows nothing yet
+	Attached()                           // there is a new parent, without reports of this process
 	Asked(q *pb.Question)                // by the parent
 	Reported(child uint64, r *pb.Report) // child names the link
 	Gone(child uint64)                   // the link has ended
-	Say(text string)                     // something that a person may want to know
+	Say(text string)                     // prints an event for a person
 }
 
 // Branch is the place of one process in the tree.
@@ -59,8 +59,8 @@ type Branch struct {
 	downs     map[downKey]*down
 	links     uint64
 	ancestors map[tree.ID]*heartbeat.Watch
-	lost      time.Time // since when there is no parent; zero: there is one
-	stays     bool      // the rule is not stepped any more
+	lost      time.Time // start of the time without a parent; zero: there is one
+	stays     bool      // the rule gets no more events
 }
 
 // New returns a branch that has no parent yet. It runs until ctx is done.
@@ -83,13 +83,13 @@ func New(ctx context.Context, c Config) *Branch {
 	return b
 }
 
-// Start looks for a parent. The process must be reachable at its address by now.
+// Start searches for a parent. The process must already be reachable at its address.
 func (b *Branch) Start() { b.step(tree.Start{At: b.now()}) }
 
-// Depose tells the rule of a root that there is a later one (T11).
+// Depose informs the rule of a root that there is a later root (T11).
 func (b *Branch) Depose(term uint64) { b.step(tree.Deposed{Term: term}) }
 
-// Links returns how many children, or who want to be one, have a link.
+// Links returns the number of links to children, accepted or not.
 func (b *Branch) Links() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -105,7 +105,7 @@ func (b *Branch) Me() *pb.Ref {
 	return refTo(b.rule.Tree().Me())
 }
 
-// Describe tells of the links.
+// Describe adds the links to a description.
 func (b *Branch) Describe(d *pb.Description) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -117,7 +117,7 @@ func (b *Branch) Describe(d *pb.Description) {
 	d.Children = refsTo(b.rule.Tree().Children())
 }
 
-// step gives an event to the rule, and does what the rule wants.
+// step applies an event to the rule, and executes the actions.
 func (b *Branch) step(ev tree.Event) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -140,7 +140,7 @@ func (b *Branch) step(ev tree.Event) {
 	}
 }
 
-// carryOut does one action. It holds the lock, and waits for nobody.
+// carryOut executes one action without waiting. The caller holds mu.
 func (b *Branch) carryOut(a tree.Action) {
 	switch a := a.(type) {
 	case tree.Probe:
@@ -170,10 +170,10 @@ func (b *Branch) carryOut(a tree.Action) {
 	}
 }
 
-// askWithin is how long an agent, or the oracle, has to answer.
+// askWithin bounds the time for an answer of an agent or of the oracle.
 const askWithin = 2 * time.Second
 
-// probe asks an ancestor whether it lives.
+// probe checks whether an ancestor is alive.
 func (b *Branch) probe(to tree.Ref) {
 	ctx, cancel := context.WithTimeout(b.ctx, askWithin)
 	defer cancel()
@@ -189,7 +189,7 @@ func (b *Branch) probe(to tree.Ref) {
 	}
 }
 
-// whoIs returns who is at an address.
+// whoIs returns the identity of the process at an address.
 func (b *Branch) whoIs(ctx context.Context, addr string) (tree.Ref, error) {
 	conn, err := b.cfg.Identity.Dial(addr)
 	if err != nil {
@@ -215,7 +215,7 @@ func (b *Branch) askOracle() {
 	b.step(ev)
 }
 
-// lookHome sees who is at the configured parent's address.
+// lookHome checks which process is at the configured parent's address.
 func (b *Branch) lookHome() {
 	ctx, cancel := context.WithTimeout(b.ctx, askWithin)
 	defer cancel()
@@ -224,7 +224,7 @@ func (b *Branch) lookHome() {
 	}
 }
 
-// refOf reads a Ref of the wire. The tier of who was never attached is sent as unplaced.
+// refOf decodes a Ref. The tier of a process that was never attached is sent as unplaced.
 func refOf(r *pb.Ref) tree.Ref {
 	ref := tree.Ref{ID: tree.ID{Name: r.GetName(), Incarnation: r.GetIncarnation()}, Addr: r.GetAddr(), Tier: int(r.GetTier())}
 	if r.GetTier() == unplaced {

@@ -1,6 +1,6 @@
-// Package treehost is the place of one process in the tree of agents. It hosts the rule,
-// tree.Links, carries the streams of its links to the parent and to the children, and observes the
-// processes whose deaths the rule has to know.
+// Package treehost gives one process its place in the tree of agents. It hosts the rule,
+// tree.Links, carries the streams of the links to the parent and to the children, and observes the
+// processes that the rule names.
 //
 // A link is a stream from child to parent. Package treehost reports the end of a stream by its
 // generation alone; the rule knows the process at the other end. A child that has lost its parent

@@ -25,19 +25,19 @@ type downKey struct {
 	generation uint64
 }
 
-// down is a link to a child, or to who wants to be one.
+// down is a link to a child, accepted or not.
 type down struct {
 	id       uint64
 	child    tree.Ref
 	accepted bool
-	mu       sync.Mutex // held while the owner is told of a report
-	ended    bool       // it is told of none any more
+	mu       sync.Mutex // held while the owner gets a report
+	ended    bool       // the owner gets no more reports
 	out      *fifo.Box[*pb.Down]
 	done     chan struct{} // closed when this process has ended the link
 	watch    *heartbeat.Watch
 }
 
-// Link carries the link of a child for as long as it lasts.
+// Link serves the link of a child until it ends.
 func (b *Branch) Link(stream Stream) error {
 	m, err := stream.Recv()
 	if err != nil {
@@ -63,8 +63,8 @@ func (b *Branch) Link(stream Stream) error {
 	return err
 }
 
-// admit says whether a process may join under that name: it is the one of its certificate, and
-// servers are leaves.
+// admit returns an error unless the process may join under that name: the name must be that of its
+// certificate, and servers must be leaves.
 func admit(ctx context.Context, j *pb.Join) error {
 	role, name, err := link.Caller(ctx)
 	switch {
@@ -93,7 +93,7 @@ func (b *Branch) enter(key downKey, child tree.Ref, stream Stream) *down {
 			}
 			if m.GetRefused() != nil || m.GetLeave() != nil {
 				close(d.done)
-				return context.Canceled // nothing follows
+				return context.Canceled // no message follows
 			}
 		}
 		return nil
@@ -115,7 +115,7 @@ func (b *Branch) quit(key downKey, d *down) {
 	}
 }
 
-// hearChild takes what a child says until the link ends.
+// hearChild handles the messages of a child until the link ends.
 func (b *Branch) hearChild(d *down, stream Stream) error {
 	broken := make(chan error, 1)
 	go func() {
@@ -143,8 +143,8 @@ func (b *Branch) hearChild(d *down, stream Stream) error {
 	}
 }
 
-// reported passes a report on, unless the link has ended here: a child that is gone would come
-// back, for ever.
+// reported forwards a report, unless the link has ended here. Otherwise a child that has left would
+// reappear and stay for ever.
 func (b *Branch) reported(d *down, r *pb.Report) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -156,10 +156,10 @@ func (b *Branch) reported(d *down, r *pb.Report) {
 	}
 }
 
-// accept takes a child. It holds the lock.
+// accept accepts a child. The caller holds mu.
 func (b *Branch) accept(a tree.Accept) {
 	d := b.downs[downKey{a.Child, a.Generation}]
-	if d == nil { // the link broke meanwhile, and the rule will hear of it
+	if d == nil { // the link broke meanwhile, and the rule will get the event
 		return
 	}
 	d.accepted = true
@@ -175,7 +175,7 @@ func (b *Branch) toChild(child tree.ID, generation uint64, m *pb.Down) {
 	}
 }
 
-// Ask asks all children, and returns the names of their links.
+// Ask sends a question to all children, and returns the numbers of their links.
 func (b *Branch) Ask(q *pb.Question) (links []uint64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

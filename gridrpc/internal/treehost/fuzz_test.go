@@ -11,8 +11,8 @@ import (
 	"github.com/goulfm/goulfm/internal/base/mono"
 )
 
-// FuzzLinks: whatever a child, a parent and the oracle say, the rule of an agent goes on, and
-// accepts nobody of a tier that is not greater than its own.
+// FuzzLinks: after any messages of a child, a parent and the oracle the rule of an agent continues,
+// and accepts only children with a tier greater than its own.
 func FuzzLinks(f *testing.F) {
 	me := &pb.Ref{Name: "a", Incarnation: 1, Addr: "x", Tier: 1}
 	for _, m := range []proto.Message{
@@ -48,7 +48,7 @@ func FuzzLinks(f *testing.F) {
 	})
 }
 
-// events are what a frame of a link is for the rule.
+// events returns the events of the rule for a frame of a link.
 func events(data []byte, now mono.Time) (list []tree.Event) {
 	var up pb.Up
 	if proto.Unmarshal(data, &up) == nil && up.GetJoin() != nil {

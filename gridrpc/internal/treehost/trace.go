@@ -7,8 +7,9 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/internal/tree"
 )
 
-// trace tells of a step: "trace NS lost NAME", by whatever evidence, and "trace NS knows NAME...",
-// the nearest first, by the wall clock in nanoseconds since 1970. It holds the lock.
+// trace reports a step to the owner: "trace NS lost NAME" for any evidence, and "trace NS knows
+// NAME..." with the nearest ancestor first. NS is the wall clock in nanoseconds since 1970. The
+// caller holds mu.
 func (b *Branch) trace(ev tree.Event, actions []tree.Action) {
 	now := time.Now().UnixNano()
 	switch ev := ev.(type) {

@@ -17,7 +17,7 @@ import (
 	"github.com/goulfm/goulfm/internal/base/pausepoint"
 )
 
-// up is a link to a parent, or to one that was asked to be it.
+// up is a link to a parent, or to an agent that has been asked to become the parent.
 type up struct {
 	generation uint64
 	ctx        context.Context
@@ -25,7 +25,7 @@ type up struct {
 	out        *fifo.Box[*pb.Up] // nil until the parent has accepted
 }
 
-// join asks an agent to be the parent.
+// join asks an agent to become the parent. The caller holds mu.
 func (b *Branch) join(a tree.Join) {
 	u := &up{generation: a.Generation}
 	u.ctx, u.cancel = context.WithCancel(b.ctx)
@@ -33,7 +33,7 @@ func (b *Branch) join(a tree.Join) {
 	go b.climb(u, a)
 }
 
-// climb carries a link until it has ended.
+// climb serves a link until it has ended.
 func (b *Branch) climb(u *up, a tree.Join) {
 	defer u.cancel()
 	defer b.forget(u)
@@ -42,7 +42,7 @@ func (b *Branch) climb(u *up, a tree.Join) {
 		to.Addr = b.cfg.Address(to.Name)
 	}
 	b.attach(u, to, a.Child)
-	if u.ctx.Err() == nil { // else this process has left
+	if u.ctx.Err() == nil { // otherwise this process has left
 		b.step(tree.Ended{At: b.now(), Generation: u.generation})
 	}
 }
@@ -53,7 +53,7 @@ func (b *Branch) forget(u *up) {
 	delete(b.ups, u.generation)
 }
 
-// attach carries a link until its stream ends, for any reason.
+// attach opens the stream of a link, and serves it until it ends for any reason.
 func (b *Branch) attach(u *up, to tree.Ref, me tree.Ref) {
 	conn, err := b.cfg.Identity.Dial(to.Addr, link.Agent, link.Master)
 	if err != nil {
@@ -79,8 +79,8 @@ func (b *Branch) attach(u *up, to tree.Ref, me tree.Ref) {
 	}
 }
 
-// accepted reports the acceptance of a link to the rule, which makes it the link to the parent, or
-// has it left.
+// accepted reports the acceptance of a link to the rule. The rule makes it the link to the parent,
+// or leaves it.
 func (b *Branch) accepted(u *up, stream grpc.BidiStreamingClient[pb.Up, pb.Down], m *pb.Joined) {
 	b.mu.Lock()
 	u.out = fifo.New(func(list []*pb.Up) error {
@@ -107,7 +107,7 @@ func (b *Branch) accepted(u *up, stream grpc.BidiStreamingClient[pb.Up, pb.Down]
 	}
 }
 
-// gained reports that there is a parent. It holds the lock.
+// gained reports a new parent to the owner. The caller holds mu.
 func (b *Branch) gained(a tree.Gained) {
 	text := "has the parent " + a.Parent.Name
 	if !b.lost.IsZero() {
@@ -117,7 +117,7 @@ func (b *Branch) gained(a tree.Gained) {
 	b.cfg.Owner.Say(text)
 }
 
-// hearParent takes what the parent says until the link ends.
+// hearParent handles the messages of the parent until the link ends.
 func (b *Branch) hearParent(u *up, stream grpc.BidiStreamingClient[pb.Up, pb.Down]) {
 	for {
 		m, err := stream.Recv()
@@ -136,7 +136,7 @@ func (b *Branch) hearParent(u *up, stream grpc.BidiStreamingClient[pb.Up, pb.Dow
 	}
 }
 
-// Report tells the parent, if there is one, what is known of this subtree.
+// Report sends a report on this subtree to the parent, if there is one.
 func (b *Branch) Report(r *pb.Report) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -146,7 +146,7 @@ func (b *Branch) Report(r *pb.Report) {
 	}
 }
 
-// leave ends a link. It holds the lock.
+// leave ends a link. The caller holds mu.
 func (b *Branch) leave(a tree.Leave) {
 	if !a.Up {
 		b.toChild(a.Peer, a.Generation, &pb.Down{Kind: &pb.Down_Leave{Leave: &pb.Leave{}}})
@@ -162,10 +162,11 @@ func (b *Branch) leave(a tree.Leave) {
 		return
 	}
 	u.out.Post(&pb.Up{Kind: &pb.Up_Leave{Leave: &pb.Leave{}}})
-	time.AfterFunc(askWithin, u.cancel) // one that is stopped takes nothing
+	time.AfterFunc(askWithin, u.cancel) // a stopped parent reads no message
 }
 
-// observe has exactly these ancestors observed. It holds the lock.
+// observe starts and ends observations, so that exactly these ancestors are observed. The caller
+// holds mu.
 func (b *Branch) observe(whom []tree.Ref) {
 	for id, w := range b.ancestors {
 		if !slices.ContainsFunc(whom, func(r tree.Ref) bool { return r.ID == id }) {
@@ -182,8 +183,8 @@ func (b *Branch) observe(whom []tree.Ref) {
 	}
 }
 
-// watch observes a process around: its death is an event, and ends the observation. Without it, if
-// there are too many, broken links are evidence still.
+// watch observes a process. Its death is an event of the rule, and ends the observation. watch
+// returns nil if there are too many observations; then only broken links are evidence.
 func (b *Branch) watch(r tree.Ref) *heartbeat.Watch {
 	w, err := b.cfg.Pulse.Watch(refTo(r), b.cfg.Detect, func(n beat.Event) {
 		if n.Kind == beat.Dead {
@@ -198,7 +199,7 @@ func (b *Branch) watch(r tree.Ref) *heartbeat.Watch {
 
 func (b *Branch) declared(who tree.ID) {
 	b.mu.Lock()
-	delete(b.ancestors, who) // it may be a mistake, and the process a parent again
+	delete(b.ancestors, who) // it may be a mistake, and the process may become a parent again
 	b.mu.Unlock()
 	b.step(tree.Declared{At: b.now(), Who: who})
 }

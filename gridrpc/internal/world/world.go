@@ -1,5 +1,5 @@
-// Package world hosts the rules of agents in virtual time, for figures: messages that take a while
-// and come in order, deaths, and who finds out about them.
+// Package world hosts the rules of agents in virtual time, for figures. It simulates ordered
+// messages with delays, deaths, and their detection.
 package world
 
 import (
@@ -11,18 +11,18 @@ import (
 	"github.com/goulfm/goulfm/internal/base/mono"
 )
 
-// How long a message takes.
+// Bounds of the delay of a message.
 const (
 	wayLeast = 100 * mono.Microsecond
 	wayMost  = 300 * mono.Microsecond
 )
 
-// World is processes in virtual time.
+// World simulates processes in virtual time.
 type World struct {
 	Now     mono.Time
 	Random  *rand.Rand
 	Silent  bool // machines of the dead do not refuse connections
-	Asked   int  // how often somebody asked who is the root
+	Asked   int  // number of requests to the oracle
 	Stepped func(p *Process)
 
 	agenda eventqueue.Agenda[mono.Time]
@@ -35,19 +35,19 @@ type Process struct {
 	Name    string
 	Rule    *tree.Tree
 	Dead    bool
-	Stays   bool // it looks for no other parent
+	Stays   bool // searches for no other parent
 	Watches []tree.Ref
 
-	lost   bool      // its parent, and stays
+	lost   bool      // has lost its parent, and Stays is set
 	latest mono.Time // when the latest message to it arrives
 }
 
-// New returns a world in which nobody is.
+// New returns a world without processes.
 func New(random *rand.Rand) *World {
 	return &World{Now: 1, Random: random, Stepped: func(*Process) {}, named: map[string]*Process{}}
 }
 
-// Add has a process be there. The first one is the root.
+// Add adds a process. The first process is the root.
 func (w *World) Add(c tree.Config) *Process {
 	c.Seed = w.Random.Uint64()
 	p := &Process{Name: c.Me.Name, Rule: tree.New(c)}
@@ -61,18 +61,18 @@ func (w *World) Add(c tree.Config) *Process {
 // Named returns a process.
 func (w *World) Named(name string) *Process { return w.named[name] }
 
-// Way draws how long a message takes.
+// Way draws the delay of a message.
 func (w *World) Way() mono.Duration {
 	return wayLeast + mono.Duration(w.Random.Int64N(int64(wayMost-wayLeast)))
 }
 
-// At has something happen.
+// At schedules do at a time.
 func (w *World) At(at mono.Time, do func()) { w.agenda.Plan(max(at, w.Now), do) }
 
-// After has something happen.
+// After schedules do after a delay.
 func (w *World) After(d mono.Duration, do func()) { w.At(w.Now.Add(d), do) }
 
-// Next has the next thing happen, if that is due until then.
+// Next executes the next event if it is due by until, and reports whether there was one.
 func (w *World) Next(until mono.Time) bool {
 	if !w.agenda.Due(until) {
 		return false
@@ -83,15 +83,15 @@ func (w *World) Next(until mono.Time) bool {
 	return true
 }
 
-// Run has all happen that is due until then.
+// Run executes all events that are due by until.
 func (w *World) Run(until mono.Time) {
 	for w.Next(until) {
 	}
 	w.Now = until
 }
 
-// Send has something happen at a process that lives then. What is sent to one comes in order, as on
-// a link.
+// Send delivers a message to a process if it is alive then. Messages to one process keep their
+// order, as on a link.
 func (w *World) Send(to *Process, do func()) {
 	to.latest = max(w.Now.Add(w.Way()), to.latest+1)
 	w.agenda.Plan(to.latest, func() {
@@ -101,7 +101,7 @@ func (w *World) Send(to *Process, do func()) {
 	})
 }
 
-// Step gives an event to the rule of a process, and does what the rule wants.
+// Step applies an event to the rule of a process, and executes the actions.
 func (w *World) Step(p *Process, ev tree.Event) {
 	_, _, had := p.Rule.Parent()
 	if p.Dead || p.lost {
@@ -126,14 +126,15 @@ func (w *World) Step(p *Process, ev tree.Event) {
 	w.Stepped(p)
 }
 
-// Linked says whether one is the parent of the other one, and whether it is the child.
+// Linked reports whether one of two processes is the parent of the other, and whether o is the
+// child.
 func Linked(p, o *Process) (linked, child bool) {
 	parent, _, ok := p.Rule.Parent()
 	child = slices.ContainsFunc(p.Rule.Children(), func(c tree.Ref) bool { return c.ID == o.Rule.Me().ID })
 	return child || ok && parent.ID == o.Rule.Me().ID, child
 }
 
-// refuse lets a process know that nobody listens, if the machine of the dead is there.
+// refuse reports a refused connection to p, unless the machine of the dead process is silent.
 func (w *World) refuse(p *Process, who tree.ID) {
 	if !w.Silent {
 		w.Send(p, func() { w.Step(p, tree.Declared{At: w.Now, Who: who}) })
