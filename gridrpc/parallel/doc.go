@@ -1,5 +1,5 @@
-// Package parallel makes a goulfm job a service: for each call a server starts "goulfm run", whose
-// ranks compute the answer together.
+// Package parallel makes a service of a goulfm job: for each call a server starts "goulfm run", and
+// the ranks compute the answer together.
 //
 //	type Request struct{ N int }
 //
@@ -13,27 +13,28 @@
 //		})
 //	}
 //
-// examples/heat is a whole one.
+// examples/heat is a complete program.
 //
-// # When something dies
+// # Deaths
 //
-//   - A rank: the job mends itself, as package recovery says. The server's log has the lines of the
-//     job's story, and the client gets them as progress, of which the latest counts. Neither sees a failure.
-//   - A node, of a job that has several (Job.Hosts): the same. Its ranks start anew on the others, from the copies
-//     that package recovery keeps there.
-//   - The server: the launcher, its nodes and all ranks end with it. The call goes on at another
-//     server from the latest version that the job has published to rank.Files, with as many ranks as that
-//     server starts, on its nodes.
-//   - The client, or it gives up: the launcher gets TERM, and has stopWithin to end its ranks.
-//   - Too many ranks: the launcher says so, which is an error of the call. "--restart" in Job.Flags
-//     has it start all anew before that, from the latest version.
+//   - A rank: package recovery repairs the job. The log of the server has the event log of the job,
+//     and the client gets its latest line as progress. Neither of them gets an error.
+//   - A node of a job on several nodes (Job.Hosts): the same. New processes take its ranks on the
+//     other nodes, from the copies that package recovery keeps there.
+//   - The server: the launcher, its nodes and all ranks end with it. The call continues at another
+//     server from the latest version that the job has published to rank.Files. The number of ranks
+//     is that of the other server's job, on the nodes of that server.
+//   - The client, also when it gives up: the launcher gets SIGTERM, and has stopWithin to end its
+//     ranks.
+//   - Too many ranks: the launcher fails, which is an error of the call. With "--restart" in
+//     Job.Flags it first starts all ranks again from the latest version.
 //
-// # How
+// # Implementation
 //
-// The launcher is a program of its own, in a process group of its own, so that signals to the
-// server are none to the job. Argument and result are files of JSON in the folder of the call. The
-// versions that the job publishes are in a folder beside, which is looked into ten times a second:
-// files of a version that is new are linked to where the job does not sweep, registered, and become
-// the call's next checkpoint. So nodes on several machines need a folder of the platform (gridrpc
-// up --dir) that all of them see.
+// The launcher is a separate program in a process group of its own, so that signals to the server
+// do not reach the job. Argument and result are JSON files in the folder of the call. The job
+// publishes versions in another folder there, which the server checks ten times a second. It links
+// the files of a new version to a folder that the job does not sweep, and registers them, so that
+// they become the next checkpoint of the call. So nodes on several machines need a folder of the
+// platform (gridrpc up --dir) that all of them see.
 package parallel

@@ -13,26 +13,26 @@ import (
 	"github.com/goulfm/goulfm/recovery/checkpoint"
 )
 
-// Folders in that of a call.
+// Folders in the folder of a call.
 const (
-	versionsDir = "versions"   // what the job publishes, and sweeps
-	keptDir     = "checkpoint" // links to files of one version, which are registered
+	versionsDir = "versions"   // versions that the job publishes and sweeps
+	keptDir     = "checkpoint" // links to the registered files of one version
 )
 
-// lookEach is the time between two looks for a new version.
+// lookEach is the time between two checks for a new version.
 const lookEach = 100 * time.Millisecond
 
 // keeper makes checkpoints of a call of the versions that its job publishes.
 type keeper struct {
 	call  *server.Call
 	dir   string
-	last  string   // the version that was looked at last
-	files []string // that are registered, below keptDir
+	last  string   // the version of the latest check
+	files []string // the registered files, below keptDir
 }
 
 func newKeeper(c *server.Call, dir string) *keeper { return &keeper{call: c, dir: dir} }
 
-// recall gives the job the version that the call goes on from, if there is one.
+// recall gives the job the version from which the call continues, if there is one.
 func (k *keeper) recall() error {
 	from := checkpoint.Dir(filepath.Join(k.dir, keptDir))
 	items, err := from.List(context.Background(), "")
@@ -50,7 +50,7 @@ func (k *keeper) recall() error {
 	return nil
 }
 
-// watch looks for new versions until ctx is done, or nothing can be stored at all.
+// watch checks for new versions until ctx is done, or the platform has no store.
 func (k *keeper) watch(ctx context.Context) {
 	for each := time.NewTicker(lookEach); ; {
 		select {
@@ -64,7 +64,7 @@ func (k *keeper) watch(ctx context.Context) {
 	}
 }
 
-// look makes a checkpoint of the newest version that is whole, if it is a new one.
+// look makes a checkpoint of the newest complete version, if it is a new one.
 func (k *keeper) look(ctx context.Context) error {
 	versions := checkpoint.Dir(filepath.Join(k.dir, versionsDir))
 	all, err := checkpoint.List(ctx, versions)
@@ -84,8 +84,8 @@ func (k *keeper) look(ctx context.Context) error {
 	return nil
 }
 
-// keep has the files of a version be the ones that are registered, and stores them. What the job
-// sweeps meanwhile stays here; if it was faster, the next version will do.
+// keep registers the files of a version in place of the earlier ones, and stores them. Links keep
+// files that the job sweeps meanwhile. If the job was faster, the next version is stored.
 func (k *keeper) keep(ctx context.Context, versions checkpoint.Store, name string) error {
 	items, err := versions.List(ctx, name+"/")
 	for _, i := range items {
@@ -109,11 +109,11 @@ func (k *keeper) keep(ctx context.Context, versions checkpoint.Store, name strin
 	if err != nil {
 		return err
 	}
-	_, err = k.call.Notify(ctx) // which logs what fails
+	_, err = k.call.Notify(ctx) // logs failures
 	return err
 }
 
-// link gives a file a second name, below folders that are made.
+// link gives a file a second name, and creates the folders above it.
 func link(from, to string) error {
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return err

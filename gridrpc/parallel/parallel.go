@@ -26,18 +26,18 @@ import (
 // EnvGoulfm names the launcher in the environment of a server.
 const EnvGoulfm = "GRIDRPC_GOULFM"
 
-// Job is what is started for a call.
+// Job describes the job that a call starts.
 type Job struct {
 	Ranks   int      // default: as many as Hosts take; without Hosts one for each core
-	Hosts   string   // on which nodes, as goulfm run --host has them: "a:4,b:4", or "3" for three on this machine; default: one, this machine
-	PerNode int      // ranks of each of Hosts that does not say how many; default 1
-	Program string   // of the ranks; default: this program, to which rank.Is says that it is one
+	Hosts   string   // the nodes, as in goulfm run --host: "a:4,b:4", or "3" for three on this machine; default: this machine
+	PerNode int      // ranks of each host in Hosts without a number; default 1
+	Program string   // of the ranks; default: this program, where rank.Is is true
 	Args    []string // of Program
-	Flags   []string // of goulfm run, besides: "--restart", "2", or "--spares", "1"
-	Goulfm  string   // the launcher; default: what GRIDRPC_GOULFM names, else goulfm in PATH
+	Flags   []string // further flags of goulfm run: "--restart", "2", or "--spares", "1"
+	Goulfm  string   // the launcher; default: the path in GRIDRPC_GOULFM, or goulfm in PATH
 }
 
-// flags are those of goulfm run.
+// flags returns the flags of goulfm run.
 func (j Job) flags() (list []string) {
 	if j.Ranks > 0 || j.Hosts == "" {
 		list = append(list, "-n", strconv.Itoa(cmp.Or(j.Ranks, runtime.NumCPU())))
@@ -48,14 +48,14 @@ func (j Job) flags() (list []string) {
 	if j.PerNode > 0 {
 		list = append(list, "--ppn", strconv.Itoa(j.PerNode))
 	}
-	for _, name := range []string{rank.EnvArgument, rank.EnvResult, rank.EnvVersions} { // other machines have another environment
+	for _, name := range []string{rank.EnvArgument, rank.EnvResult, rank.EnvVersions} { // for ranks on other machines
 		list = append(list, "-x", name)
 	}
 	return append(list, j.Flags...)
 }
 
-// Register offers a job as a service. Argument and result are what rank.Argument and rank.Return
-// take, by JSON.
+// Register offers a job as a service. rank.Argument reads the argument, and rank.Return sets the
+// result, as JSON.
 func Register[Req, Rep any](s *server.Server, name string, j Job, o ...server.ServiceOption) error {
 	return server.Register(s, name, func(ctx context.Context, c *server.Call, in *Req) (*Rep, error) {
 		out := new(Rep)
@@ -66,11 +66,10 @@ func Register[Req, Rep any](s *server.Server, name string, j Job, o ...server.Se
 	}, o...)
 }
 
-// stopWithin is how long a job whose call was given up may take to end.
+// stopWithin bounds the time that a job may take to end after its call was given up.
 const stopWithin = 3 * time.Second
 
-// Run runs a job as a part of a body, or all of it, and reads its result into *out. When ctx is
-// done the job ends.
+// Run runs a job within a body, and reads its result into *out. When ctx is done the job ends.
 func Run(ctx context.Context, c *server.Call, j Job, in, out any) error {
 	dir, err := c.Dir()
 	if err != nil {
@@ -106,10 +105,10 @@ func Run(ctx context.Context, c *server.Call, j Job, in, out any) error {
 	return p.result(out)
 }
 
-// storyPrefix begins what the launcher itself says.
+// storyPrefix begins the lines of the launcher itself.
 const storyPrefix = "goulfm: "
 
-// paths are the files by which a job and its server talk.
+// paths are the files through which a job and its server exchange data.
 type paths struct{ argument, answer, versions string }
 
 // prepare writes the argument.
@@ -122,7 +121,7 @@ func prepare(dir string, in any) (paths, error) {
 	return p, errors.Join(os.WriteFile(p.argument, data, 0o600), os.MkdirAll(p.versions, 0o700))
 }
 
-// result reads what a rank has returned.
+// result reads the result that a rank has returned.
 func (p paths) result(out any) error {
 	data, err := os.ReadFile(p.answer)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -139,7 +138,8 @@ func (p paths) result(out any) error {
 	return nil
 }
 
-// command is the launcher, in a process group of its own, which ends with this process.
+// command returns the command of the launcher, in a process group of its own. It ends with this
+// process.
 func (j Job) command(ctx context.Context, c *server.Call, p paths) (*exec.Cmd, error) {
 	program := j.Program
 	if program == "" {
@@ -169,7 +169,7 @@ func (j Job) command(ctx context.Context, c *server.Call, p paths) (*exec.Cmd, e
 // lineMax bounds a line of a job's output, in bytes.
 const lineMax = 4 << 10
 
-// lines hands on what is written to it line by line. One that is too long is cut.
+// lines passes on the bytes that are written to it, line by line. A line above lineMax is cut.
 type lines struct {
 	tell func(line string)
 	part []byte

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestFlags: the launcher is told how many ranks a job has, and on which nodes; their number is the
-// nodes' if nobody says it.
+// TestFlags: the launcher gets the number of ranks and the nodes. Without a number the nodes
+// determine it.
 func TestFlags(t *testing.T) {
 	const variables = " -x GRIDRPC_ARGUMENT -x GRIDRPC_RESULT -x GRIDRPC_VERSIONS"
 	for want, j := range map[string]Job{
@@ -23,7 +23,7 @@ func TestFlags(t *testing.T) {
 	}
 }
 
-// TestLines: what comes in any pieces is told by lines, and one that is too long is cut.
+// TestLines: bytes in any pieces are passed on by lines, and a line that is too long is cut.
 func TestLines(t *testing.T) {
 	var told []string
 	l := &lines{tell: func(line string) { told = append(told, line) }}

@@ -16,12 +16,12 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/server"
 )
 
-// What an image consists of, in the folder of the call.
+// Files of an image, in the folder of the call.
 const (
 	inputFile  = "input"
 	outputFile = "output"
 	aboutFile  = "about.json"
-	imagesDir  = "images" // in which the latest one is, in a folder of its number
+	imagesDir  = "images" // the latest one is in a folder named by its number
 )
 
 // box is the sandbox of one attempt of a call.
@@ -30,17 +30,17 @@ type box struct {
 	call  *server.Call
 	every time.Duration
 	last  about    // image
-	files []string // of it, as they are registered
+	files []string // the registered files of last
 }
 
-// about is what is to be known of an image.
+// about describes an image.
 type about struct {
 	Number int
-	Output int64  // bytes of output that it has written
-	CPU    string // that it needs
+	Output int64  // bytes of output written before it
+	CPU    string // the processor that it requires
 }
 
-// parseAbout reads what was written as JSON.
+// parseAbout decodes the JSON of an about.
 func parseAbout(data []byte) (a about, err error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
@@ -57,7 +57,7 @@ func (b *box) path(name string) string { return filepath.Join(b.dir, name) }
 
 func (a about) folder() string { return filepath.Join(imagesDir, fmt.Sprint(a.Number)) }
 
-// recall returns the image from which this attempt goes on; "" is none.
+// recall returns the image from which this attempt continues, or "".
 func (b *box) recall() (image string, err error) {
 	if _, ok := b.call.Restored(); !ok {
 		return "", nil
@@ -75,8 +75,8 @@ func (b *box) recall() (image string, err error) {
 	return b.resume(processor())
 }
 
-// resume returns the latest image if it can be restored on a processor. Output that the attempt
-// before has written after it is written again.
+// resume returns the latest image if it can be restored on this processor. The program writes again
+// the output that the earlier attempt has written after the image.
 func (b *box) resume(here string) (image string, err error) {
 	if here != b.last.CPU {
 		b.call.Log.Printf("call %.8s begins from the start: its image needs a processor %s, and this is %s", b.call.ID, b.last.CPU, here)
@@ -85,7 +85,7 @@ func (b *box) resume(here string) (image string, err error) {
 	return b.path(b.last.folder()), os.Truncate(b.path(outputFile), b.last.Output)
 }
 
-// prepare writes what the sandbox is started with.
+// prepare writes the files that the sandbox starts with.
 func (b *box) prepare(p Program, fresh bool, in string) error {
 	if fresh {
 		err := errors.Join(os.WriteFile(b.path(inputFile), []byte(in), 0o600), os.WriteFile(b.path(outputFile), nil, 0o600))
@@ -122,10 +122,10 @@ func (b *box) run(ctx context.Context, from string) error {
 	return nil
 }
 
-// tailMax is how many bytes of what a program has said last are told to who called it.
+// tailMax is the number of the last bytes of a program's standard error in the error of the call.
 const tailMax = 1 << 10
 
-// tail is the end of what is written to it.
+// tail keeps the last bytes that are written to it.
 type tail []byte
 
 // Write never fails.

@@ -1,29 +1,30 @@
-// Package sandbox makes a program that knows nothing of gridrpc a service: each call runs it in a
-// sandbox, of which images are taken while it runs, and goes on from the latest one at another
-// server if its own is lost.
+// Package sandbox makes a service of a program that does not use gridrpc. Each call runs the
+// program in a sandbox, and images of the sandbox are taken meanwhile. If the server is lost, the
+// call continues from the latest image at another server.
 //
 //	server.Main(func(s *server.Server) error {
 //		return sandbox.Register(s, "solve", sandbox.Program{Args: []string{"/opt/solver", "--fast"}, Every: time.Minute})
 //	})
 //
-// "gridrpc up --program 'solve=/opt/solver --fast'" does the same without a program of one's own.
-// The argument of a call is a text, which the program reads from its standard input; the result is
-// the text that it writes to its standard output. What it writes to its standard error is in the
-// server's log. Another exit code than 0 is an error of the call.
+// "gridrpc up --program 'solve=/opt/solver --fast'" does the same without a server program. The
+// argument of a call is the standard input of the program, and the result is its standard output,
+// as texts. Its standard error is in the log of the server. An exit code other than 0 is an error
+// of the call.
 //
 // # What the program sees
 //
-// The sandbox is gVisor's runsc, which has to be installed: "make runsc" builds it, and
-// GRIDRPC_RUNSC or PATH says where it is. It is a kernel of its own in a process, so the program
-// gets no system call of the machine's through. It sees itself and Program.Read, at the same paths
-// as outside, and changes nothing there. Its working folder (Folder) and /tmp are in the memory of
-// the sandbox. There is no network, and nothing of the machine's other processes.
+// The sandbox is gVisor's runsc, which must be installed: "make runsc" builds it, and GRIDRPC_RUNSC
+// or PATH leads to it. runsc is a kernel in a process, so no system call of the program reaches the
+// kernel of the machine. The program sees itself and Program.Read, at the same paths as outside,
+// and cannot change these files. Its working folder (Folder) and /tmp are in the memory of the
+// sandbox. It has no network and does not see other processes of the machine.
 //
 // # Images
 //
-// An image has the memory of all processes in the sandbox, their files, and how far input is read
-// and output is written. For a moment they stand still: some 100 ms, and what writing their memory
-// takes. A small program has 100 kB. With input and output it is a checkpoint of the call like any
-// other. It needs the same processor: another one (vendor, family, model, features) begins from the
-// start, and says so. What the program reads outside has to be the same at all servers.
+// An image contains the memory of all processes in the sandbox, their files, and the positions in
+// input and output. An image stops the processes for about 100 ms and the time to write their
+// memory. The image of a small program has 100 kB. Together with input and output it is a
+// checkpoint of the call. An image requires the same processor: on another one (vendor, family,
+// model, features) the program begins from the start, and the log reports so. Files outside that
+// the program reads must be the same at all servers.
 package sandbox

@@ -11,8 +11,8 @@ import (
 	"github.com/goulfm/goulfm/gridrpc"
 )
 
-// images takes one image after the other, with the time between that the program is to have, until
-// ctx is done or nothing can be stored at all.
+// images takes one image after the other, with a pause of Program.Every, until ctx is done or the
+// platform has no store.
 func (b *box) images(ctx context.Context) {
 	if b.every < 0 {
 		return
@@ -34,7 +34,7 @@ func (b *box) images(ctx context.Context) {
 }
 
 // image makes a checkpoint of the sandbox: memory and files as runsc has written them, input, and
-// output, of which as much counts as was written by then. Without success the image before stays.
+// the output up to that moment. After a failure the earlier image stays.
 func (b *box) image(ctx context.Context) error {
 	before, files := b.last, b.files
 	next := about{Number: before.Number + 1, CPU: processor()}
@@ -60,11 +60,11 @@ func (b *box) image(ctx context.Context) error {
 			return err
 		}
 	}
-	_, err = b.call.Notify(ctx) // which logs what fails
+	_, err = b.call.Notify(ctx) // logs failures
 	return err
 }
 
-// save has runsc write an image while the program stands still.
+// save makes runsc write an image while the program is stopped.
 func (b *box) save(ctx context.Context, to *about) (err error) {
 	if err := os.MkdirAll(b.path(to.folder()), 0o700); err != nil {
 		return err
@@ -83,7 +83,7 @@ func (b *box) save(ctx context.Context, to *about) (err error) {
 	return err
 }
 
-// register has the files of the latest image be those of the call's next checkpoint.
+// register makes the files of the latest image those of the next checkpoint of the call.
 func (b *box) register() error {
 	list, err := filepath.Glob(b.path(filepath.Join(b.last.folder(), "*")))
 	if err != nil {

@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// processor names what an image needs of a processor: kind, vendor, family, model, and a sum of the
-// names of its features.
+// processor names the properties of the processor that an image requires: architecture, vendor,
+// family, model, and a sum of the names of its features.
 func processor() string {
-	text, _ := os.ReadFile("/proc/cpuinfo") // without it all of one architecture are taken to be alike
+	text, _ := os.ReadFile("/proc/cpuinfo") // without it all processors of an architecture count as equal
 	return parseProcessor(string(text))
 }
 

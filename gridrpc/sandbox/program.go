@@ -20,19 +20,19 @@ const EnvRunsc = "GRIDRPC_RUNSC"
 // Folder is the working folder of a program, in its sandbox.
 const Folder = "/call"
 
-// Program is what each call of a service runs.
+// Program is the program that each call of a service runs.
 type Program struct {
-	Args  []string      // its path outside, from the root, and its arguments
-	Read  []string      // files and folders that it can read besides; nil: /bin, /lib, /lib64 and /usr
-	Every time.Duration // from the end of an image to the next one; 0: 10 s; less: there are none
-	Runsc string        // default: what GRIDRPC_RUNSC names, else runsc in PATH
+	Args  []string      // the absolute path of the program outside, and its arguments
+	Read  []string      // other files and folders that it can read; nil: /bin, /lib, /lib64 and /usr
+	Every time.Duration // from the end of an image to the next one; 0: 10 s; negative: no images
+	Runsc string        // default: the path in GRIDRPC_RUNSC, or runsc in PATH
 }
 
 // everyDefault is the time between two images.
 const everyDefault = 10 * time.Second
 
-// Register offers a program as a service, from text to text. Without runsc it is
-// gridrpc.ErrUnsupported.
+// Register offers a program as a service with texts as argument and result. Without runsc the error
+// is gridrpc.ErrUnsupported.
 func Register(s *server.Server, name string, p Program, o ...server.ServiceOption) error {
 	p, err := p.complete()
 	if err != nil {
@@ -44,7 +44,7 @@ func Register(s *server.Server, name string, p Program, o ...server.ServiceOptio
 	}, o...)
 }
 
-// complete fills in what is not said.
+// complete sets the defaults, and checks the program.
 func (p Program) complete() (Program, error) {
 	if len(p.Args) == 0 || !filepath.IsAbs(p.Args[0]) {
 		return p, fmt.Errorf("sandbox: %q: want the path of a program, from the root, and its arguments", p.Args)
@@ -75,7 +75,7 @@ func (p Program) complete() (Program, error) {
 	return p, nil
 }
 
-// run is one attempt of a call.
+// run executes one attempt of a call.
 func (p Program) run(ctx context.Context, c *server.Call, in string) (out string, err error) {
 	dir, err := c.Dir()
 	if err != nil {
@@ -96,5 +96,5 @@ func (p Program) run(ctx context.Context, c *server.Call, in string) (out string
 	return string(data), err
 }
 
-// errExit is how a program ended.
+// errExit reports that a program ended with an exit code other than 0 or by a signal.
 var errExit = errors.New("the program in the sandbox failed")

@@ -12,10 +12,10 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/internal/subprocess"
 )
 
-// Folders and names in that of a call, of which images have no part.
+// Folders and names in the folder of a call that are not part of images.
 const (
 	stateDir  = "state"  // of runsc
-	bundleDir = "bundle" // what runsc is told of the container
+	bundleDir = "bundle" // the description of the container for runsc
 	boxName   = "call"   // of the container
 )
 
@@ -25,8 +25,8 @@ type tool struct {
 	dir  string // of the call
 }
 
-// command is a command of runsc. It ends with this process, and with the one that runs the
-// container the container ends.
+// command returns a command of runsc. The command ends with this process, and a container ends with
+// the command that runs it.
 func (t tool) command(ctx context.Context, words ...string) *exec.Cmd {
 	flags := []string{
 		"--root", filepath.Join(t.dir, stateDir), "--platform", "systrap", "--network", "none",
@@ -49,7 +49,7 @@ func (t tool) do(ctx context.Context, words ...string) error {
 	return nil
 }
 
-// start is the command that runs the container: from an image, if there is one.
+// start returns the command that runs the container, from an image if there is one.
 func (t tool) start(ctx context.Context, image string) *exec.Cmd {
 	words := []string{"run"}
 	if image != "" {
@@ -58,7 +58,7 @@ func (t tool) start(ctx context.Context, image string) *exec.Cmd {
 	return t.command(ctx, append(words, "--bundle", filepath.Join(t.dir, bundleDir), boxName)...)
 }
 
-// The parts of config.json, as the runtime specification of the Open Container Initiative has them.
+// The parts of config.json, by the runtime specification of the Open Container Initiative.
 type (
 	container struct {
 		Version string  `json:"ociVersion"`
@@ -95,7 +95,7 @@ type (
 	}
 )
 
-// containerOf is what runsc is told of a program.
+// containerOf returns the description of a program for runsc.
 func containerOf(p Program) container {
 	c := container{
 		Version: "1.0.0",
@@ -116,7 +116,7 @@ func containerOf(p Program) container {
 	return c
 }
 
-// describe writes what runsc is told.
+// describe writes the description of the container.
 func (t tool) describe(c container) error {
 	bundle := filepath.Join(t.dir, bundleDir)
 	if err := os.MkdirAll(filepath.Join(bundle, c.Root.Path), 0o700); err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/server"
 )
 
-// TestComplete: without runsc it is said what to install; what is no program is said before a call
-// is made.
+// TestComplete: without runsc the error names the program to install. An invalid program is an
+// error before a call.
 func TestComplete(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	t.Setenv(EnvRunsc, "")
@@ -36,8 +36,7 @@ func TestComplete(t *testing.T) {
 	assert.ErrorContains(t, err, "from the root")
 }
 
-// TestContainer: all that is outside is read only, and there is no way to write to a folder of the
-// machine.
+// TestContainer: all folders of the machine are read-only in the container.
 func TestContainer(t *testing.T) {
 	c := containerOf(Program{Args: []string{"/opt/solver", "-x"}, Read: []string{"/usr", "/data"}})
 	assert.True(t, c.Root.ReadOnly)
@@ -53,8 +52,8 @@ func TestContainer(t *testing.T) {
 	assert.Contains(t, c.Linux.Namespaces, namespace{"network"})
 }
 
-// TestProcessor: the order of features does not matter, their names do, and other processors of the
-// machine do not.
+// TestProcessor: the names of features count, but not their order, nor other processors of the
+// machine.
 func TestProcessor(t *testing.T) {
 	const one = "vendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 85\nflags\t\t: fpu vme avx2\n"
 	first := parseProcessor(one + "\nvendor_id : other\n")
@@ -64,8 +63,8 @@ func TestProcessor(t *testing.T) {
 	assert.NotEqual(t, first, parseProcessor(""))
 }
 
-// TestResume: an attempt goes on from an image of the same processor, with as much output as there
-// was by then; else it begins.
+// TestResume: an attempt continues from an image of the same processor, with the output up to the
+// image. Otherwise it begins from the start.
 func TestResume(t *testing.T) {
 	var said strings.Builder
 	b := &box{tool: tool{dir: t.TempDir()}, call: &server.Call{ID: "ab", Log: log.New(&said, "", 0)}, last: about{Number: 3, Output: 4, CPU: "one"}}
@@ -88,7 +87,7 @@ func TestResume(t *testing.T) {
 	assert.Empty(t, out)
 }
 
-// TestTail: of what is said the end is kept.
+// TestTail: only the last bytes are kept.
 func TestTail(t *testing.T) {
 	var end tail
 	for range 1000 {
@@ -99,7 +98,7 @@ func TestTail(t *testing.T) {
 	assert.Contains(t, string(end), "a line\nthe last")
 }
 
-// FuzzAbout: any text is refused, or tells of an image, and is written as it was read.
+// FuzzAbout: a text is either refused, or describes an image and is written as it was read.
 func FuzzAbout(f *testing.F) {
 	f.Add([]byte(`{"Number":1,"Output":5,"CPU":"x"}`))
 	f.Add([]byte(`{"Number":0}`))

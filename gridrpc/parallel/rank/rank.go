@@ -1,5 +1,5 @@
-// Package rank is what the ranks of a parallel service use: the argument of the call, where
-// versions go, and the way back for the result. See package parallel.
+// Package rank is for the ranks of a parallel service: it reads the argument of the call, names the
+// folder of versions, and returns the result. See package parallel.
 package rank
 
 import (
@@ -20,12 +20,12 @@ import (
 // Names in the environment of ranks.
 const (
 	EnvArgument = "GRIDRPC_ARGUMENT" // file
-	EnvResult   = "GRIDRPC_RESULT"   // file, which is there once a rank has returned
+	EnvResult   = "GRIDRPC_RESULT"   // file, written by Return
 	EnvVersions = "GRIDRPC_VERSIONS" // folder
 	envCall     = "GRIDRPC_CALL"     // socket of the call
 )
 
-// Is says whether this process is a rank of a parallel service.
+// Is reports whether this process is a rank of a parallel service.
 func Is() bool { return os.Getenv(EnvArgument) != "" }
 
 // Argument reads the argument of the call into *in. Every rank may do so.
@@ -42,8 +42,8 @@ func Argument(in any) error {
 	return nil
 }
 
-// Return makes a value the result of the call, once the job has ended. It may be called again, by
-// another rank perhaps: a body is called at least once. The last one counts.
+// Return makes a value the result of the call, once the job has ended. Return may be called again,
+// also by another rank, because a body is called at least once. The last value counts.
 func Return(out any) error {
 	data, err := json.Marshal(out)
 	if err != nil {
@@ -64,16 +64,16 @@ func Return(out any) error {
 	return err
 }
 
-// Files says where package recovery writes versions that the call can go on from at another server.
-// How often, and what else is in it, the program may change. It is nowhere in a process that is no
-// rank of a parallel service.
+// Files names the folder to which package recovery writes versions, from which the call can
+// continue at another server. The program may change the other fields. In a process that is no rank
+// of a parallel service no folder is named.
 func Files() recovery.Files { return recovery.Files{Dir: os.Getenv(EnvVersions)} }
 
-// tellWithin is how long the server may take to hear of progress.
+// tellWithin bounds the time to report progress to the server.
 const tellWithin = time.Second
 
-// Progress tells the caller how far the job is: done of total, and a text of one line. One rank
-// should do so. On several machines only those ranks can that are on the server's.
+// Progress reports progress to the caller: done of total, and a text of one line. One rank should
+// do so. On several machines only ranks on the server's machine can.
 func Progress(done, total float64, text string) error {
 	conn, err := net.DialTimeout("unix", os.Getenv(envCall), tellWithin)
 	if err != nil {

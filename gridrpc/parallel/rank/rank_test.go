@@ -12,7 +12,7 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/parallel/rank"
 )
 
-// Example is what ranks do with the call, here in a folder as a server makes one.
+// Example shows the use of the call by ranks, here in a folder as a server makes it.
 func Example() {
 	dir, err := os.MkdirTemp("", "call")
 	if err != nil {
@@ -37,7 +37,7 @@ func Example() {
 	// Output: 49 <nil>
 }
 
-// TestMistakes: a process that is no rank of a service is told so.
+// TestMistakes: in a process that is no rank of a service the calls are errors.
 func TestMistakes(t *testing.T) {
 	assert.False(t, rank.Is())
 	assert.Error(t, rank.Argument(new(int)))

@@ -6,8 +6,9 @@ import (
 	"io"
 )
 
-// counted is a reader that ends with its context, and fails before its last byte is given if there
-// are more or fewer than were announced: an object would be made of them.
+// counted is a reader that ends with its context. If there are more or fewer bytes than announced,
+// it fails before it returns the last one, because the service would otherwise make an object of
+// them.
 type counted struct {
 	ctx    context.Context
 	from   io.Reader
@@ -18,7 +19,7 @@ type counted struct {
 	failed error
 }
 
-// Read keeps one byte back, until it is known that no other one follows.
+// Read keeps one byte back until it is known that no other byte follows.
 func (c *counted) Read(p []byte) (int, error) {
 	if c.failed != nil {
 		return 0, c.failed
@@ -45,8 +46,8 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// shift puts the byte that was kept back before the n that have come, keeps the last one back, and
-// returns how many are in p now.
+// shift puts the byte that was kept back before the n bytes in p, keeps the last one back, and
+// returns the number of bytes in p.
 func (c *counted) shift(p []byte, n int) int {
 	last := p[n-1]
 	if !c.held {
@@ -58,7 +59,7 @@ func (c *counted) shift(p []byte, n int) int {
 	return n
 }
 
-// end gives the byte that was kept back, if all is right.
+// end returns the byte that was kept back, if the number of bytes is right.
 func (c *counted) end(p []byte, n int) (int, error) {
 	all := c.given
 	if c.held {
@@ -72,14 +73,14 @@ func (c *counted) end(p []byte, n int) (int, error) {
 		n++
 		c.held, c.given = false, c.given+1
 	}
-	if c.held { // there is no room: the next Read gives it
+	if c.held { // there is no room: the next Read returns it
 		c.from = eof{}
 		return n, nil
 	}
 	return n, io.EOF
 }
 
-// eof has nothing.
+// eof is a reader without bytes.
 type eof struct{}
 
 func (eof) Read([]byte) (int, error) { return 0, io.EOF }

@@ -15,8 +15,8 @@ import (
 	"github.com/goulfm/goulfm/recovery/checkpoint"
 )
 
-// object returns bytes that say of themselves which they are: of a key and a version, and how many.
-// So a reader knows whether it has all of one Put, and of which.
+// object returns bytes that contain their key, version and size. So a reader can check that it has
+// all bytes of one Put, and of which.
 func object(key string, version, size int) []byte {
 	head := fmt.Sprintf("%s %d %d\n", key, version, size)
 	data := make([]byte, max(size, len(head)))
@@ -26,7 +26,7 @@ func object(key string, version, size int) []byte {
 	return data
 }
 
-// versionOf returns whose bytes these are, or an error if they are not all those of one Put.
+// versionOf returns the version of bytes, or an error if they are not all bytes of one Put.
 func versionOf(key string, data []byte) (version int, err error) {
 	var named string
 	var size int
@@ -55,7 +55,7 @@ func read(ctx context.Context, s checkpoint.Store, key string) ([]byte, error) {
 	return io.ReadAll(r)
 }
 
-// assertWhole reads an object, of which there has to be a version, and returns that.
+// assertWhole reads an object, which must exist completely, and returns its version.
 func assertWhole(t *testing.T, s checkpoint.Store, key string) int {
 	t.Helper()
 	data, err := read(t.Context(), s, key)
@@ -65,7 +65,7 @@ func assertWhole(t *testing.T, s checkpoint.Store, key string) int {
 	return version
 }
 
-// TestVersionOf: bytes of an object are known, whole or not.
+// TestVersionOf: complete and incomplete bytes of an object are told apart.
 func TestVersionOf(t *testing.T) {
 	one, two := object("o", 1, 5000), object("o", 2, 5000)
 	version, err := versionOf("o", two)

@@ -24,11 +24,11 @@ import (
 // Scheme begins the names of these stores.
 const Scheme = "s3://"
 
-// partSize is how many bytes are sent at once of a file whose length is not known, or is greater.
-// 10,000 parts are the most: 156 GiB.
+// partSize is the size of the parts of a file of unknown or larger length. At most 10,000 parts are
+// possible: 156 GiB.
 const partSize = 16 << 20
 
-// openWithin is how long Open waits for the service.
+// openWithin bounds the time of Open.
 const openWithin = 20 * time.Second
 
 // bucket is a store.
@@ -57,8 +57,8 @@ func Parse(name string) (bucketName, folder string, err error) {
 	return bucketName, folder, nil
 }
 
-// Open returns the store of that name, at the service that the environment tells. It asks whether
-// the bucket is there, so that a mistake is known here.
+// Open returns the store of that name, at the service that the environment names. It checks that
+// the bucket exists, so that a mistake is found early.
 func Open(ctx context.Context, name string) (checkpoint.Store, error) {
 	bucketName, folder, err := Parse(name)
 	if err != nil {
@@ -108,9 +108,9 @@ func New(client *minio.Client, bucketName, folder string) checkpoint.Store {
 	return bucket{client: &minio.Core{Client: client}, name: bucketName, prefix: folder}
 }
 
-// Put sends a file. What is longer than partSize goes in parts, which become an object together.
-// TLS vouches for the bytes under way, or nobody does, as their readers have sums: a signature of
-// each piece is something that not every service reads.
+// Put sends a file. A file longer than partSize is sent in parts, which become an object together.
+// Only TLS, if used, protects the bytes on the way: not every service accepts signatures of single
+// pieces, and readers check sums.
 func (b bucket) Put(ctx context.Context, key string, size int64, r io.Reader) error {
 	if err := errors.Join(ctx.Err(), checkpoint.CheckKey(key)); err != nil {
 		return err
@@ -138,7 +138,7 @@ func (b bucket) Get(ctx context.Context, key string, off, n int64) (io.ReadClose
 	if err := errors.Join(ctx.Err(), checkpoint.CheckKey(key)); err != nil {
 		return nil, err
 	}
-	if n == 0 { // no range is empty
+	if n == 0 { // a range cannot be empty
 		_, err := b.client.StatObject(ctx, b.name, b.prefix+key, minio.StatObjectOptions{})
 		return io.NopCloser(bytes.NewReader(nil)), b.explain(ctx, key, err)
 	}
@@ -189,7 +189,7 @@ func (b bucket) Delete(ctx context.Context, key string) error {
 	return b.explain(ctx, key, b.client.RemoveObject(ctx, b.name, b.prefix+key, minio.RemoveObjectOptions{}))
 }
 
-// explain tells what an error of the service is about.
+// explain adds the subject and the cause to an error of the service.
 func (b bucket) explain(ctx context.Context, key string, err error) error {
 	switch {
 	case err == nil:
@@ -204,7 +204,7 @@ func (b bucket) explain(ctx context.Context, key string, err error) error {
 	return fmt.Errorf("s3: %s%s in %s: %w", b.prefix, key, b.name, err)
 }
 
-// isInside tells whether the service has failed, not who asked.
+// isInside reports whether an error is a failure of the service, not of the request.
 func isInside(e minio.ErrorResponse) bool {
 	return e.StatusCode >= http.StatusInternalServerError && e.StatusCode != http.StatusNotImplemented
 }

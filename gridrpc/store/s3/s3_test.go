@@ -21,7 +21,7 @@ import (
 	"github.com/goulfm/goulfm/recovery/checkpoint"
 )
 
-// service starts an object store in this process, and has the environment name it.
+// service starts an object store in this process, and sets the environment to its address.
 func service(t *testing.T, buckets ...string) {
 	backend := s3mem.New()
 	for _, name := range buckets {
@@ -66,7 +66,7 @@ func TestFoldersAreApart(t *testing.T) {
 	assert.Empty(t, items)
 }
 
-// TestMistakes: what is wrong is said before anybody relies on the store.
+// TestMistakes: wrong settings are errors of Open.
 func TestMistakes(t *testing.T) {
 	service(t, "our")
 	_, err := Open(t.Context(), "s3://others")
@@ -80,7 +80,7 @@ func TestMistakes(t *testing.T) {
 	assert.ErrorContains(t, err, "want https://HOST")
 }
 
-// TestErrorIsExplained: of an error inside the service its user learns where to look.
+// TestErrorIsExplained: an error inside the service names the place to check.
 func TestErrorIsExplained(t *testing.T) {
 	inside := minio.ErrorResponse{Code: "InternalError", StatusCode: http.StatusInternalServerError, Message: "please try again"}
 	err := bucket{name: "our", prefix: "mine/"}.explain(t.Context(), "x", inside)
@@ -90,7 +90,7 @@ func TestErrorIsExplained(t *testing.T) {
 	assert.NotContains(t, bucket{name: "our"}.explain(t.Context(), "x", denied).Error(), "the service cannot")
 }
 
-// FuzzParse: any name is refused, or is a bucket and a folder that keys can be in.
+// FuzzParse: a name is either refused, or is a bucket and a folder for keys.
 func FuzzParse(f *testing.F) {
 	for _, name := range []string{"s3://b", "s3://b/f/g/", "s3:///x", "http://b", "s3://b/.x"} {
 		f.Add(name)
@@ -109,8 +109,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzCounted: whatever is read, and however, it comes as it was, or with an error before the last
-// byte if there are not as many as announced.
+// FuzzCounted: bytes are read unchanged, in any pieces, or with an error before the last byte if
+// their number is not the announced one.
 func FuzzCounted(f *testing.F) {
 	f.Add([]byte("abc"), int64(3), uint8(0))
 	f.Add([]byte("abc"), int64(2), uint8(1))

@@ -21,8 +21,8 @@ import (
 	"github.com/goulfm/goulfm/recovery/checkpoint"
 )
 
-// servers of volumes, and copies of everything: with one server lost there are enough for all
-// copies of what is put.
+// Numbers of volume servers and of copies: after the loss of one server there are enough for all
+// copies.
 const (
 	servers = 4
 	copies  = 3
@@ -45,8 +45,8 @@ func TestServiceConformance(t *testing.T) {
 // sizes are of objects: one piece of the service, several, several parts of a Put.
 var sizes = []int{100, 300 << 10, 9 << 20, 2*partSize + 12345}
 
-// TestServiceLosesServer: each server of volumes is killed in turn. Whatever was put is read whole,
-// Puts go on, and the server has its share again once it was started anew.
+// TestServiceLosesServer: each volume server is killed in turn. All objects are read completely,
+// Puts continue, and the server gets its share again after its restart.
 func TestServiceLosesServer(t *testing.T) {
 	service := seaweed.Start(t, servers, copies)
 	service.Bucket("our")
@@ -97,7 +97,7 @@ func checkpointed(t *testing.T, s checkpoint.Store) ckptset.Manifest {
 	return m
 }
 
-// assertRestored restores it.
+// assertRestored restores a checkpoint and compares it.
 func assertRestored(t *testing.T, s checkpoint.Store, made ckptset.Manifest) {
 	dir := t.TempDir()
 	m, err := ckptset.Load(t.Context(), s, made.ID)
@@ -110,9 +110,9 @@ func assertRestored(t *testing.T, s checkpoint.Store, made ckptset.Manifest) {
 	assert.NoError(t, err)
 }
 
-// TestServiceTooFewServers: with as many servers as copies nothing can be put while one is dead, as
-// a copy of it would have no place. What is there is read. A Put waits: until its context ends,
-// then nothing of it is there; or until the server is back, then it is done.
+// TestServiceTooFewServers: with as many servers as copies no Put succeeds while one server is
+// dead, because one copy has no place. Existing objects are read. A Put waits until its context
+// ends, and then leaves nothing, or until the server is back, and then succeeds.
 func TestServiceTooFewServers(t *testing.T) {
 	service := seaweed.Start(t, copies, copies)
 	service.Bucket("our")
@@ -143,7 +143,7 @@ func TestServiceTooFewServers(t *testing.T) {
 	assert.Equal(t, 3, assertWhole(t, s, "waits"))
 }
 
-// pausing gives its bytes, and calls pause once at some of them.
+// pausing is a reader that calls pause once, at a given byte.
 type pausing struct {
 	io.Reader
 	left  int
@@ -183,9 +183,9 @@ func TestServiceLosesServerInPut(t *testing.T) {
 	}
 }
 
-// TestServiceLosesTheOnlyOne: of gateway, filer and master there is one each. It is killed between
-// the parts of a Put, and started anew: the Put may fail, and what is read is the former object or
-// this one. Then Puts go on.
+// TestServiceLosesTheOnlyOne: there is one gateway, one filer and one master. Each is killed
+// between the parts of a Put and restarted. The Put may fail, and readers get either the former
+// object or this one. Later Puts succeed.
 func TestServiceLosesTheOnlyOne(t *testing.T) {
 	service := seaweed.Start(t, copies, copies)
 	service.Bucket("our")

@@ -17,17 +17,17 @@ import (
 	"github.com/goulfm/goulfm/recovery/checkpoint"
 )
 
-// writer puts version after version of its objects.
+// writer puts one version of its objects after the other.
 type writer struct {
 	sizes        []int
 	acked, tried []int // of each object, the latest version; -1: none
 	failed       []error
 }
 
-// key is of its object i.
+// key returns the key of object i.
 func (w *writer) key(name, i int) string { return fmt.Sprintf("w%d/o%d", name, i) }
 
-// run puts until ctx ends, and says when a Put has ended well.
+// run puts versions until ctx ends, and reports each successful Put.
 func (w *writer) run(ctx context.Context, s checkpoint.Store, name int, done chan<- int) {
 	for n := 0; ctx.Err() == nil; n++ {
 		i := n % len(w.sizes)
@@ -44,7 +44,8 @@ func (w *writer) run(ctx context.Context, s checkpoint.Store, name int, done cha
 	}
 }
 
-// readers reads objects in any order until ctx ends. One that is read to its end has to be whole.
+// readers reads objects in any order until ctx ends. An object that is read to its end must be
+// complete.
 func readers(ctx context.Context, t *testing.T, s checkpoint.Store, keys []string) (whole int, failed []error) {
 	for ctx.Err() == nil {
 		key := keys[rand.IntN(len(keys))]
@@ -62,9 +63,9 @@ func readers(ctx context.Context, t *testing.T, s checkpoint.Store, keys []strin
 	return whole, failed
 }
 
-// TestServiceIsNeverTorn: servers die, and come again, while several put and read. What is read to
-// its end is one Put's, all of it; what was put is there. In the end all processes are killed
-// together, and started anew: it still is.
+// TestServiceIsNeverTorn: servers die and return while several goroutines put and read. An object
+// that is read to its end has all bytes of one Put, and no object is lost. In the end all processes
+// are killed together and restarted, with the same result.
 func TestServiceIsNeverTorn(t *testing.T) {
 	service := seaweed.Start(t, servers, copies)
 	service.Bucket("our")

@@ -1,5 +1,5 @@
-// Package storetest is one conformance suite for all stores of checkpoints: what the comment of
-// package recovery/checkpoint promises.
+// Package storetest is the conformance suite for all stores of checkpoints. It tests the promises
+// in the comment of package recovery/checkpoint.
 package storetest
 
 import (
@@ -23,7 +23,7 @@ import (
 	"github.com/goulfm/goulfm/recovery/checkpoint"
 )
 
-// Run tries all promises. open returns a store in which nothing is.
+// Run tests all promises. open returns an empty store.
 func Run(t *testing.T, open func(t *testing.T) checkpoint.Store) {
 	for _, c := range []struct {
 		name string
@@ -67,7 +67,7 @@ func list(t *testing.T, s checkpoint.Store, prefix string) []checkpoint.Item {
 	return items
 }
 
-// nothing: a store that nobody has written to.
+// nothing: an empty store has no files.
 func nothing(t *testing.T, s checkpoint.Store) {
 	assert.Empty(t, list(t, s, ""))
 	_, err := s.Get(t.Context(), "a/b", 0, -1)
@@ -77,7 +77,7 @@ func nothing(t *testing.T, s checkpoint.Store) {
 	assert.NoError(t, s.Delete(t.Context(), "a/b"))
 }
 
-// gets: any part of a file, also where there is less of it.
+// gets: any part of a file is returned, also beyond its end.
 func gets(t *testing.T, s checkpoint.Store) {
 	const text = "0123456789"
 	put(t, s, "a/b", text)
@@ -102,7 +102,7 @@ func gets(t *testing.T, s checkpoint.Store) {
 
 var errBroken = errors.New("broken")
 
-// failing gives some bytes, and then an error.
+// failing is a reader that returns some bytes, and then an error.
 type failing struct{ left int }
 
 func (f *failing) Read(p []byte) (int, error) {
@@ -114,7 +114,7 @@ func (f *failing) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// whole: a Put that fails changes nothing, be there a former file or not.
+// whole: a failed Put changes nothing, with or without an earlier file.
 func whole(t *testing.T, s checkpoint.Store) {
 	put(t, s, "old", "former")
 	for _, key := range []string{"old", "new"} {
@@ -132,7 +132,7 @@ func whole(t *testing.T, s checkpoint.Store) {
 	assert.Equal(t, "of unknown length", get(t, s, "new", 0, -1))
 }
 
-// lists: keys that begin so, in their order, more than one page of some services.
+// lists: keys with a prefix are listed in order, also more than fit into one page of a service.
 func lists(t *testing.T, s checkpoint.Store) {
 	put(t, s, "ab", "x")
 	put(t, s, "a/b", "0123")
@@ -163,8 +163,8 @@ func deletes(t *testing.T, s checkpoint.Store) {
 	assert.Equal(t, "y", get(t, s, "a/bc", 0, -1))
 }
 
-// locates: a store that is a Locator names at least one host of a file that is there, each once and
-// in order, and none of one that is not; of another store nothing is known.
+// locates: a store that is a Locator names at least one host of an existing file, each once and in
+// order, and none of a missing file.
 func locates(t *testing.T, s checkpoint.Store) {
 	put(t, s, "a/b", "x")
 	hosts, err := checkpoint.Locate(t.Context(), s, "a/b")
@@ -183,7 +183,7 @@ func locates(t *testing.T, s checkpoint.Store) {
 	assert.ErrorIs(t, err, checkpoint.ErrKey)
 }
 
-// keys: what is none is refused everywhere.
+// keys: an invalid key is refused by all calls.
 func keys(t *testing.T, s checkpoint.Store) {
 	for _, key := range []string{"", "/", "/etc/passwd", "../x", "a/../../x", "a//b", "a/", ".hidden", "a/.x", "a.tmp", `a\b`, "a b", "ä", "a\x00", strings.Repeat("a", checkpoint.KeyMax+1)} {
 		assert.ErrorIs(t, s.Put(t.Context(), key, -1, strings.NewReader("x")), checkpoint.ErrKey, "%q", key)
@@ -194,7 +194,7 @@ func keys(t *testing.T, s checkpoint.Store) {
 	assert.Empty(t, list(t, s, ""))
 }
 
-// canceling ends its context when it is read.
+// canceling is a reader that cancels its context when it is read.
 type canceling struct{ cancel context.CancelFunc }
 
 func (c canceling) Read(p []byte) (int, error) {
@@ -202,7 +202,7 @@ func (c canceling) Read(p []byte) (int, error) {
 	return copy(p, "more"), nil
 }
 
-// canceled: nothing is done for who has given up.
+// canceled: a call with a canceled context has no effect.
 func canceled(t *testing.T, s checkpoint.Store) {
 	put(t, s, "b", "x")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -219,7 +219,7 @@ func canceled(t *testing.T, s checkpoint.Store) {
 	assert.Equal(t, []checkpoint.Item{{Key: "b", Size: 1}}, list(t, s, ""))
 }
 
-// large: more than what a store may send at once, whether its length is known or not.
+// large: a file above the size of one request is stored, of known or unknown length.
 func large(t *testing.T, s checkpoint.Store) {
 	data := make([]byte, 18<<20+7)
 	for i := range data {
@@ -233,7 +233,7 @@ func large(t *testing.T, s checkpoint.Store) {
 	}
 }
 
-// manyAtOnce: those who use one store disturb each other in nothing.
+// manyAtOnce: simultaneous users of one store do not disturb each other.
 func manyAtOnce(t *testing.T, s checkpoint.Store) {
 	var all sync.WaitGroup
 	for worker := range 8 {
@@ -256,8 +256,7 @@ func manyAtOnce(t *testing.T, s checkpoint.Store) {
 	assert.Empty(t, list(t, s, ""))
 }
 
-// torn: a checkpoint of which a piece is gone or is another one is not restored, and leaves
-// nothing.
+// torn: a checkpoint with a missing or changed piece is not restored, and leaves no files.
 func torn(t *testing.T, s checkpoint.Store) {
 	from, to := t.TempDir(), t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(from, "numbers"), bytes.Repeat([]byte("1 2 3 "), 200_000), 0o600))

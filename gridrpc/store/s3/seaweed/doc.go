@@ -1,8 +1,8 @@
-// Package seaweed runs SeaweedFS, an object store that keeps several copies of everything, for
-// tests: as processes of this machine that can be killed one by one. "make s3" builds it, and runs
-// what needs it.
+// Package seaweed runs SeaweedFS, an object store with several copies of each object, for tests.
+// Its processes run on this machine and can be killed one by one. "make s3" builds SeaweedFS, and
+// runs the tests that need it.
 //
-// A service has a master, which knows where files are; servers of volumes, which have their bytes;
-// a filer, which has their names; and a process that speaks S3. Each byte is on as many servers of
-// volumes as the test asks for; of the others there is one each here.
+// A service has a master, which knows the places of files; volume servers, which have their bytes;
+// a filer, which has their names; and a process for the S3 protocol. The test chooses the number of
+// copies, each on another volume server. There is one of each other process.
 package seaweed

@@ -13,7 +13,7 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/internal/subprocess"
 )
 
-// process is one of the service's. It may die, and be started anew with what it has on disk.
+// process is a process of the service. It can be killed, and restarted with its data on disk.
 type process struct {
 	name  string
 	dir   string // its own, where its log is, too
@@ -22,7 +22,7 @@ type process struct {
 	ended chan struct{} // closed when it has
 }
 
-// start starts it. It ends with this process, however that ends.
+// start starts the process. It ends with this process in any case.
 func (p *process) start(t testing.TB, weed string) {
 	require.NoError(t, os.MkdirAll(p.dir, 0o700))
 	log, err := os.OpenFile(p.log(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -36,11 +36,11 @@ func (p *process) start(t testing.TB, weed string) {
 	p.ended = make(chan struct{})
 	go func(cmd *exec.Cmd, ended chan struct{}) {
 		defer close(ended)
-		_ = cmd.Wait() // it is killed
+		_ = cmd.Wait() // an error: the process was killed
 	}(p.cmd, p.ended)
 }
 
-// kill ends it at once, and returns when it is gone. It does nothing to one that has ended.
+// kill kills the process, and returns when it has ended. It has no effect after the end.
 func (p *process) kill() {
 	if p.ended != nil {
 		_ = p.cmd.Process.Kill() // an error: it has ended
@@ -50,9 +50,9 @@ func (p *process) kill() {
 
 func (p *process) log() string { return filepath.Join(p.dir, "log") }
 
-// said returns the last lines of its log.
+// said returns the last lines of the log.
 func (p *process) said(lines int) string {
-	text, _ := os.ReadFile(p.log()) // without one it has said nothing
+	text, _ := os.ReadFile(p.log()) // without a log there are no lines
 	all := bytes.Split(bytes.TrimSpace(text), []byte("\n"))
 	return string(bytes.Join(all[max(0, len(all)-lines):], []byte("\n")))
 }

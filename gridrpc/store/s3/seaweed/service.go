@@ -19,13 +19,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// EnvWeed names SeaweedFS's program, weed.
+// EnvWeed names the program of SeaweedFS, weed.
 const EnvWeed = "GRIDRPC_WEED"
 
-// within bounds what is waited for: it is never the measure of anything.
+// within bounds the waits of a test; no test measures it.
 const within = 2 * time.Minute
 
-// user and secret are of who may do everything.
+// user and secret are of an account with all rights.
 const (
 	user   = "me"
 	secret = "secret"
@@ -39,12 +39,12 @@ type Service struct {
 	volumes   int
 	processes []*process // in the order in which they start
 	master    string     // HOST:PORT
-	s3        string     // the same, where S3 is spoken
+	s3        string     // HOST:PORT of the S3 protocol
 }
 
-// Start starts a service with so many servers of volumes, v1 and so on, and so many copies of
-// everything, and returns when all of them have joined. The environment of the test names it. The
-// test is skipped where the program is not there, and where tests are to be short.
+// Start starts a service with the given numbers of volume servers (v1, v2, ...) and of copies, and
+// returns when all servers have joined. It sets the environment of the test to the service. Without
+// the program, and in short tests, the test is skipped.
 func Start(t testing.TB, volumes, copies int) *Service {
 	weed := os.Getenv(EnvWeed)
 	if weed == "" || testing.Short() {
@@ -64,10 +64,10 @@ func Start(t testing.TB, volumes, copies int) *Service {
 	return s
 }
 
-// plan says which processes there are, and at which addresses.
+// plan sets the processes and their addresses.
 func (s *Service) plan(volumes, copies int) {
 	ports := freePorts(s.t, 6+2*volumes)
-	at := func(i int) []string { // where a server listens: nobody else has its two ports
+	at := func(i int) []string { // the address and two ports of a server
 		return []string{"-ip=127.0.0.1", "-ip.bind=127.0.0.1", fmt.Sprint("-port=", ports[i]), fmt.Sprint("-port.grpc=", ports[i+1])}
 	}
 	add := func(name, kind string, ports []string, args ...string) {
@@ -82,31 +82,31 @@ func (s *Service) plan(volumes, copies int) {
 	who := filepath.Join(s.dir, "who.json")
 	s.writeIdentity(who)
 	add("filer", "filer", at(2), master, "-defaultStoreDir=.", "-localSocket=filer.sock")
-	// S3 has a process of its own: within the filer's it finds the filer only at ports that differ
-	// by 10000. A path of a socket may have 108 bytes, and that of a test's folder has more:
-	// sockets are in the folder of their process.
+	// The S3 gateway has a process of its own: within the filer it finds the filer only at ports
+	// that differ by 10000. A path of a socket may have 108 bytes, and the folder of a test may
+	// exceed that: sockets are in the folder of their process.
 	add("s3", "s3", at(4), "-config="+who, fmt.Sprint("-filer=127.0.0.1:", ports[2], ".", ports[3]), "-port.iceberg=0", "-port.lance=0", "-localSocket=s3.sock")
 }
 
-// writeIdentity writes who may ask, and what.
+// writeIdentity writes the account and its rights.
 func (s *Service) writeIdentity(path string) {
 	const all = `{"identities": [{"name": "tests", "credentials": [{"accessKey": %q, "secretKey": %q}], "actions": ["Admin", "Read", "List", "Write"]}]}`
 	require.NoError(s.t, os.WriteFile(path, fmt.Appendf(nil, all, user, secret), 0o600))
 }
 
-// freePorts returns ports at which nobody listens. Somebody may until they are used: the kernel
-// gives others first.
+// freePorts returns ports at which no process listens. Another process may use one before the
+// service does, but the kernel assigns other ports first.
 func freePorts(t testing.TB, n int) (ports []int) {
 	for range n {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		require.NoError(t, err)
-		defer func() { assert.NoError(t, l.Close()) }() // all are held until the last one is known: they differ
+		defer func() { assert.NoError(t, l.Close()) }() // all stay open until the last one, so that they differ
 		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
 	}
 	return ports
 }
 
-// end ends all processes. What they said is told if the test has failed.
+// end ends all processes, and logs their last lines if the test has failed.
 func (s *Service) end() {
 	for _, p := range slices.Backward(s.processes) {
 		p.kill()
@@ -123,10 +123,10 @@ func (s *Service) of(name string) *process {
 	return s.processes[i]
 }
 
-// Kill ends one of master, v1, v2, ..., filer and s3 with kill -9, and returns when it is gone.
+// Kill kills one of master, v1, v2, ..., filer and s3 by SIGKILL, and returns when it has ended.
 func (s *Service) Kill(name string) { s.of(name).kill() }
 
-// Restart starts one that was killed anew, at the same address, with what it has on disk.
+// Restart restarts a killed process at the same address, with its data on disk.
 func (s *Service) Restart(name string) { s.of(name).start(s.t, s.weed) }
 
 // KillAll ends all processes as Kill does.
@@ -136,8 +136,7 @@ func (s *Service) KillAll() {
 	}
 }
 
-// RestartAll starts all anew that KillAll has ended, and returns when the servers of volumes have
-// joined.
+// RestartAll restarts all processes after KillAll, and returns when the volume servers have joined.
 func (s *Service) RestartAll() {
 	for _, p := range s.processes {
 		p.start(s.t, s.weed)
@@ -145,7 +144,7 @@ func (s *Service) RestartAll() {
 	s.AwaitVolumes(s.volumes)
 }
 
-// AwaitVolumes waits until S3 is spoken, and the master knows of n servers of volumes that live.
+// AwaitVolumes waits until the S3 gateway answers, and the master knows n live volume servers.
 func (s *Service) AwaitVolumes(n int) {
 	s.t.Helper()
 	require.EventuallyWithT(s.t, func(t *assert.CollectT) {
@@ -158,7 +157,7 @@ func (s *Service) AwaitVolumes(n int) {
 	}, within, 20*time.Millisecond)
 }
 
-// liveVolumes asks the master.
+// liveVolumes asks the master for the number of live volume servers.
 func (s *Service) liveVolumes() (n int, err error) {
 	r, err := http.Get("http://" + s.master + "/dir/status")
 	if err != nil {
