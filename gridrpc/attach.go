@@ -11,14 +11,14 @@ import (
 	"github.com/goulfm/goulfm/internal/base/mono"
 )
 
-// KeptCall is a call that a server keeps, as the master knows it.
+// KeptCall is a kept call, from the table of the master.
 type KeptCall struct {
 	ID      string
 	Attempt int
 	Server  string
 	Service string
 	Codec   Codec
-	Done    bool // its outcome can be fetched at once
+	Done    bool // the outcome can be fetched at once
 }
 
 // Kept returns all calls that are kept.
@@ -37,14 +37,15 @@ func (c *Client) Kept(ctx context.Context) ([]KeptCall, error) {
 	return all, nil
 }
 
-// attachPatience is how long a call that nobody keeps is looked for, from the latest change of
-// the tree on: servers that have just found a parent tell what they keep.
+// attachPatience is how long Attach searches for an unknown call after the latest change of the
+// tree. Servers that have just found a parent report their kept calls to it.
 const attachPatience = 5 * time.Second
 
-// Attach returns a call that was made with Keep, by this client or another one, which may be
-// gone. It is ErrGone if no server keeps it: its time is over, its server was lost, or there
-// never was one. ctx bounds the search alone; Watch, Patience, Stall and InCodec may be given. The
-// loss of its server while a client is attached is ErrServerLost: its argument is nowhere else.
+// Attach returns a call that was made with Keep by any client, which may have ended. The error is
+// ErrGone if no server keeps the call: its time is over, its server was lost, or the call never
+// existed. ctx bounds the search alone. The options Watch, Patience, Stall and InCodec apply. The
+// loss of the server while a client is attached is ErrServerLost, because no other process has the
+// argument.
 func Attach[Rep any](ctx context.Context, c *Client, id string, o ...CallOption) (*Session[Rep], error) {
 	call, err := session.ParseCallID(id)
 	if err != nil {
@@ -82,13 +83,14 @@ func (c *Client) find(ctx context.Context, m *pb.FindRequest) (*pb.FindReply, er
 	return askMasters(ctx, c, func(ctx context.Context, master pb.AgentClient) (*pb.FindReply, error) { return master.Find(ctx, m) })
 }
 
-// Pauses between two questions for a kept call, doubled.
+// Pauses between two requests for a kept call, doubled.
 const (
 	searchFirst = 10 * time.Millisecond
 	searchLast  = time.Second
 )
 
-// search asks the masters for a kept call: what they know, then every server.
+// search asks the masters for a kept call: first from their tables, then with new reports of all
+// servers.
 func (c *Client) search(ctx context.Context, id session.CallID, set *settings) (*pb.Kept, error) {
 	patience := attachPatience
 	if set.rule.Patience > 0 {
@@ -115,7 +117,7 @@ func (c *Client) search(ctx context.Context, id session.CallID, set *settings) (
 	}
 }
 
-// usable says whether an answer names a place of the call.
+// usable reports whether an answer names a server of the call.
 func usable(k *pb.Kept, id session.CallID) bool {
 	return string(k.Call) == string(id[:]) && k.Attempt > 0 && k.Server.GetAddr() != ""
 }

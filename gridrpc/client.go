@@ -27,8 +27,8 @@ import (
 type Client struct {
 	id      *link.Identity
 	dir     string
-	member  *Membership // nil: it sees the platform's folder, or its environment says who it is
-	masters string      // as the caller gave them; "": those of the folder
+	member  *Membership // nil: it sees the platform's folder, or its environment names an identity
+	masters string      // from the caller; "": those of the folder
 	ctx     context.Context
 	cancel  context.CancelFunc
 
@@ -46,24 +46,24 @@ type Client struct {
 	since  time.Time // when found was read
 }
 
-// DialOption changes what a client is.
+// DialOption configures a client.
 type DialOption func(*Client)
 
-// Detect bounds how long it takes until a server that is stopped or cut off is given up:
-// 200 ms at least, by default 30 s. A server that lives is taken for silent once in 30 days on
-// average, where the network allows that. A server that was killed is known in milliseconds
-// anyhow.
+// Detect bounds the time until a server that is stopped or cut off is given up: at least 200 ms, by
+// default 30 s. A live server is wrongly suspected once in 30 days on average, where the network
+// allows that. The death of a killed server is known in milliseconds in any case.
 func Detect(within time.Duration) DialOption {
 	return func(c *Client) { c.guards.asked = quality(within) }
 }
 
-// Dial makes a client of the platform whose masters are at the given addresses, with the
-// certificate in the platform's folder, or the one that As names. "" are the masters that
-// GRIDRPC_MASTERS names, else those of this machine's platform, or of the identity.
+// Dial makes a client of the platform with masters at the given addresses. It uses the certificate
+// in the platform's folder, or that of the option As. With "" the masters are those in
+// GRIDRPC_MASTERS, or else those of this machine's platform or of the identity.
 //
-// Dial asks the masters until one answers: there may be none for some seconds after one was lost.
-// It gives up when ctx ends, or after 30 s if ctx has no deadline, with ErrNoMaster and the reason
-// of each master. A folder without a platform, ErrVersion and ErrDenied are errors at once.
+// Dial asks the masters until one answers: for some seconds after the loss of a master there may be
+// no root. It gives up when ctx ends, or after 30 s if ctx has no deadline, with ErrNoMaster and
+// the reason of each master. A folder without a platform, ErrVersion and ErrDenied are errors at
+// once.
 func Dial(ctx context.Context, masters string, options ...DialOption) (*Client, error) {
 	dir := DefaultDir()
 	c := &Client{dir: dir, masters: masters, conns: map[place]*grpc.ClientConn{}, trunks: map[string]*clientTrunk{}, origin: time.Now()}
@@ -92,9 +92,9 @@ func Dial(ctx context.Context, masters string, options ...DialOption) (*Client, 
 	return c, nil
 }
 
-// identify returns the identity of the client, and the masters, which are listed beside it.
+// identify returns the identity of the client, and the masters from the same folder.
 func (c *Client) identify(ctx context.Context) (me join.Process, masters []string, err error) {
-	if c.member == nil && os.Getenv(EnvIdentity) == "" { // a platform that is not up is the likelier mistake
+	if c.member == nil && os.Getenv(EnvIdentity) == "" { // report first that the platform is not up, the likelier mistake
 		if masters, err = c.addresses(); err != nil {
 			return me, nil, err
 		}
@@ -111,7 +111,8 @@ func (c *Client) identify(ctx context.Context) (me join.Process, masters []strin
 	return me, masters, err
 }
 
-// heartbeatsAt is where heartbeats of servers come to: the address from which a master is reached.
+// heartbeatsAt returns the address for heartbeats of servers: the one from which a master is
+// reached.
 func heartbeatsAt(masters []string) string {
 	for _, m := range masters {
 		host, _, err := net.SplitHostPort(m)
@@ -125,7 +126,7 @@ func heartbeatsAt(masters []string) string {
 	return discovery.ListenAt()
 }
 
-// Close cancels all calls, but those that a server keeps.
+// Close cancels all calls except kept ones.
 func (c *Client) Close() {
 	c.mu.Lock()
 	c.cancel()
@@ -134,7 +135,7 @@ func (c *Client) Close() {
 	go func() { defer close(told); c.work.Wait() }()
 	select {
 	case <-told:
-	case <-time.After(abandonWithin): // a server is stopped, or a Watch calls this
+	case <-time.After(abandonWithin): // a server is stopped, or a Watch calls Close
 	}
 	c.guards.pulse.Close()
 	c.closeTrunks()
@@ -146,15 +147,15 @@ func (c *Client) Close() {
 	clear(c.conns)
 }
 
-// place is where a connection leads: to a process of a role at an address; without a role to any of
-// the platform.
+// place is the destination of a connection: an address, and the role of the process there; without
+// a role any process of the platform.
 type place struct {
 	addr string
 	role link.Role
 }
 
-// conn returns the connection to an address, which all calls share. Who has another role there is
-// not spoken to.
+// conn returns the connection to an address, which all calls share. A process with another role is
+// refused.
 func (c *Client) conn(addr string, role link.Role) (*grpc.ClientConn, error) {
 	to := place{addr, role}
 	c.mu.Lock()
@@ -176,7 +177,8 @@ func (c *Client) conn(addr string, role link.Role) (*grpc.ClientConn, error) {
 	return conn, err
 }
 
-// closeTrunks says what is left to be said, and waits a while until it has arrived.
+// closeTrunks sends the remaining frames of all trunks, and waits for a while until they have
+// arrived.
 func (c *Client) closeTrunks() {
 	c.mu.Lock()
 	c.shut = true
@@ -197,28 +199,28 @@ func (c *Client) closeTrunks() {
 	}
 }
 
-// closed is a channel that never waits.
+// closed is a closed channel.
 var closed = func() <-chan time.Time { c := make(chan time.Time); close(c); return c }()
 
 // now is the time of the client's rules.
 func (c *Client) now() mono.Time { return mono.Time(time.Since(c.origin)) }
 
-// sit takes a place that a call has just left.
+// sit takes a place that a call has just freed.
 func (c *Client) sit(service string, work float64) (session.Seat, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.seats.Take(service, work, c.now())
 }
 
-// rise leaves a place to the next call.
+// rise frees a place for the next call.
 func (c *Client) rise(seat session.Seat, took mono.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.seats.Leave(seat, took, c.now())
 }
 
-// forsake has no new call go by the trunk to an address, or there without a question: its process
-// is dead, or may be.
+// forsake retires the trunk to an address and removes the seats there, because the process is dead
+// or may be.
 func (c *Client) forsake(addr string) {
 	c.mu.Lock()
 	t := c.trunks[addr]
@@ -229,7 +231,8 @@ func (c *Client) forsake(addr string) {
 	}
 }
 
-// whyLost says why the process at an address is lost, whose stream has ended so; "" if it may live.
+// whyLost returns why the process at an address is lost after its stream ended with err, or "" if
+// it may be alive.
 func (c *Client) whyLost(addr string, err error) string {
 	if status.Code(err) == codes.Unimplemented {
 		return "it speaks another version of the wire"
@@ -240,7 +243,7 @@ func (c *Client) whyLost(addr string, err error) string {
 	}
 	ctx, cancel := context.WithTimeout(c.ctx, lookWithin)
 	defer cancel()
-	if link.Look(ctx, addr) == link.Refuses { // a killed process is known so in milliseconds
+	if link.Look(ctx, addr) == link.Refuses { // this finds a killed process in milliseconds
 		c.drop(addr)
 		return "its machine refuses connections"
 	}
@@ -250,7 +253,7 @@ func (c *Client) whyLost(addr string, err error) string {
 	return ""
 }
 
-// spawn runs something that Close waits for. After Close it does not.
+// spawn runs f in a goroutine that Close waits for. After Close it has no effect.
 func (c *Client) spawn(f func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -261,7 +264,7 @@ func (c *Client) spawn(f func()) {
 	c.work.Go(f)
 }
 
-// drop forgets the connection to a process that is dead: it would be dialled for ever.
+// drop closes the connection to a dead process, which would otherwise be dialled for ever.
 func (c *Client) drop(addr string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -280,18 +283,18 @@ func (c *Client) schedule(ctx context.Context, m *pb.ScheduleRequest) (*pb.Sched
 	})
 }
 
-// Offer is a service at a server, as the master knows it.
+// Offer is a service at a server, from the table of the master.
 type Offer struct {
 	Server  string
 	Addr    string
 	Service string
-	Free    int           // calls that would be taken
+	Free    int           // calls that the server would accept
 	Wait    time.Duration // until a call would begin
-	Rate    float64       // units of work a second; 0 is not known
-	Metric  float64       // of the service's own, by the option Metric
+	Rate    float64       // units of work per second; 0: unknown
+	Metric  float64       // the value of the option Metric
 }
 
-// Offers returns what the platform offers, in the order of services and servers.
+// Offers returns all services of the platform, in the order of services and servers.
 func (c *Client) Offers(ctx context.Context) ([]Offer, error) {
 	reply, err := c.schedule(ctx, &pb.ScheduleRequest{All: true})
 	if err != nil {

@@ -2,7 +2,7 @@ package gridrpc
 
 import "github.com/goulfm/goulfm/gridrpc/internal/codec"
 
-// Codec is how arguments and results become bytes.
+// Codec is an encoding of arguments and results.
 type Codec string
 
 // The codecs. Every server accepts both. Clients in other languages use JSON. Gob sends []byte,

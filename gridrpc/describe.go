@@ -11,7 +11,7 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/internal/treehost"
 )
 
-// Description tells of one process of a platform.
+// Description describes one process of a platform.
 type Description struct {
 	Name     string
 	Addr     string
@@ -34,18 +34,18 @@ type Running struct {
 	Checkpoints int // made by this attempt
 }
 
-// Watched is how well one process observes another one.
+// Watched is the quality with which one process observes another one.
 type Watched struct {
 	Name       string
 	RTT        time.Duration
-	Loss       float64       // probability, at least 1/2 of one in all that came
-	Period     time.Duration // from heartbeat to heartbeat
-	Recurrence time.Duration // from one wrong suspicion to the next, expected at least
-	Attainable bool          // what was asked for can be had on this network
+	Loss       float64       // probability of a loss; at least 1/2 divided by the number of received beats
+	Period     time.Duration // between two heartbeats
+	Recurrence time.Duration // expected time between two wrong suspicions, at least
+	Attainable bool          // this network permits the requested quality
 	Suspected  bool
 }
 
-// Describe asks the root and all below it what they know.
+// Describe asks the root, and all processes below it, for their state.
 func (c *Client) Describe(ctx context.Context) (Description, error) {
 	root, err := discovery.Root(ctx, c.dir, c.id)
 	if err != nil {
@@ -54,7 +54,7 @@ func (c *Client) Describe(ctx context.Context) (Description, error) {
 	return c.describe(ctx, root, 0), nil
 }
 
-// depthMax bounds the walk down a tree that moves meanwhile.
+// depthMax bounds the walk down a tree that changes meanwhile.
 const depthMax = 64
 
 func (c *Client) describe(ctx context.Context, ref *pb.Ref, depth int) Description {
@@ -91,7 +91,7 @@ func (c *Client) describe(ctx context.Context, ref *pb.Ref, depth int) Descripti
 	return d
 }
 
-// seconds returns a duration of so many; what does not fit is the longest.
+// seconds returns a duration of s seconds, at most the longest one.
 func seconds(s float64) time.Duration {
 	if s >= math.MaxInt64/1e9 {
 		return math.MaxInt64

@@ -26,18 +26,18 @@ var (
 	ErrUnsupported = discovery.ErrUnsupported
 )
 
-// Error is an error of a call, and where it happened. Fields that are not known are empty.
+// Error is an error of a call and its place. Unknown fields are empty.
 type Error struct {
-	Op      string // what was done: call, dial, register, ...
+	Op      string // the operation: call, dial, register, ...
 	Service string
 	Server  string
 	Attempt int
-	Text    string // of the service, or what was found
+	Text    string // of the service, or a detail
 	Stack   string // of the service, if it panicked
 	Err     error  // one of those above, or of the system
 }
 
-// Error tells all that is known in one line.
+// Error returns all known fields in one line.
 func (e *Error) Error() string {
 	text := "gridrpc: " + e.Op
 	if e.Service != "" {

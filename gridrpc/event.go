@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Event is something that happened to a call.
+// Event reports a change of a call.
 type Event struct {
 	What    EventKind
 	Attempt int
@@ -16,7 +16,7 @@ type Event struct {
 	Total   float64
 }
 
-// EventKind is what an Event is.
+// EventKind is the kind of an Event.
 type EventKind string
 
 // The kinds of an Event.
@@ -27,14 +27,14 @@ const (
 	Progressed   EventKind = "progress"
 	Checkpointed EventKind = "checkpoint"
 	Suspected    EventKind = "suspected" // its server is silent
-	Trusted      EventKind = "trusted"   // that was a mistake
+	Trusted      EventKind = "trusted"   // the suspicion was wrong
 	StreamBroke  EventKind = "stream broke"
 	Lost         EventKind = "server lost"
 	Unoffered    EventKind = "no server offers the service" // the call waits for one, as Patience says
-	Unheard      EventKind = "no master answers"            // so too
+	Unheard      EventKind = "no master answers"            // the call waits for one, as Patience says
 )
 
-// String tells the event in one line.
+// String describes the event in one line.
 func (e Event) String() string {
 	text := string(e.What)
 	if e.Server != "" {

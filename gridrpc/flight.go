@@ -12,8 +12,9 @@ import (
 	"github.com/goulfm/goulfm/internal/base/mono"
 )
 
-// flight hosts the rule of one call: one goroutine steps it, others carry its streams and questions
-// and give back events. Those of a trunk serve other calls besides: they never wait for this one.
+// flight hosts the rule of one call. One goroutine steps the rule. Others carry its streams and
+// requests, and return events. The goroutines of a trunk serve other calls, too, so they never wait
+// for this one.
 type flight struct {
 	client  *Client
 	service string
@@ -49,13 +50,13 @@ type flight struct {
 	err    error
 }
 
-// event is what a goroutine of a flight gives to its rule, and what the rule need not know.
+// event is an event for the rule, and a function that the rule does not need to know.
 type event struct {
 	rule  session.Event
 	apply func() // first
 }
 
-// outcome is how an attempt ended.
+// outcome is the end of an attempt.
 type outcome struct {
 	data   []byte
 	failed *pb.Failed
@@ -94,7 +95,7 @@ func (c *Client) newFlight(ctx context.Context, name string, id session.CallID, 
 
 func (f *flight) now() mono.Time { return mono.Time(time.Since(f.origin)) }
 
-// fly steps the rule, from its first event until the call has ended.
+// fly steps the rule from its first event until the call has ended.
 func (f *flight) fly(first session.Event) {
 	defer f.leaving.Wait() // Close waits for this goroutine
 	defer close(f.done)
@@ -127,7 +128,7 @@ func (f *flight) fly(first session.Event) {
 	}
 }
 
-// closing is what the end of the client means for its call.
+// closing returns the event of the rule for the end of the client.
 func (f *flight) closing() session.Event {
 	if f.set.keep > 0 {
 		return session.Left{At: f.now()}
@@ -150,8 +151,8 @@ func (f *flight) happen(list []event) {
 	}
 }
 
-// post gives an event to the rule, from any goroutine. It does not wait: of progress that the
-// caller is too slow to be told only the latest stays.
+// post gives an event to the rule, from any goroutine and without waiting. If the caller is slow,
+// only the latest progress is kept.
 func (f *flight) post(ev session.Event, apply func()) {
 	f.mu.Lock()
 	if p, ok := ev.(session.Progressed); ok && len(f.events) > 0 {
@@ -168,7 +169,7 @@ func (f *flight) post(ev session.Event, apply func()) {
 	}
 }
 
-// take returns the events that have come.
+// take returns the events that have arrived.
 func (f *flight) take() []event {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -202,13 +203,13 @@ func (f *flight) carryOut(actions []session.Action) {
 	}
 }
 
-// guardSoon has the server of an attempt observed, if the call lasts.
+// guardSoon starts the observation of the server of an attempt, if the call lasts.
 func (f *flight) guardSoon(ref *pb.Ref) {
 	f.toGuard = append(f.toGuard, ref)
 	f.observe.Reset(guardAfter)
 }
 
-// sit answers a question for servers by the place that a call of this client has just left, if
+// sit answers a request for servers by the place that a call of this client has just freed, if
 // there is one (S10).
 func (f *flight) sit(a session.Ask) bool {
 	if a.Fresh || len(a.Exclude) > 0 || f.rule.Attempt() > 0 {
@@ -224,7 +225,7 @@ func (f *flight) sit(a session.Ask) bool {
 	return true
 }
 
-// rise leaves the place of the latest attempt to the next call.
+// rise frees the place of the latest attempt for the next call.
 func (f *flight) rise(attempt uint32) {
 	l := f.attempts[attempt]
 	if l == nil || attempt != f.rule.Attempt() || f.dead[l.server] || f.set.adopted {
@@ -254,7 +255,7 @@ func (f *flight) request(a session.Ask) *pb.ScheduleRequest {
 	return m
 }
 
-// ask brings the answer of a master.
+// ask gives the answer of a master to the rule.
 func (f *flight) ask(m *pb.ScheduleRequest) {
 	reply, err := f.client.schedule(f.ctx, m)
 	if err != nil {
@@ -281,7 +282,7 @@ func (f *flight) ask(m *pb.ScheduleRequest) {
 	})
 }
 
-// waitFor tells the caller once what the call waits for.
+// waitFor reports once to the caller what the call waits for.
 func (f *flight) waitFor(e Event) {
 	if e.What != f.waits && f.ctx.Err() == nil {
 		f.tell(e)
@@ -293,7 +294,7 @@ func serverOf(r *pb.Ref) session.Server {
 	return session.Server{Name: r.GetName(), Incarnation: r.GetIncarnation()}
 }
 
-// end keeps the outcome.
+// end stores the outcome.
 func (f *flight) end(a session.End) {
 	server := ""
 	if l := f.attempts[a.Attempt]; l != nil {

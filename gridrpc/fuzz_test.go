@@ -10,7 +10,7 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/internal/session"
 )
 
-// FuzzFound: any answer of a master is refused, or is a place of the call that was asked for.
+// FuzzFound: an answer of a master is either refused, or names a server of the requested call.
 func FuzzFound(f *testing.F) {
 	id := session.CallID{7}
 	for _, k := range []*pb.Kept{{Call: id[:], Attempt: 1, Server: &pb.Ref{Name: "s1", Addr: "x"}}, {Call: id[:]}, {Attempt: 1}} {

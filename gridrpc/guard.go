@@ -32,8 +32,8 @@ type guards struct {
 // own.
 type guard struct {
 	watch   *heartbeat.Watch
-	flights []*flight     // that it runs a call of
-	idle    time.Duration // since when there are none, from guardOrigin
+	flights []*flight     // the calls at this server
+	idle    time.Duration // start of the time without calls, from guardOrigin
 }
 
 // server returns the observed server.
@@ -42,8 +42,7 @@ func (one *guard) server() session.Server {
 	return session.Server{Name: name, Incarnation: incarnation}
 }
 
-// find returns the place of a server's guard among all, and whether there is one. It holds the
-// lock.
+// find returns the position of a server's guard, and whether there is one. The caller holds mu.
 func (g *guards) find(s session.Server) (int, bool) {
 	return slices.BinarySearchFunc(g.all, s, func(one *guard, s session.Server) int {
 		is := one.server()
@@ -51,26 +50,27 @@ func (g *guards) find(s session.Server) (int, bool) {
 	})
 }
 
-// guardNews is something that was found out of a server.
+// guardNews is an event of the observation of a server.
 type guardNews struct {
 	of *guard
 	beat.Event
 }
 
-// Times of guards. Most calls are over before their server has to be observed.
+// Times of guards. Most calls are over before the observation of their server begins.
 const (
 	guardAfter = 50 * time.Millisecond
 	guardIdle  = 30 * time.Second // a server without a call of this client
 )
 
-// quality is what a client asks of the detection of servers: guardAfter is a part of its time.
+// quality returns the requested quality of the detection of servers. guardAfter is a part of its
+// time.
 func quality(detection time.Duration) adaptive.QoS {
 	q := adaptive.QoS{Detection: adaptive.Duration(detection)}.WithDefaults()
 	q.Detection = max(adaptive.DetectionMin, q.Detection-adaptive.Duration(guardAfter))
 	return q
 }
 
-// begin has news delivered in order, by a goroutine that is there only while there are any.
+// begin starts the delivery of news in order, by a goroutine that exists only while there are news.
 func (g *guards) begin() {
 	g.news = fifo.New(func(list []guardNews) error {
 		for _, n := range list {
@@ -82,7 +82,7 @@ func (g *guards) begin() {
 	g.sweep.Stop()
 }
 
-// add has a flight told what becomes of the server that runs its call.
+// add reports events of the server that runs a call to its flight.
 func (g *guards) add(f *flight, ref *pb.Ref) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -90,7 +90,7 @@ func (g *guards) add(f *flight, ref *pb.Ref) {
 	if !known {
 		one := &guard{}
 		w, err := g.pulse.Watch(ref, g.asked, func(n beat.Event) { g.news.Post(guardNews{one, n}) })
-		if err != nil { // too many, or the client is closed: broken connections are evidence still
+		if err != nil { // too many, or the client is closed: only broken connections are evidence then
 			return
 		}
 		one.watch = w
@@ -102,7 +102,7 @@ func (g *guards) add(f *flight, ref *pb.Ref) {
 	}
 }
 
-// remove ends what add has begun, for all servers of a flight.
+// remove ends the effect of add for all servers of a flight.
 func (g *guards) remove(f *flight) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -122,7 +122,7 @@ func (g *guards) remove(f *flight) {
 	}
 }
 
-// guardOrigin is when guards count from.
+// guardOrigin is the origin of the times of guards.
 var guardOrigin = time.Now()
 
 // dropIdle ends the observation of servers that have run no call of this client for guardIdle.
@@ -164,7 +164,7 @@ func (g *guards) tell(one *guard, n beat.Event) {
 	}
 }
 
-// hearOf takes news of a server that runs this call, or has run it.
+// hearOf handles news of a server that runs this call or has run it.
 func (f *flight) hearOf(server session.Server, n beat.Event) {
 	switch n.Kind {
 	case beat.Suspected:

@@ -42,8 +42,7 @@ var core = []string{
 	"testing/golden", "testing/longtest", // of tests
 }
 
-// TestInternalImports: no further internal package of the core is imported, and the list has none
-// that is not.
+// TestInternalImports: exactly the internal packages of the list are imported.
 func TestInternalImports(t *testing.T) {
 	const prefix = "github.com/goulfm/goulfm/internal/"
 	used := map[string]bool{}

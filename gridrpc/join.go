@@ -8,27 +8,26 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/internal/link"
 )
 
-// EnvIdentity is the name in the environment of a program of the folder with its identity: it does
-// not see that of the platform.
+// EnvIdentity is the environment variable with the folder of the identity of a program that does
+// not see the folder of the platform.
 const EnvIdentity = discovery.EnvOwn
 
-// Membership is how a program on a machine that does not see the platform's folder comes into the
-// platform: by an identity that is in a folder of its own, and for which "gridrpc token new" makes
-// a token, once. The identity is renewed while the program runs. One that did not run for a day
-// needs a new token, and has its name back if nobody else has taken it.
+// Membership admits a program on a machine that does not see the platform's folder. The program has
+// an identity in a folder of its own, for which "gridrpc token new" makes a token once. The
+// identity is renewed while the program runs. A program that did not run for a day needs a new
+// token, and gets its name again if no other program has taken it.
 type Membership struct {
 	Dir   string // folder of the identity; "" is what GRIDRPC_IDENTITY says, else gridrpc/client or gridrpc/server in the user's folder of settings
-	Token string // redeemed if there is no identity in Dir yet; "" is none
-	Name  string // of this process, if the token is redeemed; "" is one of the machine and its key
+	Token string // redeemed if there is no identity in Dir yet; "": none
+	Name  string // of this process, for a redeemed token; "": made from the machine and its key
 }
 
-// As has a client be who a membership says.
+// As gives a client the identity of a membership.
 func As(m Membership) DialOption { return func(c *Client) { c.member = &m } }
 
-// Enter redeems the token of a membership, unless there is an identity already, for a server or a
-// client. It returns the folder of the identity and the name in it. Dial and server.Main call Enter
-// themselves.
-// What the platform refuses is ErrDenied, with the reason.
+// Enter redeems the token of a membership for a server or a client, unless there is an identity
+// already. It returns the folder of the identity and the name in it. Dial and server.Main call
+// Enter themselves. A refusal by the platform is ErrDenied, with the reason.
 func Enter(ctx context.Context, m Membership, server bool) (dir, name string, err error) {
 	role := link.Client
 	if server {

@@ -16,16 +16,16 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
 )
 
-// Times of questions to masters.
+// Times of requests to masters.
 const (
-	scheduleWithin = 2 * time.Second        // one master has to answer
-	nextMaster     = 250 * time.Millisecond // until the next one is asked, too: it may be stopped
+	scheduleWithin = 2 * time.Second        // for the answer of one master
+	nextMaster     = 250 * time.Millisecond // until the next master is asked, too, because one may be stopped
 )
 
-// knownFor is how long the masters of a folder are taken to be the same.
+// knownFor is the time for which the list of masters in a folder is cached.
 const knownFor = time.Second
 
-// addresses returns the masters: of a platform that was started again they are others.
+// addresses returns the masters. A restarted platform has other addresses.
 func (c *Client) addresses() ([]string, error) {
 	if c.masters != "" {
 		return discovery.Split(c.masters), nil
@@ -47,9 +47,9 @@ type answer[T any] struct {
 	err   error
 }
 
-// askMasters asks the masters until one has answered: only the root does. The next one is asked
-// when one has failed, or is slow. As long as one is slow, perhaps because its machine is lost,
-// those that have failed are asked again: they may be about to have another root.
+// askMasters asks the masters until the root answers. It asks the next master when one has failed
+// or is slow. As long as one is slow, perhaps on a lost machine, it asks the failed ones again,
+// because one of them may become the root.
 func askMasters[T any](ctx context.Context, c *Client, ask func(ctx context.Context, master pb.AgentClient) (T, error)) (none T, err error) {
 	list, err := c.addresses()
 	if err != nil {
@@ -58,7 +58,7 @@ func askMasters[T any](ctx context.Context, c *Client, ask func(ctx context.Cont
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	list = c.latestFirst(list)
-	answers := make(chan answer[T], len(list)) // each has one question at a time
+	answers := make(chan answer[T], len(list)) // each master has one request at a time
 	failures, silent, again := []error(nil), map[string]bool{}, []string(nil)
 	for _, addr := range list {
 		silent[addr] = true
@@ -92,16 +92,16 @@ func askMasters[T any](ctx context.Context, c *Client, ask func(ctx context.Cont
 	return none, noMaster(failures)
 }
 
-// noMaster is the error of a question that no master has answered: for each master, why.
+// noMaster is the error of a request that no master has answered, with the reason of each.
 type noMaster []error
 
-// away is why a master does not answer that is dead, stopped or cut off.
+// away is the reason for the silence of a master that is dead, stopped or cut off.
 type away string
 
-// Error returns it.
+// Error returns the reason.
 func (a away) Error() string { return string(a) }
 
-// Error gives all reasons in one line.
+// Error returns all reasons in one line.
 func (n noMaster) Error() string {
 	reasons := make([]string, len(n))
 	for i, err := range n {
@@ -117,18 +117,18 @@ func (n noMaster) Error() string {
 // Unwrap returns ErrNoMaster and the reasons.
 func (n noMaster) Unwrap() []error { return append([]error{ErrNoMaster}, n...) }
 
-// lasts reports whether the same question would fail again.
+// lasts reports whether the same request would fail again.
 func (n noMaster) lasts() bool {
 	return !slices.ContainsFunc(n, func(err error) bool { return !errors.Is(err, ErrVersion) && !errors.Is(err, ErrDenied) })
 }
 
 // Times of Dial.
 const (
-	dialEach   = 100 * time.Millisecond // from an answer that there is no root to the next question
+	dialEach   = 100 * time.Millisecond // from an answer without a root to the next request
 	dialWithin = 30 * time.Second       // where the context of Dial has no deadline
 )
 
-// awaitMaster asks the masters until one has answered, or ctx is done, or what they say lasts.
+// awaitMaster asks the masters until one has answered, ctx is done, or the error lasts.
 func (c *Client) awaitMaster(ctx context.Context) error {
 	if _, limited := ctx.Deadline(); !limited {
 		var cancel context.CancelFunc
@@ -142,7 +142,7 @@ func (c *Client) awaitMaster(ctx context.Context) error {
 		switch {
 		case !unheard || why.lasts():
 			return err
-		case ctx.Err() == nil || latest == nil: // else this question was cut short, and knows less than the one before
+		case ctx.Err() == nil || latest == nil: // otherwise this request was cut short, and the earlier error is more precise
 			latest = err
 		}
 		select {
@@ -153,7 +153,7 @@ func (c *Client) awaitMaster(ctx context.Context) error {
 	}
 }
 
-// askMaster asks one.
+// askMaster asks one master.
 func askMaster[T any](ctx context.Context, c *Client, addr string, ask func(ctx context.Context, master pb.AgentClient) (T, error), answers chan<- answer[T]) {
 	a := answer[T]{addr: addr}
 	conn, err := c.conn(addr, link.Master)
@@ -168,7 +168,7 @@ func askMaster[T any](ctx context.Context, c *Client, addr string, ask func(ctx 
 	answers <- a
 }
 
-// unanswered returns why a master has not answered, in a person's words. ctx is the caller's.
+// unanswered returns in plain words why a master has not answered. ctx is that of the caller.
 func unanswered(ctx context.Context, err error) error {
 	code, text := status.Code(err), status.Convert(err).Message()
 	switch {
@@ -192,7 +192,7 @@ func (c *Client) hasAnswered(addr string) {
 	c.asked = addr
 }
 
-// latestFirst puts the master that has answered last before the others: it may be the root still.
+// latestFirst moves the master that answered last to the front, because it may still be the root.
 func (c *Client) latestFirst(list []string) []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

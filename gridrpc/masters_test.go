@@ -38,8 +38,8 @@ func (m *candidate) Schedule(context.Context, *pb.ScheduleRequest) (*pb.Schedule
 	return &pb.ScheduleReply{}, nil
 }
 
-// council starts masters in a folder of their own, and returns their addresses. A nil one is lost:
-// it takes connections, and answers nothing.
+// council starts masters in a folder of their own, and returns their addresses. A nil master is
+// lost: it accepts connections and never answers.
 func council(t *testing.T, masters ...*candidate) (addrs []string) {
 	dir := t.TempDir()
 	t.Setenv(EnvDir, dir)
@@ -98,7 +98,7 @@ func TestDialUntilContextEnds(t *testing.T) {
 	assert.EqualValues(t, 20, never.asked.Load())
 }
 
-// TestOnlyMasterSilent: the error of an only master that does not answer tells how to have more.
+// TestOnlyMasterSilent: the error for a single silent master names the option for several masters.
 func TestOnlyMasterSilent(t *testing.T) {
 	lost := council(t, nil)[0]
 	ctx, cancel := context.WithTimeout(t.Context(), scheduleWithin+time.Second)
@@ -109,8 +109,8 @@ func TestOnlyMasterSilent(t *testing.T) {
 	assert.ErrorContains(t, err, "gridrpc up --masters 3")
 }
 
-// TestDialStranger: what is at the address is no master of this platform. Dial does not wait for
-// another one.
+// TestDialStranger: if the process at the address is no master of this platform, Dial fails without
+// a wait.
 func TestDialStranger(t *testing.T) {
 	addr := council(t, &candidate{})[0]
 	other := t.TempDir()
@@ -124,7 +124,7 @@ func TestDialStranger(t *testing.T) {
 	require.ErrorIs(t, err, ErrNoMaster)
 }
 
-// TestOtherVersion: a client of another version of the wire is told so at once.
+// TestOtherVersion: a client with another version of the wire gets ErrVersion at once.
 func TestOtherVersion(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv(EnvDir, dir)
@@ -137,7 +137,7 @@ func TestOtherVersion(t *testing.T) {
 	require.NoError(t, err)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	g := id.NewServer() // it knows nothing of this version
+	g := id.NewServer() // without the services of this version
 	go func() { _ = g.Serve(l) }()
 	defer g.Stop()
 	_, err = Dial(t.Context(), l.Addr().String())

@@ -25,7 +25,7 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
 )
 
-// envEmitters has the test program be many observed processes in one: "DIR NUMBER".
+// envEmitters makes the test program act as many observed processes: "DIR NUMBER".
 const envEmitters = "GRIDRPC_TEST_EMITTERS"
 
 func TestMain(m *testing.M) {
@@ -106,20 +106,20 @@ func measure() usage {
 	return usage{int(m.HeapAlloc), int(m.StackInuse), runtime.NumGoroutine()}
 }
 
-// perServer is what one of many takes: bytes, and goroutines.
+// perServer is the cost of one of many servers: bytes and goroutines.
 type perServer struct{ heap, stack, goroutines float64 }
 
 func (p perServer) String() string {
 	return fmt.Sprintf("%.0f bytes of heap, %.0f of stack, %.2f goroutines", p.heap, p.stack, p.goroutines)
 }
 
-// since returns what each of n takes.
+// since returns the cost of each of n servers.
 func (u usage) since(before usage, n int) perServer {
 	each := func(now, then int) float64 { return float64(now-then) / float64(n) }
 	return perServer{each(u.heap, before.heap), each(u.stack, before.stack), each(u.goroutines, before.goroutines)}
 }
 
-// settle waits until no introduction is under way any more, and stacks are given back.
+// settle waits until no introduction is under way and stacks are released.
 func settle(t testing.TB, goroutines int) usage {
 	for end := time.Now().Add(time.Minute); runtime.NumGoroutine() > goroutines; time.Sleep(10 * time.Millisecond) {
 		require.True(t, time.Now().Before(end), "%d goroutines, want %d", runtime.NumGoroutine(), goroutines)
@@ -127,13 +127,13 @@ func settle(t testing.TB, goroutines int) usage {
 	return measure()
 }
 
-// paperMemory is what the detector of Bouteiller and Desprez takes for each observed process, in
+// paperMemory is the memory of the detector of Bouteiller and Desprez for each observed process, in
 // bytes.
 const paperMemory = 708
 
-// memoryRounds is how often the observation is measured. The runtime returns stacks in pieces of 32
-// kB, so the stacks of the whole process differ by some of these from round to round, whatever the
-// number of servers.
+// memoryRounds is the number of measurements. The runtime returns stacks in pieces of 32 kB, so the
+// stacks of the whole process vary by some of these pieces between rounds, for any number of
+// servers.
 const memoryRounds = 5
 
 // TestMemoryOfObserved measures a client's observation of servers as it is, heap and stacks, with
@@ -182,8 +182,8 @@ func TestMemoryOfObserved(t *testing.T) {
 	}
 }
 
-// measureObserved observes servers as a client does, each with a call under way, and returns what
-// that takes.
+// measureObserved observes servers as a client does, each with a call under way, and returns the
+// cost.
 func measureObserved(t testing.TB, id *link.Identity, refs []*pb.Ref) perServer {
 	g := guards{asked: quality(0)}
 	g.begin()

@@ -13,31 +13,31 @@ import (
 	"github.com/goulfm/goulfm/internal/base/mono"
 )
 
-// settings is how a call is made.
+// settings configures a call.
 type settings struct {
 	rule    session.Config
 	codec   Codec
 	work    float64
 	bytes   float64
 	keep    time.Duration
-	adopted bool // another client has made it
+	adopted bool // the call of another client
 	tell    func(Event)
 }
 
-// CallOption changes how calls are made.
+// CallOption configures calls.
 type CallOption func(*settings)
 
 // Tries bounds the attempts of a call that were not refused. The default is 16.
 func Tries(n int) CallOption { return func(s *settings) { s.rule.Tries = n } }
 
-// Patience is how long a service that nobody offers, and masters that do not answer, are
-// waited for. The default is 30 s.
+// Patience is how long a call waits for a service that no server offers, and for masters that do
+// not answer. The default is 30 s.
 func Patience(d time.Duration) CallOption {
 	return func(s *settings) { s.rule.Patience = max(1, mono.Duration(d)) }
 }
 
-// Stall takes a body for lost that tells neither progress nor a checkpoint for so long. By
-// default a body may be silent.
+// Stall is the time after which a body without progress and checkpoints counts as lost. By default
+// a body may be silent.
 func Stall(d time.Duration) CallOption {
 	return func(s *settings) { s.rule.Stall = mono.Duration(d) }
 }
@@ -45,30 +45,29 @@ func Stall(d time.Duration) CallOption {
 // AtMostOnce never lets a body run twice: the loss of its server is ErrServerLost.
 func AtMostOnce() CallOption { return func(s *settings) { s.rule.AtMostOnce = true } }
 
-// Keep has a call go on if its client is gone, and its outcome held for d from the end of the
-// body on: Attach finds it, from any client. d is at most 7 days. The server holds it, results
-// above 64 KiB in the store of the platform, if there is one; what is in memory ends with its
-// server. A context that is done, and Session.Cancel, end the call all the same; Close leaves
-// it.
+// Keep lets a call continue after the end of its client. The server stores the outcome for d after
+// the end of the body, at most 7 days, and Attach finds it from any client. Results above 64 KiB
+// are in the store of the platform, if there is one; results in memory end with the server. A done
+// context and Session.Cancel still end the call; Close does not.
 func Keep(d time.Duration) CallOption { return func(s *settings) { s.keep = d } }
 
-// InCodec is how argument and result become bytes. The default is Gob.
+// InCodec sets the encoding of argument and result. The default is Gob.
 func InCodec(c Codec) CallOption { return func(s *settings) { s.codec = c } }
 
-// Amount tells how much work a call is, in the unit of the service's Work. The default is 1.
+// Amount sets the work of a call, in the unit of the service's Work. The default is 1.
 func Amount(work float64) CallOption { return func(s *settings) { s.work = work } }
 
-// Watch has f called, in order, with what happens to a call. f must not block.
+// Watch sets a function that is called with the events of a call, in order. f must not block.
 func Watch(f func(Event)) CallOption { return func(s *settings) { s.tell = f } }
 
-// Func is a service as its callers see it.
+// Func is a service for its callers.
 type Func[Req, Rep any] struct {
 	client  *Client
 	name    string
 	options []CallOption
 }
 
-// Service returns a service by its name. Nobody is asked yet.
+// Service returns a service by its name, without a request.
 func Service[Req, Rep any](c *Client, name string, o ...CallOption) Func[Req, Rep] {
 	return Func[Req, Rep]{client: c, name: name, options: o}
 }
@@ -79,7 +78,7 @@ func (f Func[Req, Rep]) Call(ctx context.Context, in *Req, o ...CallOption) (*Re
 	if err != nil {
 		return nil, err
 	}
-	return s.wait(ctx, func(result []byte) []byte { return result }) // nobody else waits for it
+	return s.wait(ctx, func(result []byte) []byte { return result }) // there is no other Wait
 }
 
 // Go begins a call. It is cancelled when ctx is done.
@@ -114,11 +113,11 @@ func (s *Session[Rep]) ID() string { return s.flight.id.Text() }
 // Cancel gives the call up.
 func (s *Session[Rep]) Cancel() { s.flight.cancel() }
 
-// Wait returns the outcome, or an error of ctx. The call goes on in the latter case. Each Wait
-// returns a value of its own.
+// Wait returns the outcome, or an error of ctx, after which the call continues. Each Wait returns a
+// value of its own.
 func (s *Session[Rep]) Wait(ctx context.Context) (*Rep, error) { return s.wait(ctx, bytes.Clone) }
 
-// wait is Wait, with a value whose memory is what memory makes of the bytes of the result.
+// wait is Wait, and decodes the value from the bytes that memory returns for the result.
 func (s *Session[Rep]) wait(ctx context.Context, memory func([]byte) []byte) (*Rep, error) {
 	select {
 	case <-s.flight.done:
@@ -135,7 +134,7 @@ func (s *Session[Rep]) wait(ctx context.Context, memory func([]byte) []byte) (*R
 	return out, nil
 }
 
-// Test says whether the call has ended, and how.
+// Test reports whether the call has ended, and returns its outcome.
 func (s *Session[Rep]) Test() (out *Rep, done bool, err error) {
 	select {
 	case <-s.flight.done:

@@ -9,7 +9,7 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/internal/codec"
 )
 
-// TestWaitIsOwn: who waits twice for a call gets two values.
+// TestWaitIsOwn: two Waits for one call return separate values.
 func TestWaitIsOwn(t *testing.T) {
 	data, err := codec.Encode(codec.Gob, &[]byte{1})
 	require.NoError(t, err)

@@ -14,11 +14,11 @@ import (
 
 type callerStream = grpc.BidiStreamingClient[pb.CallFrame, pb.CallFrame]
 
-// lookWithin is how long a look at the address of a broken stream may take.
+// lookWithin bounds the check of the address of a broken stream.
 const lookWithin = time.Second
 
-// connect has an attempt carried to its server: by the trunk, if it is small and new; else by a
-// stream of its own, in a goroutine of its own.
+// connect sends an attempt to its server: by the trunk if it is small and new, otherwise by a
+// stream and a goroutine of its own.
 func (f *flight) connect(attempt uint32, from session.Manifest, attach bool) {
 	l := f.attempts[attempt]
 	ref := f.refs[l.server]
@@ -41,7 +41,7 @@ func (f *flight) connect(attempt uint32, from session.Manifest, attach bool) {
 	f.client.submit(ref.Addr, &clientLane{flight: f, line: l, submit: m})
 }
 
-// carry speaks with a server until the attempt has ended, or the stream is broken.
+// carry serves the stream of an attempt until the attempt has ended or the stream is broken.
 func (f *flight) carry(l *line, addr string, m *pb.Submit) {
 	err := f.speak(l, addr, m)
 	if err == nil || l.ctx.Err() != nil || l.isAbandoned() {
@@ -51,7 +51,7 @@ func (f *flight) carry(l *line, addr string, m *pb.Submit) {
 	f.broke(l, m.Attempt, f.client.whyLost(addr, err))
 }
 
-// broke tells the rule of a broken stream, or of a lost server if it is known why.
+// broke reports a broken stream to the rule, or a lost server if the reason is known.
 func (f *flight) broke(l *line, attempt uint32, why string) {
 	if why != "" {
 		f.lost(l, why)
@@ -66,7 +66,7 @@ func (f *flight) lost(l *line, why string) {
 	f.post(session.Declared{At: f.now(), Server: l.server}, func() { f.lose(l.server, why) })
 }
 
-// lose tells that a server is lost, once: several may have found out.
+// lose reports the loss of a server once, although several goroutines may find it.
 func (f *flight) lose(server session.Server, why string) {
 	if !f.dead[server] {
 		f.dead[server] = true
@@ -74,7 +74,7 @@ func (f *flight) lose(server session.Server, why string) {
 	}
 }
 
-// tellOf tells something of a server, by its latest attempt.
+// tellOf reports an event of a server for its latest attempt.
 func (f *flight) tellOf(server session.Server, what EventKind, text string) {
 	for n := f.rule.Attempt(); n > 0; n-- {
 		if l := f.attempts[n]; l != nil && l.server == server {
@@ -84,7 +84,8 @@ func (f *flight) tellOf(server session.Server, what EventKind, text string) {
 	}
 }
 
-// speak submits, and takes what the server says. An error is that of the stream.
+// speak submits the attempt, and handles the frames of the server. It returns the error of the
+// stream.
 func (f *flight) speak(l *line, addr string, m *pb.Submit) error {
 	conn, err := f.client.conn(addr, link.Worker)
 	if err != nil {
@@ -124,7 +125,7 @@ func (f *flight) succeed(l *line, attempt uint32, data []byte) {
 	})
 }
 
-// tellBegan tells that an attempt was accepted, where an outcome shows that.
+// tellBegan reports the acceptance of an attempt if only its outcome shows it.
 func (f *flight) tellBegan(l *line, attempt uint32) {
 	if !l.began {
 		l.began = true
@@ -132,7 +133,7 @@ func (f *flight) tellBegan(l *line, attempt uint32) {
 	}
 }
 
-// submit sends the submission and its argument. Errors show when the answer is read.
+// submit sends the submission and its argument. Reading the answer returns the errors.
 func (f *flight) submit(l *line, stream callerStream, m *pb.Submit) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -154,7 +155,7 @@ func (f *flight) submit(l *line, stream callerStream, m *pb.Submit) {
 	}
 }
 
-// goodbye ends a stream whose outcome is here, and waits a while until the server knows.
+// goodbye ends a stream after its outcome, and waits for a while until the server has read the end.
 func (l *line) goodbye(stream callerStream) error {
 	defer time.AfterFunc(abandonWithin, l.cancel).Stop()
 	l.mu.Lock()
@@ -169,11 +170,12 @@ func (l *line) goodbye(stream callerStream) error {
 	return err
 }
 
-// abandonWithin is how long a cancellation may take. A server that does not get it cancels
-// the body when nobody has attached for a while.
+// abandonWithin bounds a cancellation. A server that does not receive it cancels the body after a
+// while without a client.
 const abandonWithin = time.Second
 
-// abandon cancels the attempt at its server, and returns when that knows, or is slow to.
+// abandon cancels the attempt at its server, and returns when the server has acknowledged it, or
+// after abandonWithin.
 func (l *line) abandon(over bool) {
 	defer time.AfterFunc(abandonWithin, l.cancel).Stop()
 	l.mu.Lock()
@@ -196,8 +198,8 @@ func (l *line) abandon(over bool) {
 	}
 }
 
-// leaveTrunk notes that the trunk does not have the attempt any more, and says whether it is
-// abandoned. Its server has it if the outcome is there.
+// leaveTrunk records that the trunk does not have the attempt any more, and reports whether it is
+// abandoned. The server has the attempt if its outcome is there.
 func (l *line) leaveTrunk(there bool) (abandoned bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -205,7 +207,7 @@ func (l *line) leaveTrunk(there bool) (abandoned bool) {
 	return l.abandoned
 }
 
-// sayCancel writes the cancellation. It holds the lock.
+// sayCancel writes the cancellation. The caller holds mu.
 func (l *line) sayCancel() {
 	if l.stream.Send(&pb.CallFrame{Kind: &pb.CallFrame_Cancel{Cancel: &pb.Cancel{Over: l.over}}}) == nil {
 		_ = l.stream.CloseSend()
@@ -218,7 +220,7 @@ func (l *line) isAbandoned() bool {
 	return l.abandoned
 }
 
-// hear gives a frame to the rule, and says whether it was the last one.
+// hear gives a frame to the rule, and reports whether it was the last one.
 func (f *flight) hear(l *line, attempt uint32, frame *pb.CallFrame) (last bool) {
 	tell := func(e Event) func() {
 		e.Attempt, e.Server = int(attempt), l.server.Name
@@ -252,8 +254,8 @@ func (f *flight) hear(l *line, attempt uint32, frame *pb.CallFrame) (last bool) 
 	return false
 }
 
-// refused tells the rule of a refusal. Another incarnation at the same address means that the
-// one that was meant is dead.
+// refused reports a refusal to the rule. Another incarnation at the same address means that the
+// requested one is dead.
 func (f *flight) refused(l *line, attempt uint32, r *pb.Refusal) {
 	if r.Why == pb.Refusal_OTHER {
 		f.lost(l, "it was started anew")

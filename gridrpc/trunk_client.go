@@ -11,8 +11,8 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
 )
 
-// endWithin is how long it may take until a server is told that an outcome was heard: with the next
-// call, if there is one until then.
+// endWithin bounds the delay of the acknowledgement of an outcome. It is sent with the next call,
+// if there is one until then.
 const endWithin = 10 * time.Millisecond
 
 // clientTrunk carries the small calls of a client to the process at an address, until it breaks or
@@ -32,8 +32,8 @@ type clientTrunk struct {
 	ends    []*pb.CallFrame // to be sent with what comes next, or soon
 	soon    bool            // a timer for them runs
 	retired bool            // there will be no new lane
-	leaving bool            // all that is to be sent is there
-	over    bool            // the stream has ended: nothing is sent any more
+	leaving bool            // no further frames follow those in out and ends
+	over    bool            // the stream has ended: no frames are sent any more
 }
 
 // clientLane is an attempt in a trunk.
@@ -57,7 +57,7 @@ func (c *Client) trunk(addr string) *clientTrunk {
 	return t
 }
 
-// retire has nobody begin anything in the trunk any more, and ends it when all its lanes are over.
+// retire refuses new lanes in the trunk, and ends it when all its lanes are over.
 func (t *clientTrunk) retire() {
 	c := t.client
 	c.mu.Lock()
@@ -96,7 +96,7 @@ func (t *clientTrunk) open(l *clientLane) bool {
 	return true
 }
 
-// send has a frame sent. It needs the lock.
+// send queues a frame. The caller holds mu.
 func (t *clientTrunk) send(f *pb.CallFrame) {
 	t.out = append(t.out, f)
 	t.hurry()
@@ -109,7 +109,7 @@ func (t *clientTrunk) hurry() {
 	}
 }
 
-// close ends a lane of which all is known here.
+// close ends a lane whose outcome is known.
 func (t *clientTrunk) close(number uint64, heard bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -127,7 +127,7 @@ func (t *clientTrunk) close(number uint64, heard bool) {
 	}
 }
 
-// remove forgets a lane, and says whether it was there. It needs the lock.
+// remove removes a lane, and reports whether it was there. The caller holds mu.
 func (t *clientTrunk) remove(number uint64) bool {
 	was := t.lanes[number] != nil
 	delete(t.lanes, number)
@@ -137,8 +137,8 @@ func (t *clientTrunk) remove(number uint64) bool {
 	return was
 }
 
-// abandon has a lane cancelled, and says whether its server will answer that: not if it has not
-// heard of it.
+// abandon cancels a lane, and reports whether its server will answer: not if the submission was not
+// sent yet.
 func (t *clientTrunk) abandon(number uint64, over bool) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -156,15 +156,14 @@ func (t *clientTrunk) abandon(number uint64, over bool) bool {
 	return true
 }
 
-// drop forgets a lane whose server is slow to answer.
+// drop removes a lane whose server is slow to answer.
 func (t *clientTrunk) drop(number uint64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.remove(number)
 }
 
-// run speaks with the server until the stream is over. Lanes that are open then have a broken
-// stream.
+// run serves the stream until it is over. Lanes that are open then have a broken stream.
 func (t *clientTrunk) run() {
 	err := t.speak()
 	t.retire()
@@ -187,7 +186,7 @@ func (t *clientTrunk) run() {
 	}
 }
 
-// leave sends what is left to be said, and ends the stream.
+// leave sends the remaining frames, and ends the stream.
 func (t *clientTrunk) leave() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -216,7 +215,7 @@ func (t *clientTrunk) speak() error {
 	}
 }
 
-// write sends what there is. An error shows where the stream is read.
+// write sends queued frames. Reading the stream returns the errors.
 func (t *clientTrunk) write(stream grpc.BidiStreamingClient[pb.CallFrames, pb.CallFrames]) {
 	for {
 		select {
@@ -235,7 +234,7 @@ func (t *clientTrunk) write(stream grpc.BidiStreamingClient[pb.CallFrames, pb.Ca
 	}
 }
 
-// take returns what is to be sent now, and whether it is the end.
+// take returns the frames to send now, and whether they are the last ones.
 func (t *clientTrunk) take() ([]*pb.CallFrame, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -244,7 +243,7 @@ func (t *clientTrunk) take() ([]*pb.CallFrame, bool) {
 	return frames, t.leaving
 }
 
-// hear gives a frame to the call that it is for. It never waits for that.
+// hear gives a frame to its call, without waiting.
 func (t *clientTrunk) hear(f *pb.CallFrame) {
 	t.mu.Lock()
 	l := t.lanes[f.Lane]
@@ -267,8 +266,8 @@ func (t *clientTrunk) hear(f *pb.CallFrame) {
 			l.line.cancel()
 			return
 		}
-		// Too large for a trunk: a stream of its own fetches it. The lane ends only after that has
-		// begun to be made, and the server waits for a while for whoever comes.
+		// The result is too large for a trunk: a stream of its own fetches it. The lane ends only
+		// after that stream was begun, and the server keeps the result for a while.
 		l.line.leaveTrunk(true)
 		l.submit.Attach, l.submit.Argument = true, nil
 		go l.flight.carry(l.line, t.addr, l.submit)
