@@ -14,8 +14,8 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
 )
 
-// TestAncestorsAndObservers: in a chain of three agents a server knows and observes as many
-// ancestors as the flags say, and so does an agent; by default it knows all four.
+// TestAncestorsAndObservers: in a chain of three agents a server and an agent know and observe the
+// numbers of ancestors that the flags set. By default the server knows all four.
 func TestAncestorsAndObservers(t *testing.T) {
 	for _, c := range []struct {
 		flags           []string
@@ -37,7 +37,7 @@ func TestAncestorsAndObservers(t *testing.T) {
 		require.NoError(t, err)
 		defer conn.Close()
 		var d *pb.Description
-		require.Eventually(t, func() bool { // lists come down level by level
+		require.Eventually(t, func() bool { // lists are sent down level by level
 			d, err = pb.NewNodeClient(conn).Describe(ctx, &pb.DescribeRequest{})
 			return err == nil && len(d.Ancestors) >= c.known && len(d.Watched) >= c.observed
 		}, within, 10*time.Millisecond, "%v", c.flags)

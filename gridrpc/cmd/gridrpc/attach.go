@@ -11,7 +11,7 @@ import (
 	"github.com/goulfm/goulfm/gridrpc"
 )
 
-// attach fetches the result of a call that is kept, cancels it, or lists all.
+// attach fetches the result of a kept call, cancels the call, or lists all kept calls.
 func attach(ctx context.Context, args []string) error {
 	f := flags("attach")
 	watch := f.Bool("watch", false, "print all events of the call")

@@ -43,7 +43,7 @@ func lineWith(t *testing.T, r *bufio.Reader, text string) string {
 	}
 }
 
-// gone attaches until a call is not kept any more.
+// gone waits until a call is not kept any more.
 func (p *trial) gone(ctx context.Context, c *gridrpc.Client, id string) {
 	for {
 		s, err := gridrpc.Attach[json.RawMessage](ctx, c, id, gridrpc.Patience(time.Nanosecond))
@@ -129,7 +129,7 @@ func TestClientInterrupted(t *testing.T) {
 	assert.Contains(t, out, `"Attempt":1`)
 }
 
-// TestKeptOver: after the time for which it is kept a call is gone, and nothing of it is left.
+// TestKeptOver: after its time a kept call is removed completely.
 func TestKeptOver(t *testing.T) {
 	longtest.Skip(t, "a result that outlives its client")
 	p := startTrial(t, "--tree", "1x1", "--no-restart")
@@ -196,8 +196,8 @@ func TestKeptInStore(t *testing.T) {
 	require.Eventually(t, func() bool { _, err := os.Stat(held); return os.IsNotExist(err) }, within, time.Millisecond)
 }
 
-// TestAgentsForgetNothing: who is attached to a kept call stays so while all agents are killed, and
-// the master that is started anew knows it again: servers tell it.
+// TestAgentsForgetNothing: a client stays attached to a kept call while all agents are killed. The
+// restarted master learns of the call from the servers.
 func TestAgentsForgetNothing(t *testing.T) {
 	p := startTrial(t, "--tree", "1x1")
 	ctx, cancel := context.WithTimeout(t.Context(), within)

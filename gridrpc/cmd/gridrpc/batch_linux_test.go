@@ -75,8 +75,8 @@ func TestBatch(t *testing.T) {
 	assert.Equal(t, "submitted\n", string(count))
 }
 
-// TestBatchEnds: a call that is given up cancels its job; the exit code of a job, with its last
-// words, is the error of its call.
+// TestBatchEnds: a call that is given up cancels its job. The exit code of a job, with its last
+// lines, is the error of its call.
 func TestBatchEnds(t *testing.T) {
 	noted := fakeSlurm(t)
 	p := startBatch(t, `read line; echo no good >&2; [ "$line" = wait ] && sleep 600; exit 3`)

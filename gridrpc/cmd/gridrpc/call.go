@@ -60,7 +60,7 @@ func call(ctx context.Context, args []string) error {
 	return printResult(ctx, s)
 }
 
-// typo gives a call up whose service no server offers, if one of almost the same name is offered.
+// typo gives up a call of an unknown service if a service with almost the same name is offered.
 func typo(service string, give context.CancelCauseFunc, tell func(gridrpc.Event)) func(gridrpc.Event) {
 	return func(e gridrpc.Event) {
 		if meant := didYouMean(service, e.Near, ""); e.What == gridrpc.Unoffered && meant != "" {
@@ -71,7 +71,7 @@ func typo(service string, give context.CancelCauseFunc, tell func(gridrpc.Event)
 	}
 }
 
-// unusual are the events that a person is told of in any case.
+// unusual are the events that are always printed.
 var unusual = []gridrpc.EventKind{gridrpc.Lost, gridrpc.Suspected, gridrpc.Trusted, gridrpc.Unoffered, gridrpc.Unheard}
 
 // teller prints the events of a call: all, or the unusual ones.
@@ -93,7 +93,7 @@ func printResult(ctx context.Context, s *gridrpc.Session[json.RawMessage]) error
 	return nil
 }
 
-// argument returns the JSON that an argument of the command line means.
+// argument returns the JSON for an argument of the command line.
 func argument(arg string) (json.RawMessage, error) {
 	data := []byte(arg)
 	var err error

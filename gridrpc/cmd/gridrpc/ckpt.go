@@ -15,7 +15,7 @@ import (
 	"github.com/goulfm/goulfm/recovery/checkpoint"
 )
 
-// order returns the command that sends an order to the call that this program runs for.
+// order returns the command that sends an order to the call that has started this program.
 func order(verb string, n int) func(ctx context.Context, args []string) error {
 	return func(ctx context.Context, args []string) error {
 		f := flags("ckpt " + verb)
@@ -43,7 +43,7 @@ func openStore() (checkpoint.Store, error) {
 	return s, err
 }
 
-// listCheckpoints lists those of the platform.
+// listCheckpoints lists the checkpoints of the platform.
 func listCheckpoints(ctx context.Context, args []string) error {
 	f := flags("ckpt ls")
 	if err := parse(f, args, 0, 0); err != nil {
@@ -90,7 +90,7 @@ func removeCheckpoints(ctx context.Context, args []string) error {
 	return removeOf(ctx, f.Args())
 }
 
-// removeOf deletes the checkpoints of these calls; without any, of all.
+// removeOf deletes the checkpoints of these calls, or of all calls if there are none.
 func removeOf(ctx context.Context, calls []string) error {
 	s, err := openStore()
 	if err != nil {

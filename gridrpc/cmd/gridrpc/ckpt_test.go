@@ -42,8 +42,8 @@ func (p *trial) ckpt(args ...string) string {
 	return string(out)
 }
 
-// TestGoesOnFromCheckpoint: two servers that run a call are killed, one after the other, and the
-// third one goes on where they were. Nothing of it is left then.
+// TestGoesOnFromCheckpoint: two servers that run a call are killed, one after the other. The third
+// one continues from the checkpoint, and no checkpoint is left afterwards.
 func TestGoesOnFromCheckpoint(t *testing.T) {
 	p := startTrial(t, "--tree", "1x3", "--no-restart")
 	ctx, cancel := context.WithTimeout(t.Context(), within)
@@ -63,7 +63,7 @@ func TestGoesOnFromCheckpoint(t *testing.T) {
 	assert.Equal(t, 8, out.From)
 	assert.Equal(t, "1 2 3 4 5 6 7 8 9 10 11 12 ", out.Text)
 	assert.Contains(t, strings.Join(story, "\n"), "attempt 3 at "+out.Server+": submitted from checkpoint ")
-	require.Eventually(t, func() bool { // the server deletes them when it has told the result
+	require.Eventually(t, func() bool { // the server deletes them after it has sent the result
 		left, err := filepath.Glob(filepath.Join(p.dir, "store", "*", "*", "*"))
 		return err == nil && len(left) == 0
 	}, within, 10*time.Millisecond)
@@ -91,8 +91,8 @@ func TestDeleteCheckpoints(t *testing.T) {
 	assert.Equal(t, 1, strings.Count(p.ckpt("ls"), "\n"))
 }
 
-// TestProgramGoesOn: a program that knows nothing of all this registers its files and a restart
-// script from the shell. It ends with the server that has started it.
+// TestProgramGoesOn: a program without gridrpc registers its files and a restart script by shell
+// commands. It ends with the server that started it.
 func TestProgramGoesOn(t *testing.T) {
 	p := startTrial(t, "--tree", "1x2", "--no-restart")
 	ctx, cancel := context.WithTimeout(t.Context(), within)
@@ -113,7 +113,7 @@ func TestProgramGoesOn(t *testing.T) {
 	text = strings.NewReplacer("GRIDRPC", built().gridrpc, "PIPE", pipe).Replace(text)
 	ended := make(chan error, 1)
 	go func() {
-		_, err := os.ReadFile(pipe) // to its end: nobody has it open any more
+		_, err := os.ReadFile(pipe) // to its end: no process has it open any more
 		ended <- err
 	}()
 	watch := gridrpc.Watch(func(e gridrpc.Event) {
@@ -132,7 +132,7 @@ func TestProgramGoesOn(t *testing.T) {
 	}
 }
 
-// TestNoStore: a body that wants a checkpoint is told, and so is its caller.
+// TestNoStore: without a store a checkpoint is an error for the body and for its caller.
 func TestNoStore(t *testing.T) {
 	p := startTrial(t, "--tree", "1x1", "--no-restart", "--store", "")
 	ctx, cancel := context.WithTimeout(t.Context(), within)
@@ -145,8 +145,8 @@ func TestNoStore(t *testing.T) {
 	assert.Contains(t, string(out), "s3://")
 }
 
-// TestS3: checkpoints and kept results in an object store. A server is killed, and its call goes on
-// from there; the result is fetched by another client; and nothing is left.
+// TestS3: checkpoints and kept results are in an object store. A server is killed, and its call
+// continues from there. Another client fetches the result, and no object is left.
 func TestS3(t *testing.T) {
 	backend := s3mem.New()
 	require.NoError(t, backend.CreateBucket("ckpt"))

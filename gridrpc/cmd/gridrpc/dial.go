@@ -12,7 +12,7 @@ import (
 // Times of commands that ask a platform.
 const (
 	dialWithin = 10 * time.Second // for a master: an election takes a second or two, the start of an only master about three
-	dialNotice = time.Second      // after which a person is told
+	dialNotice = time.Second      // until the wait is reported
 )
 
 // dial returns a client of the platform, and waits for a master for dialWithin.

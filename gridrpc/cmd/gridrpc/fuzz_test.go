@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// FuzzArgument: any argument of "call" that is no file is refused, or is JSON.
+// FuzzArgument: an argument of "call" that is no file is either refused, or is JSON.
 func FuzzArgument(f *testing.F) {
 	for _, text := range []string{"", "3", `{"n":400}`, "{", "[1,2] 3"} {
 		f.Add(text)
@@ -23,7 +23,7 @@ func FuzzArgument(f *testing.F) {
 	})
 }
 
-// FuzzParseProgram: any text is refused, or is a service and the words of a command.
+// FuzzParseProgram: a text is either refused, or is a service and the words of a command.
 func FuzzParseProgram(f *testing.F) {
 	for _, text := range []string{"solve=./solver {dir} -x", "solve", "=x", "solve= ", "a=b=c"} {
 		f.Add(text)

@@ -8,7 +8,7 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/platform"
 )
 
-// sshCommand asks for nothing, makes no terminal, and notices a machine that has gone.
+// sshCommand asks no question, makes no terminal, and detects a lost machine.
 const sshCommand = "ssh -T -x -o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=5 -o ServerAliveCountMax=3"
 
 // setHosts reads machines by commas, or the number of machines to imitate, into a configuration.

@@ -44,9 +44,9 @@ func TestParseHosts(t *testing.T) {
 	assert.ErrorContains(t, err, "--rsh : want a command")
 }
 
-// TestMastersOnOtherMachines: masters, agents and processes of the store are on machines in turn,
-// and listen at their addresses. Here the second machine has two masters, and two addresses of the
-// store, which are all different. What "up" has started there ends with it.
+// TestMastersOnOtherMachines: masters, agents and processes of the store are placed on machines in
+// turn, and listen at their addresses. Here the second machine has two masters and two addresses of
+// the store, which are all different. The processes there end with "up".
 func TestMastersOnOtherMachines(t *testing.T) {
 	longtest.Skip(t, "masters on three machines")
 	disks := t.TempDir()
@@ -92,8 +92,7 @@ func TestMastersOnOtherMachines(t *testing.T) {
 	}
 }
 
-// TestNoSuchMachine: a machine on which nothing can be run is a mistake that is told before
-// anything is started.
+// TestNoSuchMachine: an unreachable machine is an error before any process starts.
 func TestNoSuchMachine(t *testing.T) {
 	p := newTrial(t)
 	for rsh, want := range map[string]string{"false": "exit status 1", "echo": "0 of 2 addresses"} {
@@ -104,16 +103,15 @@ func TestNoSuchMachine(t *testing.T) {
 	}
 }
 
-// remoteShell returns a command that runs another one as a shell on another machine does: here.
+// remoteShell returns a command that runs another one on this machine as a remote shell does.
 func remoteShell(t *testing.T) string {
 	rsh := filepath.Join(t.TempDir(), "rsh")
 	require.NoError(t, os.WriteFile(rsh, []byte("#!/bin/sh\nshift\nexec sh -c \"$*\"\n"), 0o700))
 	return rsh
 }
 
-// TestServersOnOtherMachines: servers are started by a remote shell on two machines, and listen at
-// their addresses: here two of the addresses that are all this machine's. One of them is killed
-// under a call, which goes on at the other.
+// TestServersOnOtherMachines: a remote shell starts servers on two machines, here two addresses of
+// this one. One server is killed during a call, which continues at the other.
 func TestServersOnOtherMachines(t *testing.T) {
 	p := startTrial(t, "--tree", "1x2", "--hosts", "127.0.0.2,127.0.0.3", "--rsh", remoteShell(t), "--no-restart")
 	c := p.dial()

@@ -30,8 +30,8 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/longtest"
 )
 
-// elsewhere is a machine that does not see the folder of the platform: nothing of it is in its
-// environment, and its home is another one.
+// elsewhere is a machine that does not see the folder of the platform: its environment does not
+// name the folder, and its home is another one.
 type elsewhere struct {
 	t    *testing.T
 	home string
@@ -46,7 +46,7 @@ func (e elsewhere) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// identity is where the one of a role is, if no other folder is named.
+// identity returns the default folder of the identity of a role.
 func (e elsewhere) identity(role string) string {
 	return filepath.Join(e.home, "settings", "gridrpc", role)
 }
@@ -56,12 +56,12 @@ func (e elsewhere) run(args ...string) (out, complaint string) {
 	cmd := e.command(args...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	_ = cmd.Run() // its output counts
+	_ = cmd.Run() // the caller checks the output
 	return stdout.String(), stderr.String()
 }
 
-// serve starts a server there, whose output becomes a part of the platform's story. It ends with
-// the test.
+// serve starts a server there. Its output is added to the log of the platform. It ends with the
+// test.
 func (e elsewhere) serve(p *trial, args ...string) *exec.Cmd {
 	return e.start(p, e.command(append([]string{"serve"}, args...)...))
 }
@@ -81,18 +81,18 @@ func (e elsewhere) start(p *trial, cmd *exec.Cmd) *exec.Cmd {
 	return cmd
 }
 
-// token makes one on the platform's machine.
+// token makes a token on the platform's machine.
 func (p *trial) token(args ...string) string {
 	out, err := exec.Command(built().gridrpc, append([]string{"token", "new", "--dir", p.dir}, args...)...).Output()
 	require.NoError(p.t, err)
 	return strings.TrimSpace(string(out))
 }
 
-// TestJoin: a server on a machine that does not see the platform's folder joins by token, is called
-// from a third one, is killed, and comes again by its identity without a token.
+// TestJoin: a server on a machine that does not see the platform's folder joins by a token, and is
+// called from a third machine. It is killed, and joins again by its identity without a token.
 func TestJoin(t *testing.T) {
 	p := startTrial(t, "--tree", "1x1", "--no-restart")
-	p.signal("s1", syscall.SIGKILL) // so that who answers has joined
+	p.signal("s1", syscall.SIGKILL) // so that only the joined server can answer
 	p.await("s1 died")
 	server, client := newElsewhere(t), newElsewhere(t)
 	token := p.token()
@@ -118,8 +118,8 @@ func TestJoin(t *testing.T) {
 	assert.Contains(t, out, "far")
 }
 
-// TestJoinedComesAgain: a platform that is started anew in its folder takes those who have joined
-// the one before: it has the same authority, and its masters the same ports.
+// TestJoinedComesAgain: a platform that is restarted in its folder accepts earlier members: it has
+// the same authority, and its masters have the same ports.
 func TestJoinedComesAgain(t *testing.T) {
 	longtest.Skip(t, "servers that join, leave and come again")
 	for _, masters := range []string{"1", "3"} {
@@ -127,8 +127,8 @@ func TestJoinedComesAgain(t *testing.T) {
 	}
 }
 
-// comesAgainAt is an address of this machine at which nobody else takes a port while the platform
-// is away.
+// comesAgainAt is an address of this machine at which no other process takes a port while the
+// platform is down.
 const comesAgainAt = "127.0.0.78"
 
 func comeAgain(t *testing.T, masters string) {
@@ -145,15 +145,15 @@ func comeAgain(t *testing.T, masters string) {
 	again, err := discovery.Masters(p.dir)
 	require.NoError(t, err)
 	assert.Equal(t, list, again)
-	p.await("far: has the parent ma") // which has waited for it
+	p.await("far: has the parent ma") // far has waited for the master
 	require.NoError(t, first.Process.Signal(syscall.SIGKILL))
 	_ = first.Wait()
 	server.serve(p, built().trial)
 	p.until("far to come again", func() bool { return strings.Count(p.story.String(), "far: has the parent") == 2 })
 }
 
-// TestJoinedHasCheckpoints: with a store of the platform's own a call that has lost its server goes
-// on at one that has joined, from its checkpoint.
+// TestJoinedHasCheckpoints: with the platform's own store a call that has lost its server continues
+// at a joined server from its checkpoint.
 func TestJoinedHasCheckpoints(t *testing.T) {
 	longtest.Skip(t, "a platform with a store")
 	p := startTrial(t, "--tree", "1x1", "--store", "jetstream", "--no-restart")
@@ -175,8 +175,8 @@ func TestJoinedHasCheckpoints(t *testing.T) {
 	assert.Positive(t, out.From)
 }
 
-// TestProgramJoins: a program joins by itself, without the command: a server by a field, a client
-// by an option.
+// TestProgramJoins: a program joins without the command: a server by a field, a client by an
+// option.
 func TestProgramJoins(t *testing.T) {
 	p := startTrial(t, "--tree", "1x1", "--listen", "localhost", "--no-restart")
 	p.signal("s1", syscall.SIGKILL)
@@ -197,7 +197,7 @@ func TestProgramJoins(t *testing.T) {
 	assert.Equal(t, where{Server: "by-itself", Attempt: 1, Value: 9}, *out)
 }
 
-// isPrivate asks that nobody but its owner sees anything of a folder.
+// isPrivate requires that only its owner can read a folder.
 func isPrivate(t *testing.T, dir string) {
 	files := 0
 	require.NoError(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -216,8 +216,8 @@ func isPrivate(t *testing.T, dir string) {
 	assert.Positive(t, files)
 }
 
-// TestJoinRoles: what a certificate that came by a token may, and may not: with three masters,
-// among whom it does not vote.
+// TestJoinRoles: the rights of a certificate that a token gave, on a platform with three masters.
+// Its holder has no vote among them.
 func TestJoinRoles(t *testing.T) {
 	p := startTrial(t, "--tree", "1x1", "--masters", "3", "--no-restart")
 	p.await("is the root, of term")
@@ -262,15 +262,15 @@ func TestJoinRoles(t *testing.T) {
 	}
 }
 
-// votes connects to a master as another one does, and says whether that one takes it: what it does
-// not take it closes.
+// votes connects to a master as another master does, and returns an error if the master closes the
+// connection.
 func votes(addr string, id *link.Identity) error {
 	conn, err := tls.Dial("tcp", addr, id.TLS(link.Master))
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	if err := conn.SetReadDeadline(time.Now().Add(time.Second)); err != nil { // one that takes it waits for a question
+	if err := conn.SetReadDeadline(time.Now().Add(time.Second)); err != nil { // a master that accepts waits for a request
 		return err
 	}
 	_, err = conn.Read(make([]byte, 1))
@@ -280,7 +280,7 @@ func votes(addr string, id *link.Identity) error {
 	return err
 }
 
-// rootAddr returns where the root listens.
+// rootAddr returns the address of the root.
 func (p *trial) rootAddr(ctx context.Context) string {
 	id, err := link.Load(p.dir, "client")
 	require.NoError(p.t, err)
@@ -289,7 +289,7 @@ func (p *trial) rootAddr(ctx context.Context) string {
 	return root.Addr
 }
 
-// joinAs asks the root to take a child.
+// joinAs asks the root to accept a child.
 func (p *trial) joinAs(ctx context.Context, id *link.Identity, name string, tier uint32) error {
 	conn, err := id.Dial(p.rootAddr(ctx))
 	require.NoError(p.t, err)
@@ -304,7 +304,7 @@ func (p *trial) joinAs(ctx context.Context, id *link.Identity, name string, tier
 	return err
 }
 
-// TestJoinMistakes: each is told in one line, with what to do.
+// TestJoinMistakes: the error for each mistake is one line with the remedy.
 func TestJoinMistakes(t *testing.T) {
 	longtest.Skip(t, "a dozen servers that are refused")
 	p := startTrial(t, "--tree", "1x1", "--no-restart")
@@ -356,10 +356,10 @@ func (e elsewhere) joined(p *trial) string {
 	return dir
 }
 
-// TestCertificatesRenewed: a call outlives several certificates of all processes: nothing is cut,
-// and who comes later is served. They are renewed every few seconds, and last so long that none
-// ends if all stand still meanwhile; that connections outlive certificates that end is shown in
-// virtual time (link.TestRenewal).
+// TestCertificatesRenewed: a call outlives several certificates of all processes. No connection is
+// cut, and later clients are served. Certificates are renewed every few seconds. They last long
+// enough that none ends if all processes are delayed. link.TestRenewal shows in virtual time that
+// connections outlive ended certificates.
 func TestCertificatesRenewed(t *testing.T) {
 	longtest.Skip(t, "waits until certificates are renewed")
 	p := startTrial(t, "--tree", "1x1", "--certificates", "24h", "--renew-after", "2s", "--no-restart")

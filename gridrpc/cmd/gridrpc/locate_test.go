@@ -15,7 +15,7 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/longtest"
 )
 
-// awaitOffers waits until so many servers offer a service.
+// awaitOffers waits until n servers offer a service.
 func awaitOffers(t *testing.T, c *gridrpc.Client, service string, n int) {
 	require.Eventually(t, func() bool {
 		offers, err := c.Offers(t.Context())
@@ -24,11 +24,11 @@ func awaitOffers(t *testing.T, c *gridrpc.Client, service string, n int) {
 	}, within, 5*time.Millisecond)
 }
 
-// TestGoesOnNearCheckpoint: four servers are on machines of their own, and so are the three
-// processes of the store, on the first three of these. The one on the second machine is killed
-// before the call, and then the call's server, on the first. Of the others, which are alike, the
-// call goes on at the one whose machine has the latest checkpoint: the third. By their names the
-// second would be the next.
+// TestGoesOnNearCheckpoint: four servers are on four machines, and the three processes of the store
+// on the first three of them. The process of the store on the second machine is killed before the
+// call, and then the server of the call, on the first. The other servers are equal. The call
+// continues at the third one, because its machine has the latest checkpoint. By name the second
+// would be the next.
 func TestGoesOnNearCheckpoint(t *testing.T) {
 	longtest.Skip(t, "a platform of several sites")
 	p := startTrial(t, "--tree", "1x4", "--hosts", "4", "--store", "jetstream", "--no-restart")

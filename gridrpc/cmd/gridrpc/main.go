@@ -46,7 +46,7 @@ func command(ctx context.Context, args []string) error {
 	if len(members) == 0 {
 		return unknown(args[0])
 	}
-	f := flags(args[0]) // they may be before the second word, too
+	f := flags(args[0]) // flags may also stand before the second word
 	if err := parse(f, args[1:], 1, anyNumber); err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ import (
 
 var rootLine = regexp.MustCompile(`(?m)^(\S+): is the root, of term \d+$`)
 
-// nextRoot waits until somebody has become the root for the n-th time, and returns who.
+// nextRoot waits for the n-th root, and returns its name.
 func (p *trial) nextRoot(n int) (name string) {
 	p.until("a root", func() bool {
 		all := rootLine.FindAllStringSubmatch(p.story.String(), -1)
@@ -30,10 +30,10 @@ func (p *trial) nextRoot(n int) (name string) {
 	return name
 }
 
-// reigns returns how often there was a new root so far.
+// reigns returns the number of roots so far.
 func (p *trial) reigns() int { return len(rootLine.FindAllString(p.told(), -1)) }
 
-// served waits until a new client finds servers, and returns how long that took.
+// served waits until a new client finds servers, and returns the time.
 func (p *trial) served(ctx context.Context) time.Duration {
 	begun := time.Now()
 	for {
@@ -49,9 +49,9 @@ func (p *trial) served(ctx context.Context) time.Duration {
 	}
 }
 
-// TestMastersKilled: of three masters the root is killed, and another one serves; the next root is
-// stopped, and so does the third. When that one goes on it is none any more. Calls go on all the
-// while.
+// TestMastersKilled: the root among three masters is killed, and another master becomes the root.
+// That one is stopped, and the third becomes the root. When the stopped master resumes, it is no
+// longer the root. Calls succeed all the time.
 func TestMastersKilled(t *testing.T) {
 	p := startTrial(t, "--masters", "3", "--tree", "2x1", "--detect", "1s")
 	ctx, cancel := context.WithTimeout(t.Context(), 2*within)
@@ -91,7 +91,7 @@ func TestMastersKilled(t *testing.T) {
 	calls.end()
 }
 
-// TestServing: once "gridrpc up" says that it serves there is a root, and a client finds a server.
+// TestServing: once "gridrpc up" reports "serving" there is a root, and a client finds a server.
 func TestServing(t *testing.T) {
 	p := startTrial(t, "--masters", "3", "--tree", "1x1")
 	before, _, _ := strings.Cut(p.told(), "serving in")
@@ -103,9 +103,9 @@ func TestServing(t *testing.T) {
 	assert.NotEmpty(t, offers)
 }
 
-// TestOnlyMasterStopped: "gridrpc up" notices that its only master is stopped, kills it and starts
-// it anew. A call that is made meanwhile succeeds. Without restarts the master stays stopped, and
-// "gridrpc up" reports it.
+// TestOnlyMasterStopped: "gridrpc up" detects that its only master is stopped, kills it and
+// restarts it. A call meanwhile succeeds. Without restarts the master stays stopped, and "gridrpc
+// up" reports that.
 func TestOnlyMasterStopped(t *testing.T) {
 	p := startTrial(t, "--tree", "1x1")
 	p.await("s1: has the parent a1")
@@ -130,7 +130,7 @@ func TestOnlyMasterStopped(t *testing.T) {
 	assert.NoError(t, err)
 }
 
-// TestHowManyMasters: two are no better than one, and nobody gets them.
+// TestHowManyMasters: two masters are refused, because they are no better than one.
 func TestHowManyMasters(t *testing.T) {
 	p := &trial{t: t, dir: t.TempDir()}
 	require.NoError(t, os.Chmod(p.dir, 0o700))

@@ -12,8 +12,8 @@ import (
 	"github.com/goulfm/goulfm/gridrpc"
 )
 
-// TestMetric: calls go to the server with the lowest metric of its service, through an agent, and
-// to another one once that has a lower one.
+// TestMetric: calls are sent to the server with the lowest metric of its service, through an agent,
+// and to another one once its metric is lower.
 func TestMetric(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TRIAL_METRIC", dir)
@@ -35,7 +35,7 @@ func TestMetric(t *testing.T) {
 		require.NoError(t, err)
 		return out.Server
 	}
-	for range 3 { // a server has four places, and its agent counts a call as one taken until the next report
+	for range 3 { // a server has four places, and its agent counts each call as one until the next report
 		assert.Equal(t, "s2", calledAt())
 	}
 	offers, err := p.dial().Offers(ctx)

@@ -14,8 +14,8 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/internal/eventlog"
 )
 
-// TestNothingOutlivesUp: "gridrpc up" is killed, and all its processes end: servers that wait for
-// the platform's own store, which is stopped, and a server whose program hangs before it serves.
+// TestNothingOutlivesUp: "gridrpc up" is killed, and all its processes end: also servers that wait
+// for the platform's stopped store, and a server with a program that hangs before it serves.
 func TestNothingOutlivesUp(t *testing.T) {
 	t.Run("store stopped", func(t *testing.T) {
 		u := startUp(t, "--store", "jetstream", "--tree", "1x2")
@@ -34,8 +34,8 @@ func TestNothingOutlivesUp(t *testing.T) {
 	})
 }
 
-// outlived is a "gridrpc up" that is about to be killed. Its processes share its output, which
-// ends when all of them have ended.
+// outlived is a "gridrpc up" that will be killed. Its processes share its output, which ends when
+// all of them have ended.
 type outlived struct {
 	t     *testing.T
 	up    *exec.Cmd

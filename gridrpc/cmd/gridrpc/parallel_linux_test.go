@@ -34,7 +34,7 @@ var heat = sync.OnceValue(func() string {
 	return filepath.Join(toRemove, "heat")
 })
 
-// startHeat starts a platform of it, with arguments of the program.
+// startHeat starts a platform with the heat service and arguments of the program.
 func startHeat(t *testing.T, args ...string) *trial {
 	program := heat()
 	t.Setenv(parallel.EnvGoulfm, filepath.Join(toRemove, "goulfm"))
@@ -43,7 +43,7 @@ func startHeat(t *testing.T, args ...string) *trial {
 	return p
 }
 
-// plateOf and cooled are its request and reply.
+// plateOf and cooled are the request and reply of the heat service.
 type plateOf struct{ NX, NY, Steps int }
 
 type cooled struct {
@@ -69,8 +69,8 @@ func childrenOf(t *testing.T, parent int) (pids []int) {
 	return pids
 }
 
-// processes are those of a job: the launcher is the parent of the ranks, or of the daemons of
-// several nodes, which are the parents of the ranks.
+// processes are the processes of a job: the launcher is the parent of the ranks, or of the daemons
+// of several nodes, which are the parents of the ranks.
 type processes struct {
 	launcher int
 	daemons  []int
@@ -98,7 +98,7 @@ func (p *trial) job(server string, several bool) (j processes) {
 	return j
 }
 
-// allGone says whether none of these processes is there any more.
+// allGone reports whether all of these processes have ended.
 func allGone(pids []int) bool {
 	for _, pid := range pids {
 		if syscall.Kill(pid, 0) == nil {
@@ -108,9 +108,9 @@ func allGone(pids []int) bool {
 	return true
 }
 
-// ordeal is what happens to the first attempt of a job: a rank is killed, or the daemon of its
-// node, and when another process has its place, and there is a checkpoint, the server. Meanwhile
-// ranks stand still, so that the job is not over before.
+// ordeal disturbs the first attempt of a job. It kills a rank, or the daemon of its node. When
+// another process has its place and there is a checkpoint, it kills the server. Meanwhile ranks are
+// stopped, so that the job does not end before.
 type ordeal struct {
 	p            *trial
 	several      bool  // the job has a node for each rank: the daemon is killed
@@ -141,14 +141,14 @@ func (o *ordeal) hear(e gridrpc.Event) {
 		if o.several {
 			o.p.await(") is lost")
 		} else {
-			o.p.await("died: killed (SIGKILL)") // what the launcher tells is in the server's log
+			o.p.await("died: killed (SIGKILL)") // the lines of the launcher are in the server's log
 		}
 		o.ended = o.p.job(e.Server, o.several).all()
 		o.p.signal(e.Server, syscall.SIGKILL)
 	}
 }
 
-// step is told when the job has made some more steps.
+// step handles a report that the job has made more steps.
 func (o *ordeal) step(e gridrpc.Event) {
 	j := o.p.job(e.Server, o.several)
 	ranks := j.ranks
@@ -157,7 +157,7 @@ func (o *ordeal) step(e gridrpc.Event) {
 		o.first = ranks
 		o.signal(syscall.SIGSTOP, ranks...)
 		if o.several {
-			o.signal(syscall.SIGKILL, j.daemons[1]) // with which its rank ends
+			o.signal(syscall.SIGKILL, j.daemons[1]) // its rank ends with it
 		} else {
 			o.signal(syscall.SIGKILL, ranks[1])
 		}
@@ -168,26 +168,25 @@ func (o *ordeal) step(e gridrpc.Event) {
 	}
 }
 
-// TestJobAsService: a call is a job of three ranks. One of them is killed, and the job mends
-// itself: the attempt goes on. Then the server is killed: launcher and ranks end with it, and
-// another server goes on from the latest version. The plate is the same, bit for bit, as one that
-// is computed at once.
+// TestJobAsService: a call is a job of three ranks. One of them is killed, the job repairs itself,
+// and the attempt continues. Then the server is killed: launcher and ranks end with it, and another
+// server continues from the latest version. The plate is equal, bit for bit, to one without deaths.
 func TestJobAsService(t *testing.T) {
 	o := &ordeal{p: startHeat(t)}
 	o.run(t)
 	assert.Len(t, o.ended, 4, "launcher and ranks of the first attempt, one of which was replaced")
 }
 
-// TestJobOnNodes: the same of a job of three nodes with a rank each, of which one is killed: its
-// rank goes on at another node, from the copy of its rows there. With the server end the launcher,
-// the daemons of the two nodes, and the ranks.
+// TestJobOnNodes: the same for a job of three nodes with a rank each. One node is killed, and its
+// rank continues on another node from the copy of its rows there. The launcher, the daemons of the
+// two nodes and the ranks end with the server.
 func TestJobOnNodes(t *testing.T) {
 	o := &ordeal{p: startHeat(t, "-hosts", "3"), several: true}
 	o.run(t)
 	assert.Len(t, o.ended, 6, "launcher, daemons and ranks of the first attempt")
 }
 
-// run has a plate computed, with all that befalls its first attempt.
+// run computes a plate, with all disturbances of its first attempt.
 func (o *ordeal) run(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), within)
 	defer cancel()
@@ -205,8 +204,8 @@ func (o *ordeal) run(t *testing.T) {
 	require.Eventually(t, func() bool { return allGone(o.ended) }, within, time.Millisecond, "the lost server's job")
 }
 
-// TestJobIsStopped: a call that is given up ends its job, and the server has place for others. An
-// error of the ranks is one of the call.
+// TestJobIsStopped: a call that is given up ends its job, and the server has room for others. An
+// error of the ranks is an error of the call.
 func TestJobIsStopped(t *testing.T) {
 	p := startHeat(t)
 	ctx, cancel := context.WithTimeout(t.Context(), within)

@@ -23,13 +23,13 @@ import (
 
 var placesRounds = flag.Int("places", 0, "stop and cut off each process of a tree so many times, and require that all are back within 2 s")
 
-// placesBack is the longest time until all are back, on a machine that is not loaded.
+// placesBack is the longest time until all processes are back, on a machine without load.
 const placesBack = 2 * time.Second
 
 // members maps each process of a tree 2x3 to its parent.
 var members = map[string]string{"a1": "ma", "a2": "ma", "s1": "a1", "s2": "a1", "s3": "a1", "s4": "a2", "s5": "a2", "s6": "a2"}
 
-// orchard is a tree 2x3 whose processes are stopped and cut off.
+// orchard is a tree 2x3 whose processes are stopped or cut off.
 type orchard struct {
 	*trial
 	client *gridrpc.Client
@@ -45,7 +45,7 @@ func plantOrchard(t *testing.T, detect string) *orchard {
 	return o
 }
 
-// whole waits until the master knows all members, wherever they are, and how to call all servers.
+// whole waits until the master knows all members, at any place, and the addresses of all servers.
 func (o *orchard) whole() {
 	for end := time.Now().Add(within); ; time.Sleep(5 * time.Millisecond) {
 		missing := o.missing()
@@ -79,11 +79,11 @@ func (o *orchard) missing() (names []string) {
 	return names
 }
 
-// gained counts how often a member got a parent.
+// gained returns the number of times that a member got a parent.
 func (o *orchard) gained(name string) int { return strings.Count(o.told(), name+": has the parent ") }
 
-// below returns the members that have a link to a process now: its children, and itself if it has a
-// parent.
+// below returns the members with a link to a process: its children, and the process itself if it
+// has a parent.
 func (o *orchard) below(place string) []string {
 	var names []string
 	for name := range members {
@@ -100,8 +100,8 @@ func (o *orchard) below(place string) []string {
 	return names
 }
 
-// stop stops a process until others have noticed, has it go on, and returns how long it takes until
-// all are back.
+// stop stops a process until others have detected it, resumes it, and returns the time until all
+// are back.
 func (o *orchard) stop(place string) time.Duration {
 	lost := func() int { return strings.Count(o.told(), ": has lost its parent "+place+"\n") }
 	before := lost()
@@ -122,7 +122,7 @@ func (o *orchard) stop(place string) time.Duration {
 	return time.Since(begun)
 }
 
-// cut breaks all connections of a process, and returns how long it takes until all are back.
+// cut breaks all connections of a process, and returns the time until all are back.
 func (o *orchard) cut(place string) time.Duration {
 	hit := o.below(place)
 	before := map[string]int{}
@@ -160,7 +160,7 @@ func shutConnections(t *testing.T, pid int) {
 			t.Skip("this system lets nobody reach the connections of other processes")
 		}
 		if err != nil {
-			continue // it is closed meanwhile
+			continue // it was closed meanwhile
 		}
 		stream, _ := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TYPE)
 		peer, err := unix.Getpeername(fd)
@@ -174,8 +174,8 @@ func shutConnections(t *testing.T, pid int) {
 	require.NotZero(t, shut, "process %d has no connection", pid)
 }
 
-// TestPlacesOfATree: whichever process of a tree is stopped until it is held for dead and goes on,
-// or loses all of its connections while everybody lives, all are in the tree again.
+// TestPlacesOfATree: any process of a tree is stopped until it is declared dead, and resumes; or it
+// loses all its connections while all processes are alive. All are in the tree again.
 func TestPlacesOfATree(t *testing.T) {
 	if *placesRounds > 0 {
 		t.Skip("the long form runs")
@@ -189,7 +189,7 @@ func TestPlacesOfATree(t *testing.T) {
 	}
 }
 
-// TestPlacesOfATreeLong is the same at each place, many times, with a bound: see -places.
+// TestPlacesOfATreeLong is the same for each process, many times, with a bound: see -places.
 func TestPlacesOfATreeLong(t *testing.T) {
 	if *placesRounds == 0 {
 		t.Skip("takes many minutes: -places 20")

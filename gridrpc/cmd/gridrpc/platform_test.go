@@ -24,8 +24,8 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
 )
 
-// programs are built once, by the first test that needs them, without what only debuggers read:
-// that is half of the time.
+// programs are built once, by the first test that needs them, without data for debuggers, which
+// would double the time.
 type programs struct{ gridrpc, trial string }
 
 var built = sync.OnceValue(func() programs {
@@ -76,7 +76,7 @@ func newTrial(t *testing.T) *trial {
 	return &trial{t: t, dir: filepath.Join(t.TempDir(), "platform"), story: eventlog.New()}
 }
 
-// start starts it in the folder that is known: program is the servers', with its arguments.
+// start starts the platform in its folder. program is that of the servers, with its arguments.
 func (p *trial) start(program []string, args ...string) {
 	t := p.t
 	t.Setenv(gridrpc.EnvDir, p.dir)
@@ -99,17 +99,17 @@ func (p *trial) start(program []string, args ...string) {
 	p.await(eventlog.Serving)
 }
 
-// await waits until the story has a text.
+// await waits until the log has a text.
 func (p *trial) await(text string) {
 	p.until("the story to have "+text, func() bool { return strings.Contains(p.story.String(), text) })
 }
 
-// until waits until a change of the story makes holds true.
+// until waits until a change of the log makes holds true.
 func (p *trial) until(what string, holds func() bool) {
 	require.True(p.t, p.story.Until(within, holds), "waited for %s; the story:\n%s", what, p.story)
 }
 
-// told returns the story so far.
+// told returns the log so far.
 func (p *trial) told() string { return p.story.String() }
 
 // signal sends a signal to a process of the platform.
@@ -129,7 +129,7 @@ func (p *trial) dial(o ...gridrpc.DialOption) *gridrpc.Client {
 	return c
 }
 
-// toServer returns a connection of a client's identity to the only server, which has joined.
+// toServer returns a connection, with a client's identity, to the only server, which has joined.
 func (p *trial) toServer(ctx context.Context, c *gridrpc.Client) *grpc.ClientConn {
 	_, err := gridrpc.Service[float64, where](c, "square").Call(ctx, new(3.0))
 	require.NoError(p.t, err)
@@ -150,8 +150,8 @@ type where struct {
 	Value   float64
 }
 
-// TestServerKilled is the first promise: kill -9 of the server that runs a call, and the
-// right answer from another one.
+// TestServerKilled is the first promise: the server that runs a call is killed, and another server
+// returns the right answer.
 func TestServerKilled(t *testing.T) {
 	p := startTrial(t, "--tree", "1x3", "--no-restart")
 	c := p.dial()
@@ -178,7 +178,7 @@ func TestServerKilled(t *testing.T) {
 	t.Logf("kill -9 to running elsewhere: %v", again.Sub(when))
 }
 
-// TestPoison: a call that kills server after server is not tried for ever (S4).
+// TestPoison: a call that kills one server after the other is not repeated for ever (S4).
 func TestPoison(t *testing.T) {
 	p := startTrial(t, "--tree", "1x4", "--no-restart")
 	c := p.dial()
@@ -216,7 +216,7 @@ func TestAtMostOnce(t *testing.T) {
 	assert.Equal(t, 1, attempts)
 }
 
-// TestCallsAndMistakes: answers and errors of a platform that nobody disturbs.
+// TestCallsAndMistakes: answers and errors of an undisturbed platform.
 func TestCallsAndMistakes(t *testing.T) {
 	p := startTrial(t, "--tree", "1x2")
 	c := p.dial()
@@ -255,8 +255,8 @@ func TestCallsAndMistakes(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-// TestAbandonedBeforeItsArgument: a client attaches to an attempt whose argument has not come,
-// and cancels it. There is no body to cancel yet, and the server lives on.
+// TestAbandonedBeforeItsArgument: a client attaches to an attempt before its argument has arrived,
+// and cancels it. There is no body to cancel yet, and the server continues.
 func TestAbandonedBeforeItsArgument(t *testing.T) {
 	p := startTrial(t, "--tree", "1x1", "--no-restart")
 	c := p.dial()
@@ -280,7 +280,7 @@ func TestAbandonedBeforeItsArgument(t *testing.T) {
 		return stream
 	}
 	var first grpc.BidiStreamingClient[pb.CallFrame, pb.CallFrame]
-	for joined := false; !joined; { // until the server has taken them in this order
+	for joined := false; !joined; { // until the server has accepted them in this order
 		first = submit(false)
 		second := submit(true)
 		f, err := second.Recv()
@@ -294,7 +294,7 @@ func TestAbandonedBeforeItsArgument(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// TestManyCalls: more calls than places wait, are refused and tried again, and all come back.
+// TestManyCalls: more calls than places wait, are refused and repeated, and all return.
 func TestManyCalls(t *testing.T) {
 	p := startTrial(t, "--tree", "1x2")
 	c := p.dial()

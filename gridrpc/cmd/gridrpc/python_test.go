@@ -28,8 +28,8 @@ func python(t *testing.T) string {
 	return ""
 }
 
-// TestPython: a client in another language calls, is told of mistakes, and has its call go on from
-// the latest checkpoint at another server when one is killed.
+// TestPython: a client in another language makes calls and gets errors for mistakes. When a server
+// is killed, its call continues from the latest checkpoint at another one.
 func TestPython(t *testing.T) {
 	py := python(t)
 	p := startTrial(t, "--tree", "1x3", "--no-restart")

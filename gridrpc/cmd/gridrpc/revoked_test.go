@@ -19,7 +19,7 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/store/jetstream"
 )
 
-// revoke ends the token by which somebody has come.
+// revoke ends the token that admitted a member.
 func (p *trial) revoke(name string) {
 	book, err := join.Read(p.dir)
 	require.NoError(p.t, err)
@@ -32,15 +32,15 @@ func (p *trial) revoke(name string) {
 	require.Fail(p.t, "nobody of that name", name)
 }
 
-// join has this process get an identity by a token, in a folder of its own.
+// join gets an identity for this process by a token, in a folder of its own.
 func (p *trial) join(role, name string) (dir string) {
 	dir, _, err := gridrpc.Enter(p.t.Context(), gridrpc.Membership{Dir: filepath.Join(p.t.TempDir(), name), Token: p.token("--role", role), Name: name}, role == "server")
 	require.NoError(p.t, err)
 	return dir
 }
 
-// holdAt has calls begin that never end in their first attempts, until one is at a server; it
-// returns how that one ends.
+// holdAt begins calls that never end in their first attempts, until one is at the given server. It
+// returns a function that waits for the end of that one.
 func holdAt(ctx context.Context, t *testing.T, c *gridrpc.Client, server string, told func(gridrpc.Event)) func() (*where, error) {
 	hold := gridrpc.Service[float64, where](c, "hold")
 	for range 8 {
@@ -60,9 +60,9 @@ func holdAt(ctx context.Context, t *testing.T, c *gridrpc.Client, server string,
 	return nil
 }
 
-// TestRevokedServer: a server that has joined is cut off when its token is revoked, though its
-// connections are open and it answers: a client whose call it runs goes on elsewhere, and the
-// platform offers it no more.
+// TestRevokedServer: a joined server is cut off when its token is revoked, although its connections
+// are open and it answers. A call there continues at another server, and the platform no longer
+// offers the revoked one.
 func TestRevokedServer(t *testing.T) {
 	p := startTrial(t, "--tree", "1x1", "--no-restart")
 	server := newElsewhere(t)
@@ -90,8 +90,8 @@ func TestRevokedServer(t *testing.T) {
 	assert.Equal(t, 1, strings.Count(p.told(), "far: has the parent"), "it has not come again")
 }
 
-// TestRevokedClient: a client that has joined is cut off when its token is revoked: by masters, by
-// servers that see the platform's folder, by one that has joined and does not, and by the store.
+// TestRevokedClient: a joined client is cut off when its token is revoked: by masters, by servers
+// with and without sight of the platform's folder, and by the store.
 func TestRevokedClient(t *testing.T) {
 	p := startTrial(t, "--tree", "1x1", "--store", "jetstream", "--no-restart")
 	server := newElsewhere(t)
@@ -126,7 +126,8 @@ func TestRevokedClient(t *testing.T) {
 	require.NoError(t, err, "others are served")
 }
 
-// toStore opens a connection to the platform's own store, and returns what is closed when that is.
+// toStore opens a connection to the platform's own store, and returns a channel that closes with
+// it.
 func (p *trial) toStore(home string) <-chan struct{} {
 	name, err := discovery.Store(p.dir)
 	require.NoError(p.t, err)

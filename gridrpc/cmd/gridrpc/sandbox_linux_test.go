@@ -18,8 +18,8 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/sandbox"
 )
 
-// summing knows nothing of gridrpc: it adds the numbers of its input, and keeps them in a file.
-// Each line takes a process.
+// summing does not use gridrpc: it adds the numbers of its input, and stores them in a file. Each
+// line takes a process.
 const summing = `#!/bin/sh
 echo it begins >&2
 sum=0
@@ -33,7 +33,7 @@ echo $(wc -l < numbers) numbers, $(ls $1)
 if touch /usr/here 2> /dev/null || ls /home > /dev/null 2>&1; then echo it got out; fi
 `
 
-// needsRunsc skips a test where there are no sandboxes.
+// needsRunsc skips a test without sandboxes.
 func needsRunsc(t *testing.T) {
 	runsc := os.Getenv(sandbox.EnvRunsc)
 	if runsc == "" {
@@ -44,7 +44,7 @@ func needsRunsc(t *testing.T) {
 	}
 }
 
-// commandsWith returns the command lines in which a text is.
+// commandsWith returns the command lines that contain a text.
 func commandsWith(t *testing.T, text string) (found []string) {
 	all, err := filepath.Glob("/proc/[0-9]*/cmdline")
 	require.NoError(t, err)
@@ -56,9 +56,9 @@ func commandsWith(t *testing.T, text string) (found []string) {
 	return found
 }
 
-// TestProgramInSandbox: a shell script is a service. Its server is killed once there is an image of
-// it, and with that the sandbox ends; the script goes on at another server where the last image
-// was: it has begun once, and its output is whole.
+// TestProgramInSandbox: a shell script is a service. Its server is killed once there is an image,
+// and the sandbox ends with it. The script continues at another server from the last image: it has
+// begun once, and its output is complete.
 func TestProgramInSandbox(t *testing.T) {
 	needsRunsc(t)
 	script := filepath.Join(t.TempDir(), "summing")

@@ -33,10 +33,10 @@ type sandboxed struct {
 	jobDir  string
 }
 
-// jobsDefault is how many jobs of a server there are at a time.
+// jobsDefault is the number of simultaneous jobs of a server.
 const jobsDefault = 64
 
-// service is one of them.
+// service is a program with the name of its service.
 type service struct {
 	name string
 	args []string
@@ -80,8 +80,8 @@ func parseProgram(text string) (service, error) {
 	return service{name, args}, nil
 }
 
-// server is the command of a server that has these services. Programs are found here: in the folder
-// of this command, or in PATH.
+// server returns the command of a server with these services. Programs are searched in the folder
+// of this command and in PATH.
 func (s *sandboxed) server() ([]string, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -108,7 +108,7 @@ func (s *sandboxed) server() ([]string, error) {
 	return command, err
 }
 
-// become replaces this process by a program: a signal to the process is one to the server.
+// become replaces this process by a program, so that a signal to the process reaches the server.
 func become(command []string) error {
 	path, err := exec.LookPath(command[0])
 	if err != nil {
@@ -117,8 +117,8 @@ func become(command []string) error {
 	return fmt.Errorf("%s: %w", path, syscall.Exec(path, command, os.Environ()))
 }
 
-// serveProcess is a server: of such services as "up" starts it, or on a machine that does not see
-// the platform's folder.
+// serveProcess is a server of such services that "up" starts, or a server on a machine that does
+// not see the platform's folder.
 func serveProcess(ctx context.Context, args []string) error {
 	f := flags("serve")
 	var programs sandboxed
@@ -162,7 +162,7 @@ func (s *sandboxed) offer(to *server.Server) (err error) {
 	return err
 }
 
-// in returns the program and its arguments, in which {dir} is the folder that it runs in.
+// in returns the program and its arguments, with {dir} replaced by its working folder.
 func (s service) in(dir string) (args []string) {
 	for _, arg := range s.args {
 		args = append(args, strings.ReplaceAll(arg, "{dir}", dir))

@@ -15,10 +15,9 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/store/s3/seaweed"
 )
 
-// TestS3Service: checkpoints are in a real service that keeps three copies. One of its servers is
-// killed after the first checkpoint, and stays dead; the server of the call is killed after the
-// third. The call goes on at another server from there, makes more checkpoints, and in the end
-// nothing is left.
+// TestS3Service: checkpoints are in a real service with three copies. One of its servers is killed
+// after the first checkpoint, and stays dead. The server of the call is killed after the third. The
+// call continues at another server from there and makes more checkpoints. In the end none is left.
 func TestS3Service(t *testing.T) {
 	service := seaweed.Start(t, 4, 3)
 	service.Bucket("ckpt")
@@ -45,15 +44,15 @@ func TestS3Service(t *testing.T) {
 	assert.Equal(t, 2, out.Attempt)
 	assert.Equal(t, 3, out.From)
 	assert.Equal(t, "1 2 3 4 5 6 ", out.Text)
-	require.Eventually(t, func() bool { // the call has ended: its checkpoints go
+	require.Eventually(t, func() bool { // the call has ended: its checkpoints are deleted
 		items, err := s.List(ctx, "")
 		return err == nil && len(items) == 0
 	}, within, 50*time.Millisecond)
 }
 
-// TestS3ServiceWaits: the service has as many servers as it makes copies, and one is killed,
-// together with the server of the call: what is there can be read, and nothing can be put. The call
-// goes on elsewhere, waits in its next checkpoint, and ends when the service is whole again.
+// TestS3ServiceWaits: the service has as many servers as copies. One is killed together with the
+// server of the call. Existing objects can be read, and no object can be put. The call continues at
+// another server, waits in its next checkpoint, and ends when the service is complete again.
 func TestS3ServiceWaits(t *testing.T) {
 	service := seaweed.Start(t, 3, 3)
 	service.Bucket("ckpt")

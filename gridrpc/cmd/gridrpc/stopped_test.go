@@ -15,7 +15,7 @@ import (
 	"github.com/goulfm/goulfm/gridrpc"
 )
 
-// relayed is a call of "relay", whose attempts end when the test says so.
+// relayed is a call of "relay". The test ends its attempts.
 type relayed struct {
 	p       *trial
 	pipes   string
@@ -53,9 +53,9 @@ func (r *relayed) let(attempt int) {
 	require.NoError(r.p.t, os.WriteFile(fmt.Sprint(r.pipes, "-", attempt), []byte("go"), 0o600))
 }
 
-// TestStoppedServer: a server that is stopped is suspected and given up, and the call goes
-// elsewhere. It was a mistake: the server goes on later. Whichever body is done first, that is
-// the result, and the other one is cancelled.
+// TestStoppedServer: a stopped server is suspected and given up, and another server gets the call.
+// Later the stopped server resumes. The body that ends first gives the result, and the other one is
+// cancelled.
 func TestStoppedServer(t *testing.T) {
 	for _, first := range []int{1, 2} {
 		t.Run(fmt.Sprintf("attempt %d is done first", first), func(t *testing.T) {
@@ -84,8 +84,8 @@ func TestStoppedServer(t *testing.T) {
 	}
 }
 
-// TestShortStop: a server that goes on before it is given up is trusted again, and its call is
-// not begun elsewhere.
+// TestShortStop: a server that resumes before it is given up is trusted again, and no other server
+// gets its call.
 func TestShortStop(t *testing.T) {
 	if testing.Short() {
 		t.Skip("five seconds of silence")

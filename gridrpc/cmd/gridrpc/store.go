@@ -16,7 +16,7 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/store/jetstream/replica"
 )
 
-// storeProcess is one of them, as "up" starts it.
+// storeProcess is a process of the store that "up" starts.
 func storeProcess(ctx context.Context, args []string) error {
 	f := flags("store")
 	name := f.String("name", "", "of this process, as in its certificate")

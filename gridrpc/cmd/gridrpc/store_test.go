@@ -18,7 +18,7 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/store/jetstream"
 )
 
-// waiting is bytes of which the second half comes when it is allowed to.
+// waiting is a reader that returns the second half of its bytes only when the test permits it.
 type waiting struct {
 	io.Reader
 	left  int // bytes until it waits
@@ -42,10 +42,9 @@ func (w *waiting) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// TestReplicaKilled: of the three processes that hold the store the one that leads is killed, in
-// the middle of a Put, of a Get and of a call, whose server is killed with it. The file that is put
-// and the one that is read are whole, and the call goes on from its latest checkpoint. The killed
-// replica is started anew, and has everything again.
+// TestReplicaKilled: the leader among the three processes of the store is killed during a Put, a
+// Get and a call, together with the server of the call. Both files are complete, and the call
+// continues from its latest checkpoint. The killed replica is restarted, and gets all data again.
 func TestReplicaKilled(t *testing.T) {
 	begun := time.Now()
 	p := startTrial(t, "--tree", "1x2", "--store", "jetstream")
@@ -98,14 +97,14 @@ func TestReplicaKilled(t *testing.T) {
 		return err == nil && whole
 	}, within, 50*time.Millisecond, "all three have everything again")
 	t.Logf("all three had everything again %v after it", time.Since(killed).Round(time.Millisecond))
-	require.Eventually(t, func() bool { // the call has ended: its checkpoints go
+	require.Eventually(t, func() bool { // the call has ended: its checkpoints are deleted
 		items, err := s.List(ctx, "")
 		return err == nil && len(items) == 2
 	}, within, 50*time.Millisecond)
 }
 
-// TestStoreStays: what a platform has stored is there for the next one in its folder, whose
-// processes are others, with other certificates.
+// TestStoreStays: the next platform in a folder finds the stored data, with other processes and
+// other certificates.
 func TestStoreStays(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it starts two stores, of some seconds each")

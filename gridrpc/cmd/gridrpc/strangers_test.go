@@ -17,8 +17,8 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/internal/discovery"
 )
 
-// TestStrangers: connections that send nothing, and those without a certificate, are closed by
-// every process of a platform. A client is served meanwhile.
+// TestStrangers: every process of a platform closes silent connections and those without a
+// certificate. A client is served meanwhile.
 func TestStrangers(t *testing.T) {
 	p := startTrial(t, "--masters", "3", "--tree", "1x1", "--store", "jetstream")
 	ctx, cancel := context.WithTimeout(t.Context(), within)

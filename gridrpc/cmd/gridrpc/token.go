@@ -13,7 +13,7 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/platform"
 )
 
-// joinFlags are those of commands by which a machine comes into a platform.
+// joinFlags adds the flags of commands that join a machine to a platform.
 func joinFlags(f *flag.FlagSet) (join, name *string) {
 	return f.String("join", "", "`TOKEN` that gives this machine an identity; it does not see the platform's folder"),
 		f.String("name", "", "`NAME` of this process in the platform, if the token is redeemed")

@@ -74,7 +74,7 @@ func walk(d gridrpc.Description, visit func(gridrpc.Description)) {
 	}
 }
 
-// long tells a long time in one word.
+// long formats a long time as one word.
 func long(d time.Duration) string {
 	const day = 24 * time.Hour
 	switch {

@@ -53,7 +53,7 @@ func (w *traffic) end() {
 	assert.NotZero(w.t, w.n)
 }
 
-// shape tells a tree in one line, without addresses.
+// shape describes a tree in one line, without addresses.
 func shape(d gridrpc.Description) string {
 	if len(d.Children) == 0 {
 		return d.Name
@@ -65,9 +65,9 @@ func shape(d gridrpc.Description) string {
 	return fmt.Sprintf("%s(%s)", d.Name, strings.Join(below, " "))
 }
 
-// TestAgentsKilledTogether: three neighbours of a chain of five are killed at once. The one
-// below them joins the one above, or the root if that one is slow to answer, without asking who
-// the root is, and calls go on.
+// TestAgentsKilledTogether: three neighbours in a chain of five are killed at once. The agent below
+// them joins the one above, or the root if that one is slow to answer, without a request to the
+// oracle. Calls continue.
 func TestAgentsKilledTogether(t *testing.T) {
 	p := startTrial(t, "--tree", "1x1x1x1x1x2", "--no-restart")
 	c := p.dial()
@@ -89,7 +89,7 @@ func TestAgentsKilledTogether(t *testing.T) {
 	require.NoError(t, err)
 	found := strings.NewReplacer("s2 s1", "s1 s2").Replace(shape(after))
 	assert.Contains(t, []string{"ma(a1(a5(s1 s2)))", "ma(a1 a5(s1 s2))"}, found)
-	for _, name := range []string{"s1", "s2"} { // each is known through the tree that was mended
+	for _, name := range []string{"s1", "s2"} { // each is known through the repaired tree
 		square, in := gridrpc.Service[float64, where](c, "square"), 3.0
 		for {
 			out, err := square.Call(ctx, &in)
@@ -103,7 +103,7 @@ func TestAgentsKilledTogether(t *testing.T) {
 	assert.NotContains(t, p.told(), "asks who is the root")
 }
 
-// TestTheDeadComeBack: agents that are started anew get their subtrees back, the master too.
+// TestTheDeadComeBack: restarted agents get their subtrees again, and so does the master.
 func TestTheDeadComeBack(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes ten seconds until an agent looks for its configured parent")
@@ -135,9 +135,9 @@ func TestTheDeadComeBack(t *testing.T) {
 	assert.Contains(t, shape(after), "a2(a4(s2))")
 }
 
-// TestDeposedMaster: a master is stopped, and another one is started by hand. The first one goes on
-// later, with a child that has not noticed: it hears that it is deposed, and ends its links. All
-// are below the second one then.
+// TestDeposedMaster: a master is stopped, and another one is started by hand. Later the first one
+// resumes, with a child that did not detect the stop. It learns that it is deposed, and ends its
+// links. Then all processes are below the second one.
 func TestDeposedMaster(t *testing.T) {
 	p := startTrial(t, "--tree", "2x1", "--detect", "1s", "--no-restart")
 	for _, text := range []string{"s1: has the parent a1", "s2: has the parent a2", "a1: has the parent ma", "a2: has the parent ma"} {
@@ -170,8 +170,7 @@ func TestDeposedMaster(t *testing.T) {
 	calls.end()
 }
 
-// TestStoppedAgent: those below an agent that is stopped go elsewhere, and come back when it
-// goes on.
+// TestStoppedAgent: the children of a stopped agent join other agents, and return after it resumes.
 func TestStoppedAgent(t *testing.T) {
 	p := startTrial(t, "--tree", "1x1x2", "--detect", "1s", "--no-restart")
 	c := p.dial()
@@ -192,8 +191,8 @@ func TestStoppedAgent(t *testing.T) {
 	}
 }
 
-// TestSitesWithoutRecovery: each site is below an agent of its own. With --no-recovery who loses
-// its parent looks for no other one, and only the other site is found.
+// TestSitesWithoutRecovery: each site is below an agent of its own. With --no-recovery a process
+// that loses its parent searches for no other one, and clients find only the other site.
 func TestSitesWithoutRecovery(t *testing.T) {
 	p := startTrial(t, "--tree", "1x1,1x1", "--no-restart", "--no-recovery")
 	c := p.dial()

@@ -18,9 +18,9 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
 )
 
-// TestSmallCallsBesideALargeOne: a client that does not read a large result has only that one wait:
-// small calls of the same client to the same server come back, by the trunk, and results around its
-// bound and far above it are whole.
+// TestSmallCallsBesideALargeOne: if a client does not read a large result, only this call waits.
+// Small calls of the same client to the same server return by the trunk. Results around its bound
+// and far above it are complete.
 func TestSmallCallsBesideALargeOne(t *testing.T) {
 	p := startTrial(t, "--tree", "1x1", "--no-restart", "--store", "")
 	c := p.dial()
@@ -39,7 +39,7 @@ func TestSmallCallsBesideALargeOne(t *testing.T) {
 		Call: make([]byte, 16), Attempt: 1, Incarnation: probed.Me.Incarnation, Service: "text", Codec: "json", Size: uint64(len(argument)),
 	}}}))
 	require.NoError(t, stuck.Send(&pb.CallFrame{Kind: &pb.CallFrame_Data{Data: &pb.Data{Body: argument}}}))
-	for result := false; !result; { // it is on its way, and fills what the client holds for it
+	for result := false; !result; { // until the result is on its way and fills the window of the client
 		f, err := stuck.Recv()
 		require.NoError(t, err)
 		result = f.GetResult() != nil
@@ -61,8 +61,8 @@ func TestSmallCallsBesideALargeOne(t *testing.T) {
 	}
 }
 
-// TestServerOfManyKilled: a server that dies is the loss of all calls in its trunk, and each goes
-// on elsewhere; one that may run once only ends with an error.
+// TestServerOfManyKilled: all calls in the trunk of a server that dies are lost there, and each
+// continues at another server. A call with AtMostOnce ends with an error.
 func TestServerOfManyKilled(t *testing.T) {
 	p := startTrial(t, "--tree", "1x1", "--store", "")
 	c := p.dial()
@@ -96,7 +96,7 @@ func TestServerOfManyKilled(t *testing.T) {
 	all.Wait()
 }
 
-// TestOneOfManyCancelled: who gives up one call ends its body, and no other one in the trunk.
+// TestOneOfManyCancelled: a cancellation ends the body of one call, and no other one in the trunk.
 func TestOneOfManyCancelled(t *testing.T) {
 	p := startTrial(t, "--tree", "1x1", "--no-restart", "--store", "")
 	c := p.dial()
@@ -122,12 +122,12 @@ func TestOneOfManyCancelled(t *testing.T) {
 	_, err := given.Wait(ctx)
 	require.ErrorIs(t, err, context.Canceled)
 	p.await("attempt 1 was cancelled")
-	require.NoError(t, os.WriteFile(gate+"-1", nil, 0)) // whoever reads the pipe: both do until the process ends
+	require.NoError(t, os.WriteFile(gate+"-1", nil, 0)) // both bodies read the pipe until the process ends
 	_, err = kept.Wait(ctx)
 	require.NoError(t, err)
 }
 
-// TestOldClient: a client of the wire before this one is told what is wrong.
+// TestOldClient: a client of an earlier wire version gets a clear error.
 func TestOldClient(t *testing.T) {
 	p := startTrial(t, "--tree", "1x1", "--no-restart", "--store", "")
 	c := p.dial()

@@ -13,7 +13,7 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/platform"
 )
 
-// defaultStore stands for a folder in that of the platform.
+// defaultStore stands for a folder in the folder of the platform.
 const defaultStore = "DIR/store"
 
 // up starts a platform.
@@ -55,19 +55,19 @@ func up(ctx context.Context, args []string) error {
 			return err
 		}
 	}
-	if err := c.Check(); err != nil { // of a flag that is 0, too
+	if err := c.Check(); err != nil { // also for a flag that is 0
 		return asFlag("up", err)
 	}
 	return platform.Run(ctx, c)
 }
 
-// flagOf is the flag of a field of a configuration.
+// flagOf maps a field of a configuration to its flag.
 var flagOf = map[string]string{
 	"Tree": "--tree", "Ancestors": "--ancestors", "Observers": "--observers", "Masters": "--masters",
 	"CertificateLife": "--certificates", "RenewAfter": "--renew-after", "Hosts": "--hosts", "RemoteShell": "--rsh", "Tier": "--tier",
 }
 
-// asFlag returns a mistake in place of an error about a field that a flag sets.
+// asFlag replaces an error about a field that a flag sets by a mistake.
 func asFlag(verb string, err error) error {
 	wrong, ok := errors.AsType[*platform.ConfigError](err)
 	if !ok || flagOf[wrong.Field] == "" {

@@ -30,7 +30,7 @@ type verb struct {
 
 var verbs []verb
 
-func init() { // they refer to verbs themselves
+func init() { // the functions of verbs refer to verbs
 	verbs = []verb{
 		{name: "up", args: "PROGRAM [ARGUMENT...]", does: "start a platform, which ends with this command", run: up, more: upHelp},
 		{name: "call", args: "SERVICE [JSON | @FILE | -]", does: "call a service and print the result as JSON", run: call, more: callHelp},
@@ -95,7 +95,7 @@ func find(name string) (verb, bool) {
 	return verbs[i], true
 }
 
-// group returns the verbs whose first word is given, and that have another one.
+// group returns the verbs of two words with the given first word.
 func group(first string) (members []verb) {
 	for _, v := range verbs {
 		if strings.HasPrefix(v.name, first+" ") {
@@ -111,7 +111,7 @@ type mistake struct {
 	text    string
 }
 
-// Error gives the mistake and the remedy in one line.
+// Error returns the mistake and the remedy in one line.
 func (m mistake) Error() string {
 	if m.command == "" {
 		return m.text + ": gridrpc help lists the commands"
@@ -119,10 +119,10 @@ func (m mistake) Error() string {
 	return fmt.Sprintf("%s: %s: gridrpc %s -h lists arguments and flags", m.command, m.text, m.command)
 }
 
-// errHelped is the end of a command that has printed its help.
+// errHelped reports that a command has printed its help.
 var errHelped = errors.New("help was printed")
 
-// unknown is the mistake of a command that there is not.
+// unknown returns the mistake of an unknown command.
 func unknown(name string) error {
 	var names []string
 	for _, v := range verbs {
@@ -133,10 +133,10 @@ func unknown(name string) error {
 	return mistake{"", fmt.Sprintf("no command %q%s", name, didYouMean(name, names, ""))}
 }
 
-// typoMax is how many characters a name may differ from the one that was meant.
+// typoMax is the largest distance of a misspelt name from the intended one.
 const typoMax = 2
 
-// didYouMean names the known word that is most like one that is not known, if there is one.
+// didYouMean suggests the known word that is most similar to an unknown one, if any.
 func didYouMean(word string, known []string, prefix string) string {
 	for _, name := range ranking.Nearest(word, known) {
 		if ranking.Distance(word, name) <= min(typoMax, len(word)/2) {
@@ -146,7 +146,7 @@ func didYouMean(word string, known []string, prefix string) string {
 	return ""
 }
 
-// help prints the help of a command, or of all.
+// help prints the help of a command, or the list of all.
 func help(words []string) error {
 	if len(words) == 0 {
 		fmt.Println("gridrpc calls services of a platform; the calls survive the death of servers and agents.")
@@ -170,7 +170,7 @@ func help(words []string) error {
 	return unknown(name)
 }
 
-// helpOf prints the help of the command that a flag set is of.
+// helpOf prints the help of the command of a flag set.
 func helpOf(f *flag.FlagSet) error {
 	list := group(f.Name())
 	if v, ok := find(f.Name()); ok {
@@ -193,7 +193,7 @@ func helpOf(f *flag.FlagSet) error {
 	return errHelped
 }
 
-// version describes this binary: the module, the wire that it speaks, Go and the machine.
+// version describes this binary: the module, the version of the wire, Go and the machine.
 func version() string {
 	text := "unreleased"
 	if info, ok := debug.ReadBuildInfo(); ok {
@@ -220,7 +220,7 @@ func flags(name string) *flag.FlagSet {
 // anyNumber is no bound of arguments.
 const anyNumber = -1
 
-// parse reads flags, and demands between least and most arguments after them.
+// parse reads flags, and requires between least and most arguments after them.
 func parse(f *flag.FlagSet, args []string, least, most int) error {
 	switch err := f.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
@@ -240,8 +240,8 @@ func parse(f *flag.FlagSet, args []string, least, most int) error {
 	return mistake{f.Name(), fmt.Sprintf("too many arguments: %d, at most %d", f.NArg(), most)}
 }
 
-// explain gives an error of a flag set in plain words, with the flag that an unknown one is most
-// like.
+// explain returns an error of a flag set in plain words. An unknown flag comes with the flag that
+// it resembles most.
 func explain(f *flag.FlagSet, err error) string {
 	err = flagtext.Explain(f, err)
 	text := err.Error()

@@ -131,7 +131,7 @@ func TestHelp(t *testing.T) {
 	assert.Contains(t, run("version"), "gridrpc ")
 }
 
-// TestNoPlatform: commands that ask a platform tell in one line that there is none, or that no
+// TestNoPlatform: commands that need a platform report in one line that there is none, or that no
 // process of it is left.
 func TestNoPlatform(t *testing.T) {
 	p := newTrial(t)
@@ -153,9 +153,8 @@ func TestNoPlatform(t *testing.T) {
 	assert.NotContains(t, errs, "rpc error")
 }
 
-// TestServiceMisspelt: a call of a service that no server offers, but one of almost the same name,
-// fails at once and names that one. Other callers are told that nobody offers a service while they
-// wait for it.
+// TestServiceMisspelt: a call of an unknown service fails at once and names an offered service with
+// almost the same name. Other callers get an event while they wait for an unknown service.
 func TestServiceMisspelt(t *testing.T) {
 	p := startTrial(t, "--tree", "1x1")
 	_, errs, err := p.command("call", "--timeout", "1m", "sqare", "3")
@@ -176,7 +175,7 @@ func TestServiceMisspelt(t *testing.T) {
 	assert.Contains(t, told.String(), "no server offers the service")
 }
 
-// TestProgramMissing: a server program that is not there is named, before anything is started.
+// TestProgramMissing: a missing server program is named before any process starts.
 func TestProgramMissing(t *testing.T) {
 	p := newTrial(t)
 	missing := filepath.Join(t.TempDir(), "none")
