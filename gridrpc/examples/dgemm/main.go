@@ -27,8 +27,8 @@ type Request struct {
 	Times int    `json:"times"` // default 1: a longer call for trials
 }
 
-// Reply has the sum of all elements of C, and how far it is from the one that the row and
-// column sums of A and B give, relative to the sum of absolute values.
+// Reply has the sum of all elements of C, and its deviation from the sum that follows from the row
+// and column sums of A and B, relative to the sum of absolute values.
 type Reply struct {
 	Sum     float64 `json:"sum"`
 	Error   float64 `json:"error"`
@@ -54,7 +54,7 @@ func multiply(ctx context.Context, c *server.Call, in *Request) (*Reply, error) 
 	a, b := fill(in.N, in.Seed), fill(in.N, in.Seed+1)
 	out := blas64.General{Rows: in.N, Cols: in.N, Stride: in.N, Data: make([]float64, in.N*in.N)}
 	times, done := max(1, in.Times), 0
-	if err := c.State("done", &done); err != nil { // how many were done where the call goes on
+	if err := c.State("done", &done); err != nil { // the number of products at the last checkpoint
 		return nil, err
 	}
 	defer c.CheckpointEvery(time.Second)()
@@ -66,7 +66,7 @@ func multiply(ctx context.Context, c *server.Call, in *Request) (*Reply, error) 
 		done++
 		c.Progress(float64(done), float64(times), "")
 		if c.Due() {
-			_, _ = c.CheckpointNow(ctx) // without one the call goes on, with less protection
+			_, _ = c.CheckpointNow(ctx) // after an error the call continues, with less protection
 		}
 	}
 	sum, deviation := check(a, b, out)
@@ -76,7 +76,7 @@ func multiply(ctx context.Context, c *server.Call, in *Request) (*Reply, error) 
 	return &Reply{Sum: sum, Error: deviation, Attempt: c.Attempt, Server: c.Server()}, nil
 }
 
-// fill returns a matrix of numbers below 1 that are the same wherever it is made.
+// fill returns a matrix of numbers below 1 that follow from the seed on any machine.
 func fill(n int, seed uint64) blas64.General {
 	m := blas64.General{Rows: n, Cols: n, Stride: n, Data: make([]float64, n*n)}
 	x := seed*0x9e3779b97f4a7c15 + 1

@@ -1,13 +1,13 @@
-// Command heat is a server whose calls are goulfm jobs: the temperature of a plate of which the
-// upper edge is hot, computed by ranks that may die, at servers that may die.
+// Command heat is a server with goulfm jobs as calls: the temperature of a plate with a hot upper
+// edge, computed by ranks that may die, at servers that may die.
 //
 //	go build -o bin/goulfm ../cmd/goulfm && export GRIDRPC_GOULFM=$PWD/bin/goulfm
 //	gridrpc up ./examples/heat
 //	gridrpc call --watch heat '{"nx":256,"ny":256,"steps":50000}'
 //
-// Kill a rank, and the launcher tells that another process has taken its place; kill the server,
-// and the call goes on at another one. The checksum is the same, bit for bit, as without a death.
-// With "gridrpc up ./examples/heat -hosts 3" each job has three nodes, of which one may be killed,
+// Kill a rank: the launcher reports that another process has taken its place. Kill the server: the
+// call continues at another one. The checksum is the same, bit for bit, as without a death. With
+// "gridrpc up ./examples/heat -hosts 3" each job has three nodes, and one of them may be killed,
 // too.
 package main
 
@@ -26,21 +26,21 @@ import (
 	_ "github.com/goulfm/goulfm/gridrpc/store/s3"        // for "up --store s3://BUCKET"
 )
 
-// Request asks for so many steps on a plate.
+// Request asks for a number of steps on a plate.
 type Request struct {
 	NX    int `json:"nx"` // cells across
 	NY    int `json:"ny"` // rows, at least as many as ranks
 	Steps int `json:"steps"`
 }
 
-// Reply is what comes of it.
+// Reply is the result of the steps.
 type Reply struct {
 	Checksum string `json:"checksum"` // of the bits of all cells
 	From     int    `json:"from"`     // the step at which the last attempt of the job has begun
 	Ranks    int    `json:"ranks"`
 }
 
-// ranks is how many each call has.
+// ranks is the number of ranks of each call.
 const ranks = 3
 
 func main() {
@@ -62,7 +62,7 @@ const (
 	filesEach  = 25 // commits
 )
 
-// work is one rank.
+// work runs one rank.
 func work() {
 	var in Request
 	err := rank.Argument(&in)

@@ -15,12 +15,12 @@ type solver struct {
 	Request
 	c    *comm.Comm
 	grid *plate.Grid
-	rows []float64 // of the grid: what is protected
+	rows []float64 // of the grid, protected
 	done int       // steps
 	from int
 }
 
-// solve goes on from the rows of the last version, be it in the memory of the job or in files that
+// solve continues from the rows of the last version, in the memory of the job or in files that
 // another server has left.
 func (s *solver) solve(ctx context.Context, w *recovery.World) error {
 	s.c = w.Comm()
@@ -55,7 +55,7 @@ func (s *solver) solve(ctx context.Context, w *recovery.World) error {
 // tellEach is the number of steps between two reports.
 const tellEach = 100
 
-// tell tells the caller how far the job is. Without it nothing is lost.
+// tell reports progress to the caller. The job does not depend on it.
 func (s *solver) tell() {
 	if s.c.Rank() == 0 && s.done%tellEach == 0 {
 		_ = rank.Progress(float64(s.done), float64(s.Steps), "steps")

@@ -10,16 +10,16 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Times of questions to the servers. A leader that is lost is replaced after 4 to 9 s.
+// Times of requests to the servers. A lost leader is replaced after 4 to 9 s.
 const (
-	answerWithin = 3 * time.Second // one question
+	answerWithin = 3 * time.Second // for one request
 	patience     = 30 * time.Second
 	pauseFirst   = 20 * time.Millisecond // between two, doubled
 	pauseLast    = 500 * time.Millisecond
 )
 
-// ask asks until there is an answer that is not about a lack of servers. Each question may be
-// answered more than once.
+// ask repeats a request until its answer is not a lack of servers. A request may be executed more
+// than once.
 func (s *Store) ask(ctx context.Context, question func(ctx context.Context) error) error {
 	begun := time.Now()
 	for pause := pauseFirst; ; pause = min(2*pause, pauseLast) {
@@ -44,7 +44,7 @@ func (s *Store) ask(ctx context.Context, question func(ctx context.Context) erro
 	}
 }
 
-// passes says whether an error may be another one soon: no leader, no connection, no answer.
+// passes reports whether an error may soon pass: no leader, no connection, no answer.
 func passes(err error) bool {
 	var api *jetstream.APIError
 	if errors.As(err, &api) {
@@ -61,8 +61,8 @@ func passes(err error) bool {
 	return false
 }
 
-// publish sends a message. With last, it is taken only if the latest message of its subject is that
-// one; 0 is none.
+// publish sends a message. With last, the message is accepted only if the latest message of its
+// subject has this number; 0 is none.
 func (s *Store) publish(ctx context.Context, subject string, data []byte, last *uint64) error {
 	options := []jetstream.PublishOpt{jetstream.WithRetryAttempts(0)}
 	if last != nil {
@@ -74,7 +74,7 @@ func (s *Store) publish(ctx context.Context, subject string, data []byte, last *
 	})
 }
 
-// isConflict says whether a message was not taken because another one was the latest.
+// isConflict reports whether a message was refused because another one was the latest.
 func isConflict(err error) bool {
 	var api *jetstream.APIError
 	return errors.As(err, &api) && (api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence || api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant)
@@ -92,7 +92,7 @@ func (s *Store) latest(ctx context.Context, subject string) (data []byte, number
 	return data, number, err
 }
 
-// forget deletes messages: those of a subject, or of a pattern, up to a number.
+// forget deletes the messages of a subject or of a pattern, up to a number.
 func (s *Store) forget(ctx context.Context, subject string, last uint64) error {
 	options := []jetstream.StreamPurgeOpt{jetstream.WithPurgeSubject(subject)}
 	if last > 0 {

@@ -1,32 +1,32 @@
-// Package jetstream keeps checkpoints in NATS JetStream, with three copies of everything: a store
-// of one's own on several machines, of which one may be lost at any time. "gridrpc up --store
-// jetstream" starts its servers, and package replica is one of them.
+// Package jetstream keeps checkpoints in NATS JetStream, with three copies of each file. It is the
+// platform's own store on several machines, of which one may be lost at any time. "gridrpc up
+// --store jetstream" starts its servers, each with package replica.
 //
-// A name is jetstream://HOST:PORT,HOST:PORT,... with all servers, and /STREAM if another stream
-// than "checkpoints" is meant.
+// A name is jetstream://HOST:PORT,HOST:PORT,... with all servers, and /STREAM for another stream
+// than "checkpoints".
 //
-// # How a file lies there
+// # Layout
 //
-// All is in one stream, in which each subject has one message, the latest:
+// All files are in one stream, in which each subject has one message, the latest:
 //
 //	STREAM.file.KEY      length of the file, and its bytes if they are few, else the id of its pieces
 //	STREAM.piece.ID.N    its bytes from N MiB on; each Put has an id of its own
 //
-// In KEY "/" is ".", and "." is "=", which no key has. A Put sends the pieces, many at a time and
-// not too many, and then the message of the file, which is the commit point: it is taken only if
-// the one that is there is still the one that was seen, so that of two at once each replaces a
-// whole file and takes its pieces away. Only who leads the stream is asked, which has all that was
-// acknowledged: other copies may be behind. An acknowledged message is on the disks of two of three
-// servers.
+// In KEY "/" is ".", and "." is "=", which no key has. A Put sends the pieces, a bounded number at
+// a time, and then the message of the file, which is the commit point. This message is accepted
+// only if the present one is still the one that the Put has read. So each of two simultaneous Puts
+// replaces a complete file and deletes its pieces. Requests reach only the leader of the stream,
+// which has all acknowledged messages: other copies may be behind. An acknowledged message is on
+// the disks of two of three servers.
 //
-// # When a server is lost
+// # Loss of a server
 //
-// Calls wait until there is a leader again, which takes up to ten seconds, and go on. Without two
-// of three servers they fail after half a minute.
+// Calls wait up to ten seconds for a new leader, and continue. Without two of three servers they
+// fail after half a minute.
 //
 // # Not promised
 //
-// A process that dies within Put leaves its pieces: they are in nobody's way, but take room until
-// Sweep takes them away, a day later. An error of Put by which it is not known whether the file was
-// taken leaves the former one or the new one, whole.
+// A process that dies within Put leaves its pieces. They do no harm, but take room until Sweep
+// deletes them a day later. After an error of Put either the former file or the new one exists,
+// completely.
 package jetstream

@@ -52,7 +52,7 @@ func ExampleOpen() {
 	// Output: [{notes/first 5}] <nil>
 }
 
-// free returns addresses at which nobody listens.
+// free returns addresses at which no process listens.
 func free(n int) (addrs []string) {
 	for range n {
 		l, err := net.Listen("tcp", "127.0.0.1:0")

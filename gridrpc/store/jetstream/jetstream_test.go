@@ -56,14 +56,14 @@ func open(t *testing.T, name string) *Store {
 	return s
 }
 
-// messages returns how many the stream of a store has.
+// messages returns the number of messages in the stream of a store.
 func messages(t *testing.T, s *Store) uint64 {
 	info, err := s.stream.Info(t.Context())
 	require.NoError(t, err)
 	return info.State.Msgs
 }
 
-// TestConformance: a stream is a store, and leaves no piece that no file needs.
+// TestConformance: a stream is a store, and keeps no piece without a file.
 func TestConformance(t *testing.T) {
 	name, next := cluster(t), atomic.Int64{}
 	storetest.Run(t, func(t *testing.T) checkpoint.Store { return open(t, fmt.Sprintf("%s/s%d", name, next.Add(1))) })
@@ -88,7 +88,7 @@ func located(t *testing.T, s *Store) {
 	where("r1", "rack")
 }
 
-// TestHostsOf: of the servers those count that lead or have caught up.
+// TestHostsOf: the leader and the servers that have caught up are hosts.
 func TestHostsOf(t *testing.T) {
 	s := &Store{Hosts: map[string]checkpoint.Host{"a": "x", "c": "x"}}
 	replicas := []*jetstream.PeerInfo{{Name: "b", Current: true}, {Name: "c", Current: true}, {Name: "d"}, {Name: "e", Current: true, Offline: true}}
@@ -96,7 +96,7 @@ func TestHostsOf(t *testing.T) {
 	assert.Empty(t, s.hostsOf(&jetstream.ClusterInfo{}), "it was not told who leads")
 }
 
-// manyOfOneKey: one whole file remains of several that come at once, and only its pieces.
+// manyOfOneKey: of several simultaneous Puts one complete file remains, and only its pieces.
 func manyOfOneKey(t *testing.T, s *Store) {
 	var all sync.WaitGroup
 	for i := range 4 {
@@ -121,7 +121,7 @@ func manyOfOneKey(t *testing.T, s *Store) {
 	assert.Zero(t, messages(t, s))
 }
 
-// replaced: who reads a file that is replaced gets an error, not a mixture.
+// replaced: the reader of a file that is replaced gets an error, not a mixture.
 func replaced(t *testing.T, s *Store) {
 	put := func(c string) {
 		require.NoError(t, s.Put(t.Context(), "a", -1, strings.NewReader(strings.Repeat(c, 2*pieceSize))))
@@ -140,8 +140,7 @@ func replaced(t *testing.T, s *Store) {
 	require.NoError(t, s.Delete(t.Context(), "bad"))
 }
 
-// abandoned: what a process has left that died within a Put goes when it is old, and nothing else
-// does.
+// abandoned: a sweep deletes the old pieces of a process that died within a Put, and no others.
 func abandoned(t *testing.T, s *Store) {
 	ctx, now := t.Context(), time.Now()
 	text := strings.Repeat("x", pieceSize)
@@ -162,7 +161,7 @@ func abandoned(t *testing.T, s *Store) {
 	assert.Len(t, data, pieceSize)
 }
 
-// TestMistakes: what is no name is said.
+// TestMistakes: an invalid name is an error.
 func TestMistakes(t *testing.T) {
 	for _, name := range []string{"jetstream://", "jetstream://h", "jetstream://h:1,", "jetstream://h:1/a b", "jetstream://h:1/", "jetstream://u@h:1", "nats://h:1"} {
 		_, err := Open(t.Context(), name, nil)
@@ -174,7 +173,7 @@ func TestMistakes(t *testing.T) {
 	assert.ErrorIs(t, err, context.Canceled)
 }
 
-// TestPasses: what is worth another question, and what is not.
+// TestPasses: errors after which a request is repeated, and others.
 func TestPasses(t *testing.T) {
 	assert.True(t, passes(fmt.Errorf("x: %w", context.DeadlineExceeded)))
 	assert.True(t, passes(&jetstream.APIError{Code: 503}))
@@ -183,7 +182,7 @@ func TestPasses(t *testing.T) {
 	assert.False(t, passes(errors.New("x")))
 }
 
-// FuzzParse: any name is refused, or has servers and a stream.
+// FuzzParse: a name is either refused, or has servers and a stream.
 func FuzzParse(f *testing.F) {
 	for _, name := range []string{"jetstream://h:1", "jetstream://h:1,[::1]:2/s", "jetstream://h:1/", "x"} {
 		f.Add(name)
@@ -201,8 +200,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzKeys: each key has a subject of its own, from which it is read, and which is found by each
-// beginning of the key.
+// FuzzKeys: each key has a subject of its own. The key can be read from the subject, and each
+// prefix of the key finds the subject.
 func FuzzKeys(f *testing.F) {
 	f.Add("a/b.c-d_e/manifest-1.json", 3)
 	f.Add("a", 0)
@@ -223,7 +222,7 @@ func FuzzKeys(f *testing.F) {
 	})
 }
 
-// FuzzRecord: any message is refused, or is a file that is written as it was read.
+// FuzzRecord: a message is either refused, or is a file that is written as it was read.
 func FuzzRecord(f *testing.F) {
 	for _, r := range []record{{ID: newID(time.Now()), Size: 3, Inline: true, body: []byte("abc")}, {ID: newID(time.Now()), Size: 5 << 20}} {
 		data, err := r.encode()

@@ -10,7 +10,7 @@ import (
 	"github.com/goulfm/goulfm/recovery/checkpoint"
 )
 
-// cluster returns the servers that have the stream, as the one that leads it knows them.
+// cluster returns the servers of the stream, from the leader.
 func (s *Store) cluster(ctx context.Context) (c *jetstream.ClusterInfo, err error) {
 	err = s.ask(ctx, func(ctx context.Context) error {
 		info, err := s.stream.Info(ctx)
@@ -25,8 +25,8 @@ func (s *Store) cluster(ctx context.Context) (c *jetstream.ClusterInfo, err erro
 	return c, err
 }
 
-// Locate returns the hosts of the servers that have the file for sure, as they have the whole
-// stream: the one that leads it, and those that have caught up with it.
+// Locate returns the hosts of the servers that certainly have the file, because they have the whole
+// stream: the leader, and the servers that have caught up with it.
 func (s *Store) Locate(ctx context.Context, key string) ([]checkpoint.Host, error) {
 	if err := errors.Join(ctx.Err(), checkpoint.CheckKey(key)); err != nil {
 		return nil, err
@@ -41,7 +41,7 @@ func (s *Store) Locate(ctx context.Context, key string) ([]checkpoint.Host, erro
 	return s.hostsOf(c), nil
 }
 
-// hostsOf returns the hosts of servers that have everything.
+// hostsOf returns the hosts of servers with the whole stream.
 func (s *Store) hostsOf(c *jetstream.ClusterInfo) (hosts []checkpoint.Host) {
 	servers := []string{c.Leader}
 	for _, r := range c.Replicas {

@@ -12,7 +12,7 @@ import (
 // Scheme begins the names of these stores.
 const Scheme = "jetstream://"
 
-// defaultStream is where files are if a name says nothing else.
+// defaultStream is the stream of names without one.
 const defaultStream = "checkpoints"
 
 var streamForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
@@ -44,7 +44,7 @@ var (
 	fromSubject = strings.NewReplacer(".", "/", "=", ".")
 )
 
-// subjects are those of a stream.
+// subjects are the subjects of a stream.
 type subjects struct{ name string }
 
 func (s subjects) file(key string) string { return s.name + ".file." + toSubject.Replace(key) }

@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// Sizes of messages. A piece is as long as the chunks of a checkpoint are at most: one synced write
-// for each.
+// Sizes of messages. A piece has the largest size of a chunk of a checkpoint, so each chunk needs
+// one synced write.
 const (
 	pieceSize = 1 << 20
-	inlineMax = 8 << 10 // bytes of a file that stand in its own message
+	inlineMax = 8 << 10 // bytes of a file that are in its own message
 )
 
 // errMalformed is wrapped by the errors of messages that are not from this package.
@@ -39,7 +39,7 @@ func newID(at time.Time) string {
 	return hex.EncodeToString(b)
 }
 
-// begun returns when a Put has begun; of what is no id the zero time.
+// begun returns the time at which a Put began, or the zero time for an invalid id.
 func begun(id string) time.Time {
 	b, err := hex.DecodeString(id)
 	if err != nil || len(b) != 16 {
@@ -53,7 +53,7 @@ func (r record) encode() ([]byte, error) {
 	return append(append(line, '\n'), r.body...), err
 }
 
-// decodeRecord reads what encode wrote.
+// decodeRecord is the inverse of encode.
 func decodeRecord(data []byte) (r record, err error) {
 	line, body, ok := bytes.Cut(data[:min(len(data), inlineMax+headMax)], []byte("\n"))
 	if !ok {
@@ -79,5 +79,5 @@ func decodeRecord(data []byte) (r record, err error) {
 	return record{}, fmt.Errorf("%w: %w", errMalformed, err)
 }
 
-// headMax is how long the line of a record is at most.
+// headMax bounds the line of a record, in bytes.
 const headMax = 200

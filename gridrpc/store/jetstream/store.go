@@ -18,16 +18,16 @@ import (
 	"github.com/goulfm/goulfm/recovery/checkpoint"
 )
 
-// copies is how many servers have each message.
+// copies is the number of servers that have each message.
 const copies = 3
 
-// openWithin is how long Open waits for servers that have just been started.
+// openWithin bounds the time for which Open waits for servers that have just been started.
 const openWithin = time.Minute
 
 // Store is a store of checkpoints. It may be used by several goroutines.
 type Store struct {
-	// Hosts tells on which host a server is, by its name. One that is not here is on a host of the
-	// same name. It is set before the store is used.
+	// Hosts maps the names of servers to their hosts. A server that is not listed is on a host of
+	// the same name. Set Hosts before the store is used.
 	Hosts map[string]checkpoint.Host
 
 	subjects
@@ -41,9 +41,8 @@ var (
 	_ checkpoint.Locator = (*Store)(nil)
 )
 
-// Open connects to the servers that the name of a store lists, under TLS as config has it; nil is
-// without. It waits until enough of them are there, a minute at most, and makes the stream if there
-// is none.
+// Open connects to the servers in the name of a store, with TLS unless config is nil. It waits for
+// at most a minute until enough servers answer, and makes the stream if there is none.
 func Open(ctx context.Context, name string, config *tls.Config) (*Store, error) {
 	servers, stream, err := Parse(name)
 	if err != nil {
@@ -62,7 +61,7 @@ func Open(ctx context.Context, name string, config *tls.Config) (*Store, error) 
 	return s, nil
 }
 
-// Times of connections. A server that is stopped keeps its connections, and answers nothing.
+// Times of connections. A stopped server keeps its connections, and does not answer.
 const (
 	dialWithin = 2 * time.Second
 	redialWait = 50 * time.Millisecond
@@ -70,12 +69,12 @@ const (
 	pingsMax   = 2 // unanswered
 )
 
-// connect begins to connect, for as long as the store is open: to any one of the servers.
+// connect keeps a connection to any one of the servers as long as the store is open.
 func (s *Store) connect(servers []string, config *tls.Config) (err error) {
 	options := []nats.Option{
 		nats.Name("gridrpc"), nats.Timeout(dialWithin), nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.ReconnectWait(redialWait),
 		nats.ReconnectJitter(redialWait, redialWait), nats.ReconnectBufSize(-1), nats.PingInterval(pingEach), nats.MaxPingsOutstanding(pingsMax),
-		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // calls tell
+		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // calls return the errors
 	}
 	if config != nil {
 		options = append(options, nats.Secure(config))
@@ -87,7 +86,7 @@ func (s *Store) connect(servers []string, config *tls.Config) (err error) {
 	return err
 }
 
-// find has the stream be there.
+// find waits for the stream, and makes it if there is none.
 func (s *Store) find(ctx context.Context) error {
 	for {
 		err := s.ask(ctx, func(ctx context.Context) (err error) {
@@ -106,7 +105,7 @@ func (s *Store) find(ctx context.Context) error {
 	}
 }
 
-// config is what the stream is.
+// config returns the configuration of the stream.
 func (s *Store) config() jetstream.StreamConfig {
 	return jetstream.StreamConfig{
 		Name: s.subjects.name, Subjects: []string{s.subjects.name + ".>"}, Storage: jetstream.FileStorage, Replicas: copies,
@@ -114,8 +113,8 @@ func (s *Store) config() jetstream.StreamConfig {
 	}
 }
 
-// Leader returns the name of the server that leads the stream, and whether all copies are there and
-// have everything.
+// Leader returns the name of the leader of the stream, and whether all copies exist and have caught
+// up.
 func (s *Store) Leader(ctx context.Context) (name string, whole bool, err error) {
 	c, err := s.cluster(ctx)
 	if err != nil {
@@ -135,7 +134,7 @@ func (s *Store) Close() {
 	}
 }
 
-// Put sends a file in pieces, and then says that it is there.
+// Put sends the pieces of a file, and then commits it.
 func (s *Store) Put(ctx context.Context, key string, size int64, r io.Reader) error {
 	if err := errors.Join(ctx.Err(), checkpoint.CheckKey(key)); err != nil {
 		return err
@@ -149,8 +148,8 @@ func (s *Store) Put(ctx context.Context, key string, size int64, r io.Reader) er
 	return s.commit(ctx, key, rec)
 }
 
-// outstanding is how many messages of one Put, or questions of one List, are under way. Without a
-// bound the servers drop some.
+// outstanding bounds the messages of one Put, or the requests of one List, that are under way.
+// Without a bound the servers drop some.
 const outstanding = 8
 
 // send sends the pieces of a file.
@@ -195,8 +194,8 @@ func (s *Store) send(ctx context.Context, in *source) (record, error) {
 	return rec, context.Cause(ctx)
 }
 
-// commit has a file be the one of its key, in the place of the one before. A conflict tells that
-// there is one, that another Put was faster, or that this one was heard already and the answer
+// commit makes a file that of its key, in place of an earlier one. A conflict means that there is
+// an earlier one, that another Put was faster, or that this message was accepted and its answer
 // lost.
 func (s *Store) commit(ctx context.Context, key string, rec record) error {
 	data, err := rec.encode()
@@ -230,9 +229,9 @@ func (s *Store) commit(ctx context.Context, key string, rec record) error {
 	return nil
 }
 
-// forgetPieces takes away what no file needs. What stays does no harm.
+// forgetPieces deletes the pieces of a file. Pieces that remain after an error do no harm.
 func (s *Store) forgetPieces(r record) {
-	if r.Size == 0 || r.Inline { // none was sent
+	if r.Size == 0 || r.Inline { // no piece was sent
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), answerWithin)
@@ -256,7 +255,7 @@ func (s *Store) head(ctx context.Context, key string) (record, uint64, error) {
 	return r, number, err
 }
 
-// Get asks for the record of a file; its reader for the pieces.
+// Get requests the record of a file; its reader requests the pieces.
 func (s *Store) Get(ctx context.Context, key string, off, n int64) (io.ReadCloser, error) {
 	if err := errors.Join(ctx.Err(), checkpoint.CheckKey(key)); err != nil {
 		return nil, err
@@ -273,7 +272,7 @@ func (s *Store) Get(ctx context.Context, key string, off, n int64) (io.ReadClose
 	return &reader{ctx: ctx, store: s, key: key, rec: r, off: off, left: left}, nil
 }
 
-// List asks which subjects there are, and for the record of each.
+// List requests the subjects, and the record of each.
 func (s *Store) List(ctx context.Context, prefix string) ([]checkpoint.Item, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -303,7 +302,7 @@ func (s *Store) List(ctx context.Context, prefix string) ([]checkpoint.Item, err
 	return s.items(ctx, keys)
 }
 
-// items returns those of the files that are still there.
+// items returns the items of the files that still exist.
 func (s *Store) items(ctx context.Context, keys []string) ([]checkpoint.Item, error) {
 	list := make([]checkpoint.Item, len(keys))
 	ctx, stop := context.WithCancelCause(ctx)
@@ -330,7 +329,7 @@ func (s *Store) items(ctx context.Context, keys []string) ([]checkpoint.Item, er
 	return slices.DeleteFunc(list, func(i checkpoint.Item) bool { return i.Key == "" }), nil
 }
 
-// Delete takes the record away, and then the pieces.
+// Delete deletes the record, and then the pieces.
 func (s *Store) Delete(ctx context.Context, key string) error {
 	if err := errors.Join(ctx.Err(), checkpoint.CheckKey(key)); err != nil {
 		return err

@@ -9,7 +9,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// source is the bytes of a Put: it ends with its context, and there are as many as was announced.
+// source reads the bytes of a Put. It ends with its context, and checks the announced number of
+// bytes.
 type source struct {
 	ctx  context.Context
 	from io.Reader
@@ -18,7 +19,7 @@ type source struct {
 	over bool
 }
 
-// fill reads until buf is full or all is read, and returns how many bytes that is.
+// fill reads until buf is full or the source ends, and returns the number of bytes.
 func (s *source) fill(buf []byte) (n int, err error) {
 	for n < len(buf) && !s.over {
 		if s.ctx.Err() != nil {
@@ -44,18 +45,18 @@ func (s *source) fill(buf []byte) (n int, err error) {
 	return n, nil
 }
 
-// reader gives a part of a file.
+// reader reads a part of a file.
 type reader struct {
 	ctx   context.Context
 	store *Store
 	key   string
 	rec   record
-	off   int64  // of the next byte that is given
-	left  int64  // bytes to be given
+	off   int64  // of the next byte to return
+	left  int64  // bytes to return
 	piece []byte // from off on
 }
 
-// Read gives bytes of the present piece.
+// Read returns bytes of the present piece.
 func (r *reader) Read(p []byte) (int, error) {
 	if r.left == 0 {
 		return 0, io.EOF
@@ -91,5 +92,5 @@ func (r *reader) fetch() error {
 	return nil
 }
 
-// Close is of no consequence: nothing is held.
+// Close has no effect.
 func (r *reader) Close() error { return nil }

@@ -9,16 +9,16 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// abandonedAfter is how old a Put is that nobody goes on with.
+// abandonedAfter is the age at which a Put without a file counts as abandoned.
 const abandonedAfter = 24 * time.Hour
 
-// Sweep takes away the pieces that processes have left which died within a Put, a day ago or more.
+// Sweep deletes the pieces of processes that died within a Put at least a day ago.
 func (s *Store) Sweep(ctx context.Context) error {
 	return s.sweep(ctx, time.Now().Add(-abandonedAfter))
 }
 
-// sweep takes away the pieces of Puts that had begun before then and have no file. Which there are
-// is asked before which files there are: a Put that ends in between has one.
+// sweep deletes the pieces of Puts that began before a time and have no file. It lists pieces
+// before files: a Put that ends in between has a file.
 func (s *Store) sweep(ctx context.Context, before time.Time) error {
 	var pieces map[string]uint64
 	err := s.ask(ctx, func(ctx context.Context) error {

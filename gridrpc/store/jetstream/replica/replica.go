@@ -1,6 +1,6 @@
-// Package replica is one of the servers of a store of package jetstream: a NATS server with
-// JetStream, embedded. Three of them, which know each other from the beginning, hold a copy of
-// everything each, and write through to the disk before they acknowledge.
+// Package replica runs a server of a store of package jetstream: an embedded NATS server with
+// JetStream. Three of them, which know each other from the start, have one copy each of all data,
+// and write to the disk before they acknowledge.
 package replica
 
 import (
@@ -17,23 +17,23 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 )
 
-// Config is what a replica is started with.
+// Config configures a replica.
 type Config struct {
-	Name   string // the same for all its incarnations, and no other one's
+	Name   string // unique, and the same for all incarnations of the replica
 	Dir    string // of its files
 	Addr   string // HOST:PORT at which it takes clients
 	Route  string // HOST:PORT at which it takes the other replicas
 	Routes []string
 	Client *tls.Config       // for clients; nil: without TLS
 	Peer   *tls.Config       // for the other replicas; nil: without TLS
-	Say    func(text string) // something that a person may want to know
+	Say    func(text string) // prints an event for a person
 
-	// Shunned lists keys of clients whose connections are to be closed, as the SHA-256 of their
-	// PKIX form, in hex: Client has to refuse new ones. nil: there are none.
+	// Shunned lists the keys of clients whose connections must be closed, as the SHA-256 of their
+	// PKIX form in hexadecimal digits. Client must refuse their new connections. nil: none.
 	Shunned func() []string
 }
 
-// messageMax is how many bytes a message may have. One that is read comes as text, a third longer.
+// messageMax bounds the bytes of a message. A message that is read arrives as text, a third longer.
 const messageMax = 2 << 20
 
 // Times of a replica.
@@ -83,7 +83,7 @@ func Serve(ctx context.Context, c Config) error {
 	}
 }
 
-// sweep closes the connections of clients that are shunned.
+// sweep closes the connections of shunned clients.
 func (c Config) sweep(s *server.Server) {
 	keys := c.Shunned()
 	if len(keys) == 0 {
@@ -134,14 +134,13 @@ func split(addr string) (host string, port int, err error) {
 	return host, port, err
 }
 
-// teller tells what is out of the ordinary. Connections break when a replica is killed, and are
-// made again: that is not.
+// teller logs unusual events. Broken connections after the death of a replica are usual.
 type teller struct {
 	say    func(string)
 	failed chan string
 }
 
-// Fatalf keeps why the server cannot run.
+// Fatalf stores the reason why the server cannot run.
 func (t teller) Fatalf(format string, v ...any) {
 	select {
 	case t.failed <- fmt.Sprintf(format, v...):
@@ -150,7 +149,7 @@ func (t teller) Fatalf(format string, v ...any) {
 	t.say(fmt.Sprintf(format, v...))
 }
 
-// Errorf, Warnf, Noticef, Debugf and Tracef say nothing.
+// Errorf, Warnf, Noticef, Debugf and Tracef have no effect.
 func (teller) Errorf(string, ...any)  {}
 func (teller) Warnf(string, ...any)   {}
 func (teller) Noticef(string, ...any) {}
