@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestInTurns: both sides are measured as often, one after the other, and the ratio is that of
+// TestInTurns: both sides are measured equally often, one after the other, and the ratio is that of
 // turns.
 func TestInTurns(t *testing.T) {
 	order := ""
@@ -31,7 +31,7 @@ func TestInTurns(t *testing.T) {
 	assert.ErrorIs(t, err, bad)
 }
 
-// TestThroughput: all callers call, at least once, and an error of one is that of the turn.
+// TestThroughput: all callers call at least once, and the error of one caller is that of the turn.
 func TestThroughput(t *testing.T) {
 	var n atomic.Int64
 	perSecond, err := throughput(8, time.Nanosecond, func() error { n.Add(1); return nil })

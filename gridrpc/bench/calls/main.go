@@ -1,12 +1,12 @@
-// Command calls measures what calls cost, beside plain grpc-go calls of the same moment: in turns,
-// over the same TLS, between the same processes. It prints a table; each ratio is the median of
-// those of the turns.
+// Command calls measures the cost of calls beside plain grpc-go calls: in turns, over the same TLS,
+// between the same processes. It prints a table; each ratio is the median of the ratios of all
+// turns.
 //
 //	go run ./bench/calls               all, some minutes; in the folder of the module
 //	go run ./bench/calls -only decisions -tree 8x12
 //	go run ./bench/calls -turns 3 -for 200ms
 //
-// The plain call is Node.Probe, which each process of a platform answers: some 40 bytes back. Calls
+// The plain call is Node.Probe, which each process of a platform answers with about 40 bytes. Calls
 // have an argument and a result of 64 bytes.
 package main
 
@@ -31,7 +31,7 @@ func main() {
 	}
 }
 
-// plan is how much is measured.
+// plan sets the amount of measurements.
 type plan struct {
 	turns   int
 	each    time.Duration // one turn of one side
@@ -75,8 +75,8 @@ func run(ctx context.Context, args []string) error {
 	return nil
 }
 
-// inTurns has both sides measured one after the other, again and again, and returns the median of
-// each, and that of the ratios.
+// inTurns measures both sides one after the other, repeatedly. It returns the median of each, and
+// the median of the ratios.
 func inTurns(turns int, ours, plain func() (float64, error)) (a, b, ratio float64, err error) {
 	var as, bs, ratios []float64
 	for range turns {
@@ -111,7 +111,7 @@ func latency(each time.Duration, call func() error) (float64, error) {
 	return time.Since(begun).Seconds() / float64(n), nil
 }
 
-// throughput returns how many calls a second so many callers get.
+// throughput returns the calls per second of a number of callers.
 func throughput(callers int, each time.Duration, call func() error) (float64, error) {
 	type end struct {
 		n   int

@@ -22,7 +22,7 @@ import (
 // program is the server, in the folder of the module.
 const program = "./bench/calls/serve"
 
-// fleet is the number of servers among which is chosen.
+// fleet is the number of servers to choose from.
 const fleet = 96
 
 // scene is a platform, a client of it and plain connections.
@@ -33,7 +33,7 @@ type scene struct {
 	close  []func()
 }
 
-// open starts a platform with so many servers.
+// open starts a platform with a number of servers.
 func open(ctx context.Context, servers int, o []gridrpc.DialOption, flags ...string) (s *scene, err error) {
 	dir, err := os.MkdirTemp("", "calls")
 	if err != nil {
@@ -59,7 +59,7 @@ func open(ctx context.Context, servers int, o []gridrpc.DialOption, flags ...str
 	return s, processes.AwaitServers(ctx, s.client, "echo", servers)
 }
 
-// end ends what open has begun, the latest first.
+// end closes all that open has opened, the latest first.
 func (s *scene) end() {
 	for i := len(s.close) - 1; i >= 0; i-- {
 		s.close[i]()
@@ -164,7 +164,7 @@ func measureBulk(ctx context.Context, p plan) ([]row, error) {
 	return []row{{"bulk: 64 MiB there and back", fmt.Sprintf("%.0f MB/s", 2*float64(len(large))/took/1e6), "", "", "960 MB/s"}}, err
 }
 
-// measureDecisions measures what a master does for a client that asks for servers.
+// measureDecisions measures the time of a master for a request for servers.
 func measureDecisions(ctx context.Context, p plan) ([]row, error) {
 	agents, below, _ := strings.Cut(p.tree, "x")
 	n, err1 := strconv.Atoi(agents)
@@ -208,10 +208,10 @@ func measureDecisions(ctx context.Context, p plan) ([]row, error) {
 	return append(rows, row{"the same, each asks all servers anew", rate(a), rate(b), times(ratio), "300/s"}), err
 }
 
-// silentAfter is what clients ask of the detector where servers are stopped.
+// silentAfter is the detection time that clients request for stopped servers.
 const silentAfter = time.Second
 
-// measureLosses measures how long it takes until a call whose server is lost runs elsewhere.
+// measureLosses measures the time from the loss of a server until another one runs its call.
 func measureLosses(ctx context.Context, p plan) ([]row, error) {
 	s, err := open(ctx, 3, []gridrpc.DialOption{gridrpc.Detect(silentAfter)}, "--tree", "1x3", "--store", "")
 	if err != nil {
@@ -243,11 +243,12 @@ func measureLosses(ctx context.Context, p plan) ([]row, error) {
 	return rows, nil
 }
 
-// observeFor is how long a call lasts before its server is lost: heartbeats are asked for after 50
-// ms, and have come by then.
+// observeFor is the duration of a call before the loss of its server: heartbeats are requested
+// after 50 ms, and have arrived by then.
 const observeFor = 300 * time.Millisecond
 
-// lose has the server of a call be lost, and returns how long it took until the call ran elsewhere.
+// lose kills or stops the server of a call, and returns the time until another server runs the
+// call.
 func (s *scene) lose(ctx context.Context, how syscall.Signal) (time.Duration, error) {
 	var when, again time.Time
 	var victim string

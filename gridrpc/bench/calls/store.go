@@ -15,7 +15,7 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/store/jetstream"
 )
 
-// Sizes of a checkpoint that is measured.
+// Sizes of the measured checkpoint.
 const (
 	fileBytes   = 64 << 20
 	pieceBytes  = 1 << 20

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestSimulated: in virtual time nothing is lost, agents that die cost next to nothing if the tree
-// mends, and much if it does not; a second run is the same.
+// TestSimulated: in virtual time no job is lost. Deaths of agents cost almost nothing if the tree
+// is repaired, and much if it is not. A second run is the same.
 func TestSimulated(t *testing.T) {
 	p := grid
 	took := map[string]float64{}
@@ -28,8 +28,8 @@ func TestSimulated(t *testing.T) {
 	assert.Equal(t, took["recovery"], simulate(curves[1], p)[p.jobs-1])
 }
 
-// TestDrive: so many jobs are under way as the plan says, all are told in order, and an error ends
-// the farm.
+// TestDrive: the plan determines the number of jobs under way. All are reported in order, and an
+// error ends the farm.
 func TestDrive(t *testing.T) {
 	p := plan{jobs: 95, first: 20, step: 10}
 	var begun, ended atomic.Int64
@@ -64,7 +64,7 @@ func TestVictims(t *testing.T) {
 	}
 }
 
-// FuzzLayout: any text is refused, or is as many sites as it has parts.
+// FuzzLayout: a text is either refused, or has as many sites as parts.
 func FuzzLayout(f *testing.F) {
 	for _, text := range []string{"3x16,4x12", "", "1x", "0x1", "1x1x1"} {
 		f.Add(text)

@@ -36,7 +36,7 @@ func (j *job) step(ev session.Event) {
 	}
 }
 
-// ask has the master name servers.
+// ask requests servers from the master.
 func (j *job) ask(a session.Ask) {
 	took := 2 * j.Way()
 	if a.Fresh {
@@ -62,8 +62,8 @@ func (j *job) ask(a session.Ask) {
 	})
 }
 
-// give submits to a server. Answers go to the client by a connection of their own: they do not need
-// the tree.
+// give submits to a server. Answers reach the client by a connection of their own, without the
+// tree.
 func (j *job) give(attempt uint32, to *post) {
 	j.After(j.Way(), func() {
 		id := session.CallID{byte(j.number), byte(j.number >> 8)}
@@ -77,7 +77,7 @@ func (j *job) give(attempt uint32, to *post) {
 	})
 }
 
-// work has the next job begin that a server has, if it runs none.
+// work begins the next job of a server, if it runs none.
 func (f *farm) work(at *post) {
 	f.tell(at)
 	if at.running || len(at.waiting) == 0 {

@@ -1,17 +1,16 @@
-// Command farm plays Figure 6 of Bouteiller and Desprez (Fault tolerance management for a
+// Command farm reproduces Figure 6 of Bouteiller and Desprez (Fault tolerance management for a
 // hierarchical GridRPC middleware, 2008): a farm of independent jobs while agents die. 100 jobs are
-// submitted at first; whenever 10 are done, 10 more. Agents die when 10, 35 and 65 % of the jobs
-// are done: one of Paris with its servers below it, two of Lyon, and the one that all of Lyon is
-// below. Servers live on, and so do the jobs that they run; what has to be found again is the way
-// to them.
+// submitted at first, and 10 more after each 10 completed ones. Agents die when 10, 35 and 65 % of
+// the jobs are done: one of Paris with servers below it, two of Lyon, and the top agent of Lyon.
+// Servers and their jobs survive. Only the path to them must be found again.
 //
 //	go run ./bench/farm simulated > out/simulated.csv    96 servers, jobs of 28.24 s, the rules in virtual time
 //	go run ./bench/farm waiting                          processes whose bodies wait for 0.28 s
 //	go run ./bench/farm dgemm                            8 servers that multiply matrices
 //
-// Each writes CSV: the curve (undisturbed, recovery, or no recovery: who loses its parent looks for
-// no other one), seconds since the first submission, and how many jobs are done. "make figures
-// FIGURES='-only diet6'" draws what is in out.
+// Each writes CSV: the curve, the seconds since the first submission, and the number of completed
+// jobs. The curves are undisturbed, recovery, and no recovery, where an agent without a parent
+// searches for no other one. "make figures FIGURES='-only diet6'" draws the files in out.
 package main
 
 import (
@@ -41,7 +40,7 @@ type plan struct {
 	deaths            []death
 }
 
-// death is of agents that die together, when a share of the jobs is done.
+// death is the simultaneous death of agents, when a share of the jobs is done.
 type death struct {
 	share  float64
 	agents []string
@@ -87,7 +86,7 @@ func run(ctx context.Context) error {
 		p.sites = *sites
 	}
 	out := csv.NewWriter(os.Stdout)
-	_ = out.Write([]string{"curve", "seconds", "jobs done"}) // Error tells
+	_ = out.Write([]string{"curve", "seconds", "jobs done"}) // Error returns the error
 	for _, c := range curves {
 		done, err := play(c, p)
 		if err != nil {
@@ -104,7 +103,7 @@ func run(ctx context.Context) error {
 	return out.Error()
 }
 
-// victims returns who dies when n jobs are done.
+// victims returns the agents that die when n jobs are done.
 func (p plan) victims(n int) (names []string) {
 	for _, d := range p.deaths {
 		if n == int(d.share*float64(p.jobs)) {

@@ -23,7 +23,7 @@ func (p plan) layout() (sites []site, err error) {
 	return sites, nil
 }
 
-// servers returns how many there are at all.
+// servers returns the number of all servers.
 func (p plan) servers() (n int, err error) {
 	sites, err := p.layout()
 	for _, s := range sites {

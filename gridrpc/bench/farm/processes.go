@@ -10,7 +10,7 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/bench/internal/processes"
 )
 
-// work is what a job is.
+// work describes a job.
 type work struct {
 	program string // the folder of the server
 	service string
@@ -24,7 +24,7 @@ func waiting(seconds float64) work {
 	}}
 }
 
-// product is as in examples/dgemm, which checks what it has computed.
+// product is as in examples/dgemm, which checks its result.
 type product struct {
 	N    int    `json:"n"`
 	Seed uint64 `json:"seed"`
@@ -45,7 +45,7 @@ func multiplying(n int) work {
 	}}
 }
 
-// onProcesses runs a farm on real processes, and returns when each job was done.
+// onProcesses runs a farm on real processes, and returns the end of each job.
 func onProcesses(ctx context.Context, c curve, p plan, w work) (done []float64, err error) {
 	dir, err := os.MkdirTemp("", "farm")
 	if err != nil {
@@ -84,7 +84,7 @@ func onProcesses(ctx context.Context, c curve, p plan, w work) (done []float64, 
 	return done, err
 }
 
-// drive submits jobs, and tells how many are done.
+// drive submits jobs, and reports the number of completed ones.
 func (p plan) drive(call func() error, told func(n int) error) error {
 	results := make(chan error)
 	stop := make(chan struct{})

@@ -12,19 +12,19 @@ import (
 	"github.com/goulfm/goulfm/internal/base/mono"
 )
 
-// What the simulated farm consists of.
+// Times of the simulated farm.
 const (
 	jobTakes  = 28240 * mono.Millisecond // the paper's average
-	jobSpread = 0.05                     // a job takes so much more or less, at most
+	jobSpread = 0.05                     // largest relative deviation of a job
 
 	agentTells  = 50 * mono.Millisecond  // at most as often, as internal/agent has it
 	serverTells = 100 * mono.Millisecond // as a server has it
 	serverRests = 2 * mono.Second
-	freshTakes  = 20 * mono.Millisecond // a walk to all servers
+	freshTakes  = 20 * mono.Millisecond // a request to all servers
 )
 
-// farm is a platform in virtual time: the rules of its tree, of its estimates, of its servers and
-// of the calls are those that ship.
+// farm is a platform in virtual time, with the real rules of the tree, the estimates, the servers
+// and the calls.
 type farm struct {
 	plan
 	curve
@@ -36,11 +36,11 @@ type farm struct {
 	done      []float64
 }
 
-// post is what a process has beside its place in the tree.
+// post is the state of a process, without its place in the tree.
 type post struct {
 	*world.Process
 	number   uint64
-	parent   string // that knows what this one has told
+	parent   string // the parent that has the reports of this process
 	told     mono.Time
 	telling  bool
 	table    ranking.Table // of an agent
@@ -49,17 +49,17 @@ type post struct {
 	server  bool
 	desk    session.Desk
 	said    uint64
-	known   bool // how long a job takes here
+	known   bool // the duration of a job here is known
 	running bool
 	waiting []func()
 }
 
-// simulate plays a farm, and returns when each job was done.
+// simulate runs a farm, and returns the end of each job.
 func simulate(c curve, p plan) []float64 {
 	f := &farm{plan: p, curve: c, World: world.New(rand.New(rand.NewPCG(6, 6))), posts: map[string]*post{}}
 	f.Stepped = func(p *world.Process) { f.moved(f.posts[p.Name]) }
 	f.build()
-	f.Run(f.Now.Add(30 * mono.Second)) // everybody has joined and told
+	f.Run(f.Now.Add(30 * mono.Second)) // all processes have joined and reported
 	f.begun = f.Now
 	f.submit(p.first)
 	for end := f.Now.Add(24 * 3600 * mono.Second); len(f.done) < p.jobs; {
@@ -70,7 +70,7 @@ func simulate(c curve, p plan) []float64 {
 	return f.done
 }
 
-// build makes the tree of the plan, with names as "gridrpc up" gives them.
+// build makes the tree of the plan, with the names of "gridrpc up".
 func (f *farm) build() {
 	f.master = f.add("ma", "", 0, false)
 	sites, err := f.layout()
@@ -99,7 +99,7 @@ func (f *farm) build() {
 	}
 }
 
-// serverTier is that of leaves, as in internal/treehost.
+// serverTier is the tier of leaves, as in internal/treehost.
 const serverTier = 65535
 
 func (f *farm) add(name, parent string, tier int, server bool) *post {
@@ -114,8 +114,8 @@ func (f *farm) add(name, parent string, tier int, server bool) *post {
 	return p
 }
 
-// moved looks what a step of the tree has changed: children that are gone are forgotten, and a new
-// parent is told everything.
+// moved handles the changes of a step of the tree: it removes lost children, and reports to a new
+// parent.
 func (f *farm) moved(p *post) {
 	if p == nil {
 		return // it is being added
@@ -139,7 +139,7 @@ func (f *farm) moved(p *post) {
 	}
 }
 
-// tell has a process report to its parent, not too often.
+// tell makes a process report to its parent, with a bounded rate.
 func (f *farm) tell(p *post) {
 	every := agentTells
 	if p.server {
@@ -175,7 +175,7 @@ func (f *farm) report(p *post) {
 	})
 }
 
-// estimates are what a process tells its parent.
+// estimates returns the report of a process to its parent.
 func (p *post) estimates(now mono.Time) []ranking.Estimate {
 	if !p.server {
 		return slices.Clone(p.table.Estimates(""))
@@ -194,7 +194,7 @@ func (p *post) estimates(now mono.Time) []ranking.Estimate {
 	return []ranking.Estimate{e}
 }
 
-// refresh has all that can be reached report now.
+// refresh makes all reachable processes report now.
 func (f *farm) refresh(p *post) {
 	for _, c := range p.Rule.Children() {
 		child := f.posts[c.Name]
@@ -214,7 +214,7 @@ func (f *farm) submit(n int) {
 	}
 }
 
-// ended counts a job that is done, and what follows from that.
+// ended counts a completed job, and starts the jobs and deaths that follow from it.
 func (f *farm) ended() {
 	f.done = append(f.done, float64(f.Now.Sub(f.begun))/float64(mono.Second))
 	n := len(f.done)
@@ -226,7 +226,7 @@ func (f *farm) ended() {
 	}
 }
 
-// kill ends agents. Whoever is linked to one finds that its machine refuses connections.
+// kill ends agents. Processes with a link to one find that its machine refuses connections.
 func (f *farm) kill(names []string) {
 	for _, name := range names {
 		f.posts[name].Dead = true
@@ -241,7 +241,7 @@ func (f *farm) kill(names []string) {
 	}
 }
 
-// order returns all processes as they were added.
+// order returns all processes in the order of their addition.
 func (f *farm) order() []*post {
 	all := make([]*post, len(f.posts))
 	for _, p := range f.posts {

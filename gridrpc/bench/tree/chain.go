@@ -13,10 +13,10 @@ import (
 // Times of detection by silence.
 const (
 	detect = 5 * mono.Second         // T_D
-	period = 1029 * mono.Millisecond // of the heartbeats that fd/adaptive asks for then
+	period = 1029 * mono.Millisecond // of the heartbeats that fd/adaptive requests for T_D
 )
 
-// chain is agents in virtual time, each the parent of the next.
+// chain is a chain of agents in virtual time, each the parent of the next.
 type chain struct {
 	setting
 	*world.World
@@ -45,8 +45,8 @@ func newChain(s setting, random *rand.Rand) *chain {
 	return w
 }
 
-// fail kills agents at one moment, and returns how many milliseconds after the first detection
-// all is whole, and how often the oracle was asked.
+// fail kills agents at one moment. It returns the milliseconds from the first detection until the
+// chain is whole, and the number of requests to the oracle.
 func (w *chain) fail(victims []int) (ms float64, asked int) {
 	killed := w.Now
 	for _, v := range victims {
@@ -71,8 +71,8 @@ func (w *chain) fail(victims []int) (ms float64, asked int) {
 	return float64(max(0, whole.Sub(w.first))) / float64(mono.Millisecond), w.Asked
 }
 
-// detect lets an agent find out about a death: by its link, which breaks and is refused, or by
-// silence, if it observes the dead.
+// detect makes an agent find a death: by its link, which breaks and is refused, or by silence if it
+// observes the dead agent.
 func (w *chain) detect(a, dead *world.Process) {
 	if a.Dead || a == dead {
 		return
@@ -89,7 +89,7 @@ func (w *chain) detect(a, dead *world.Process) {
 	w.declareAfter(after, a, dead)
 }
 
-// declareAfter has a process hold another one for dead, a while later.
+// declareAfter makes a process declare another one dead after a while.
 func (w *chain) declareAfter(after mono.Duration, p, dead *world.Process) {
 	w.sought[[2]*world.Process{p, dead}] = true
 	w.After(after, func() {
@@ -100,7 +100,7 @@ func (w *chain) declareAfter(after mono.Duration, p, dead *world.Process) {
 	})
 }
 
-// watchTheDead has a process that begins to observe one that is silent already find that out.
+// watchTheDead makes a process that begins to observe a silent one find its death.
 func (w *chain) watchTheDead(p *world.Process) {
 	for _, r := range p.Watches {
 		if o := w.Named(r.Name); o.Dead && !w.sought[[2]*world.Process{p, o}] {
@@ -109,7 +109,7 @@ func (w *chain) watchTheDead(p *world.Process) {
 	}
 }
 
-// whole says whether each survivor is attached to one, and knows its ancestors.
+// whole reports whether each survivor is attached to another survivor, and knows its ancestors.
 func (w *chain) whole() bool {
 	for _, a := range w.agents[1:] {
 		if a.Dead {

@@ -1,18 +1,18 @@
-// Command tree plays Figure 5 of Bouteiller and Desprez (Fault tolerance management for a
-// hierarchical GridRPC middleware, 2008) with the rule of internal/tree: a chain of agents of which
-// some die at one moment, and how long it takes from the first detection until each survivor has a
-// parent and knows its ancestors.
+// Command tree reproduces Figure 5 of Bouteiller and Desprez (Fault tolerance management for a
+// hierarchical GridRPC middleware, 2008) with the rule of internal/tree. Some agents of a chain die
+// at one moment. The figure is the time from the first detection until each survivor has a parent
+// and knows its ancestors.
 //
 //	go run ./bench/tree > figure5.csv
 //	go run ./bench/tree -processes -failures 1,4,8,16,20 -runs 3
 //
-// The first is in virtual time: a message takes 0.1 to 0.3 ms. Two kinds of evidence: "refusal",
-// where the machines of the dead are there and refuse connections, as after kill -9; and "silence",
-// where machines are gone, and heartbeats are all there is. With -tags published the search is that
-// of the paper's rule, for which silence is all in either case.
+// The first command runs in virtual time; a message takes 0.1 to 0.3 ms. There are two kinds of
+// evidence. With "refusal" the machines of the dead refuse connections, as after kill -9. With
+// "silence" the machines are lost, and heartbeats are the only evidence. With -tags published the
+// search is that of the paper's rule, which uses silence alone in both cases.
 //
-// The second is on processes of "gridrpc up" on this machine: for "refusal" they are killed; for
-// "silence" they are stopped, all connections stay open, and nobody answers; "published" is silence
+// The second command runs processes of "gridrpc up" on this machine. For "refusal" they are killed.
+// For "silence" they are stopped: all connections stay open without answers. "published" is silence
 // with agents that search by the paper's rule.
 package main
 
@@ -26,7 +26,7 @@ import (
 	"strings"
 )
 
-// patterns say which agents die: those above the lowest one, or any.
+// patterns are the choices of the victims: the agents above the lowest one, or any agents.
 var patterns = []string{"worst", "random"}
 
 func main() {
@@ -68,7 +68,7 @@ func main() {
 	}
 }
 
-// numbers reads which numbers of failures are wanted.
+// numbers reads a list of numbers of failures.
 func numbers(text string, most int) (list []int, err error) {
 	if text == "" {
 		for n := range max(1, most) {
@@ -86,13 +86,13 @@ func numbers(text string, most int) (list []int, err error) {
 	return list, nil
 }
 
-// setting is what all runs of a curve have in common.
+// setting has the parameters of all runs of a curve.
 type setting struct {
 	agents, known, observed int
 	silence                 bool
 }
 
-// victims draws who dies: neither the root nor the lowest.
+// victims draws the agents that die: neither the root nor the lowest.
 func victims(random *rand.Rand, agents int, pattern string, failures int) []int {
 	list := random.Perm(agents - 2)[:failures]
 	for i := range list {
@@ -118,7 +118,7 @@ func figure(s setting, pattern, evidence string, failures, runs int) {
 	point(pattern, evidence, failures, took, asked)
 }
 
-// point prints what several runs took.
+// point prints the times of several runs.
 func point(pattern, evidence string, failures int, took []float64, asked int) {
 	sum, runs := 0.0, float64(len(took))
 	for _, ms := range took {

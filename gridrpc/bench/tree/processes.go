@@ -19,7 +19,7 @@ import (
 
 // Times of runs with processes.
 const (
-	steadyAfter = 6 * time.Second // heartbeats have the period that they keep
+	steadyAfter = 6 * time.Second // until heartbeats have their final period
 	formWithin  = 60 * time.Second
 	mendWithin  = 120 * time.Second
 )
@@ -27,7 +27,7 @@ const (
 // binaries are the programs of a chain of processes.
 type binaries struct{ shipped, published, server string }
 
-// build builds them in a folder. The working folder is that of the module.
+// build builds the binaries in a folder. The working folder is that of the module.
 func build(dir string) (binaries, error) {
 	b := binaries{shipped: filepath.Join(dir, "gridrpc"), published: filepath.Join(dir, "gridrpc-published"), server: filepath.Join(dir, "server")}
 	for _, args := range [][]string{{"-o", b.shipped, "./cmd/gridrpc"}, {"-tags", "published", "-o", b.published, "./cmd/gridrpc"}, {"-o", b.server, "./bench/farm/wait"}} {
@@ -38,7 +38,7 @@ func build(dir string) (binaries, error) {
 	return b, nil
 }
 
-// member is an agent of the chain, a process, as far as it has told.
+// member is the reported state of an agent of the chain.
 type member struct {
 	pid   int
 	knows []string // ancestors, nearest first: the first is its parent
@@ -56,13 +56,13 @@ type platform struct {
 	names  []string // the master, and the agents from there down
 	all    map[string]*member
 	over   bool
-	first  time.Time // somebody has lost one that is dead; zero: not yet
-	latest time.Time // of what was told
+	first  time.Time // the first detection of a dead agent; zero: not yet
+	latest time.Time // the latest report
 	asked  int
 }
 
-// startChain starts a platform with so many agents, the root included, and waits until each knows
-// its ancestors.
+// startChain starts a platform with the given number of agents, root included, and waits until each
+// knows its ancestors.
 func startChain(binary, server, dir string, agents, known int) (*platform, error) {
 	tree := strings.Repeat("1x", agents-1) + "1"
 	p := &platform{known: known, names: []string{"ma"}, all: map[string]*member{"ma": {}}}
@@ -89,7 +89,7 @@ func startChain(binary, server, dir string, agents, known int) (*platform, error
 	return p, nil
 }
 
-// read takes the platform's story line by line.
+// read handles the log of the platform line by line.
 func (p *platform) read(out io.Reader) {
 	for lines := bufio.NewScanner(out); lines.Scan(); {
 		p.mu.Lock()
@@ -103,8 +103,8 @@ func (p *platform) read(out io.Reader) {
 	p.more.Broadcast()
 }
 
-// hear takes one line: "+0.1s NAME is process PID", "NAME: asks who is the root", or
-// "NAME: trace NS lost NAME" and "NAME: trace NS knows NAME..." It holds the lock.
+// hear handles one line: "+0.1s NAME is process PID", "NAME: asks who is the root", "NAME: trace NS
+// lost NAME" or "NAME: trace NS knows NAME...". The caller holds mu.
 func (p *platform) hear(words []string) {
 	if len(words) >= 5 && words[2] == "is" && words[3] == "process" && p.all[words[1]] != nil {
 		p.all[words[1]].pid, _ = strconv.Atoi(words[4])
@@ -124,7 +124,7 @@ func (p *platform) hear(words []string) {
 	}
 }
 
-// trace takes what an agent has found out. It holds the lock.
+// trace handles a detection or a list of an agent. The caller holds mu.
 func (p *platform) trace(m *member, at time.Time, what string, names []string) {
 	switch {
 	case what == "knows":
@@ -136,8 +136,8 @@ func (p *platform) trace(m *member, at time.Time, what string, names []string) {
 	}
 }
 
-// isWhole says whether each survivor has a parent that lives, and knows its ancestors. It holds the
-// lock.
+// isWhole reports whether each survivor has a live parent, and knows its ancestors. The caller
+// holds mu.
 func (p *platform) isWhole() bool {
 	for _, name := range p.names[1:] {
 		m := p.all[name]
@@ -159,7 +159,7 @@ func (p *platform) isWhole() bool {
 	return true
 }
 
-// await waits for what the story changes.
+// await waits until a line of the log makes holds true.
 func (p *platform) await(within time.Duration, holds func() bool) bool {
 	late := false
 	timer := time.AfterFunc(within, func() { p.mu.Lock(); late = true; p.more.Broadcast(); p.mu.Unlock() })
@@ -172,8 +172,8 @@ func (p *platform) await(within time.Duration, holds func() bool) bool {
 	return holds()
 }
 
-// fail sends a signal to agents, all at once, and returns how many milliseconds after the first
-// detection all is whole, and how often somebody asked who is the root.
+// fail sends a signal to agents, all at once. It returns the milliseconds from the first detection
+// until the chain is whole, and the number of requests for the root.
 func (p *platform) fail(s syscall.Signal, victims []int) (ms float64, asked int, err error) {
 	p.mu.Lock()
 	p.asked = 0
@@ -194,12 +194,12 @@ func (p *platform) fail(s syscall.Signal, victims []int) (ms float64, asked int,
 	return float64(p.latest.Sub(p.first)) / float64(time.Millisecond), p.asked, nil
 }
 
-// end ends the platform: what is stopped first.
+// end ends the platform, stopped processes first.
 func (p *platform) end() {
 	p.mu.Lock()
 	for _, m := range p.all {
 		if m.dead {
-			_ = syscall.Kill(m.pid, syscall.SIGKILL) // it may be over
+			_ = syscall.Kill(m.pid, syscall.SIGKILL) // it may have ended
 		}
 	}
 	p.mu.Unlock()
@@ -207,7 +207,7 @@ func (p *platform) end() {
 	_ = p.cmd.Wait()
 }
 
-// curve is what is measured for several numbers of failures.
+// curve is a measurement for several numbers of failures.
 type curve struct {
 	pattern, evidence string
 	binary            string
@@ -222,7 +222,7 @@ func (b binaries) curves() (all []curve) {
 	return all
 }
 
-// run starts a chain, and has so many of its agents fail at once.
+// run starts a chain, and makes a number of its agents fail at once.
 func (c curve) run(s setting, server, dir string, failures, run int) (ms float64, asked int, err error) {
 	p, err := startChain(c.binary, server, dir, s.agents, s.known)
 	if err != nil {
@@ -233,7 +233,7 @@ func (c curve) run(s setting, server, dir string, failures, run int) (ms float64
 	return p.fail(c.signal, victims(rand.New(rand.NewPCG(uint64(run), uint64(failures))), s.agents, c.pattern, failures))
 }
 
-// onProcesses prints the figure's points, of real processes: those of "gridrpc up" on this machine.
+// onProcesses prints the points of the figure for real processes of "gridrpc up" on this machine.
 func onProcesses(s setting, only string, failures []int, runs int) error {
 	dir, err := os.MkdirTemp("", "gridrpc-tree")
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestStory: detection is the first loss of one that was killed, and the end is the last list by
-// which all is whole: in a chain of five whose second and third agent die. What the dead have said
-// last does not count.
+// TestStory: the detection is the first loss of a killed agent, and the end is the last list that
+// makes the chain whole, in a chain of five whose second and third agents die. The last lines of
+// the dead do not count.
 func TestStory(t *testing.T) {
 	p := &platform{known: 2, names: []string{"ma", "a1", "a2", "a3", "a4"}, all: map[string]*member{}}
 	p.more = sync.NewCond(&p.mu)
@@ -37,7 +37,8 @@ func TestStory(t *testing.T) {
 	assert.Equal(t, 1, p.asked)
 }
 
-// TestVictims: the worst case is those above the lowest agent; in either neither end dies.
+// TestVictims: in the worst case the agents above the lowest one die. Neither end of the chain ever
+// dies.
 func TestVictims(t *testing.T) {
 	assert.Equal(t, []int{30, 29, 28}, victims(rand.New(rand.NewPCG(1, 1)), 32, "worst", 3))
 	for seed := range uint64(50) {
@@ -50,7 +51,7 @@ func TestVictims(t *testing.T) {
 	}
 }
 
-// TestNumbers: lists of failures are read, or all up to a number are meant.
+// TestNumbers: a list of numbers is read; without one all numbers up to a bound are used.
 func TestNumbers(t *testing.T) {
 	list, err := numbers("4,1", 9)
 	require.NoError(t, err)

@@ -10,7 +10,7 @@ import (
 	_ "github.com/goulfm/goulfm/gridrpc/store/jetstream"
 )
 
-// places is more than there are callers: nobody is refused.
+// places is above the number of callers, so that no call is refused.
 const places = 256
 
 func main() {
@@ -22,7 +22,7 @@ func main() {
 
 func echo(_ context.Context, _ *server.Call, in *[]byte) (*[]byte, error) { return in, nil }
 
-// stay never ends in the first attempt, and tells that it runs.
+// stay never ends in the first attempt, and reports progress.
 func stay(ctx context.Context, c *server.Call, in *int) (*int, error) {
 	c.Progress(0, 1, "here")
 	if c.Attempt > 1 {

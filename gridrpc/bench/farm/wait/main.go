@@ -1,5 +1,5 @@
-// Command wait is a server whose body waits for as many seconds as it is asked to: a stand-in for
-// work, where there are more servers than processors.
+// Command wait is a server with a body that waits for a number of seconds, in place of work on more
+// servers than processors.
 package main
 
 import (
