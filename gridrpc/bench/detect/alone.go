@@ -11,17 +11,18 @@ import (
 )
 
 const (
-	// aloneRuns is how many emitters in virtual time there are.
+	// aloneRuns is the number of emitters in virtual time.
 	aloneRuns = 31
-	// aloneMost is for how many beats one is followed after a change.
+	// aloneMost is the number of beats for which an emitter is followed after a change.
 	aloneMost = 20_000
-	// near is by which factor the period may differ from that for the network as it was set:
-	// estimates have noise, and the rules a tenth.
+	// near is the factor by which the period may differ from that for the real network: estimates
+	// have noise, and the rules permit a tenth.
 	near = 1.25
 )
 
-// alone is an emitter and its observer in virtual time: the rules, with no machine that is late. An
-// Adjust takes no time. It has no pointers but to what is drawn, so that a copy goes on by itself.
+// alone is an emitter and its observer in virtual time: the rules without delays of a machine. An
+// Adjust takes no time. Its only pointers are to random sources, so that a copy continues
+// independently.
 type alone struct {
 	watch  adaptive.Watch
 	now    adaptive.Time
@@ -35,9 +36,9 @@ func newAlone(q adaptive.QoS, seed uint64) *alone {
 	return a
 }
 
-// beat sends one beat through a weather, with the period that is wanted.
+// beat sends one beat through a weather, with the requested period.
 func (a *alone) beat(w faultproxy.Weather) {
-	if a.seq%80 == 0 { // as often as the way is measured
+	if a.seq%80 == 0 { // the interval of measurements of the path
 		a.watch.Answered(a.now, a.late(w)+a.late(w), false)
 	}
 	period := a.watch.Wanted()
@@ -52,7 +53,7 @@ func (a *alone) late(w faultproxy.Weather) adaptive.Duration {
 	return adaptive.Duration(w.Delay) + adaptive.Duration(a.random.Float64()*float64(w.Jitter))
 }
 
-// nears returns after how many beats the period first is near to one.
+// nears returns the number of beats until the period is first near to the given one.
 func (a alone) nears(w faultproxy.Weather, period time.Duration) int {
 	for n := range aloneMost {
 		if off := float64(a.watch.Wanted()) / float64(period); off <= near && off >= 1/near {
@@ -63,7 +64,7 @@ func (a alone) nears(w faultproxy.Weather, period time.Duration) int {
 	return aloneMost
 }
 
-// aloneRows tell a story by the rules alone.
+// aloneRows returns the rows of a story by the rules alone.
 func aloneRows(story []change, beats int) (rows []row) {
 	var runs []*alone
 	for seed := range aloneRuns {

@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	// lookEach is how often a target is looked at.
+	// lookEach is the interval between two checks of a target.
 	lookEach = 20 * time.Millisecond
-	// stuckAfter is when a target that should send is given up.
+	// stuckAfter is the time after which a silent target is given up.
 	stuckAfter = 2 * time.Minute
 )
 
@@ -54,7 +54,7 @@ func (b *bed) seed() uint64 {
 	return b.seeds.Uint64()
 }
 
-// machineLate returns by how much the observer, and the network, were late at most.
+// machineLate returns the largest delays of the observer and of the network.
 func (b *bed) machineLate(from, to time.Time) (observer, network time.Duration, err error) {
 	err = b.network.call("Late", Span{from, to}, &network)
 	return b.late.worst(from, to), network, err
@@ -70,7 +70,7 @@ type target struct {
 	stream uint32
 }
 
-// told is news, and when the observer heard it.
+// told is an event, and the time at which the observer got it.
 type told struct {
 	at time.Time
 	beat.Event
@@ -97,7 +97,7 @@ func (b *bed) newTarget(w faultproxy.Weather) (*target, error) {
 	return t, nil
 }
 
-// observe begins a new observation: the network is not known any more.
+// observe begins a new observation, without knowledge of the network.
 func (t *target) observe() error {
 	o, err := t.bed.node.Monitor(t.bed.qos, func(n beat.Event) { t.news <- told{time.Now(), n} })
 	if err != nil {
@@ -107,7 +107,7 @@ func (t *target) observe() error {
 	return t.connect()
 }
 
-// connect does what a call between two processes would.
+// connect makes the introduction that a call between two processes would make.
 func (t *target) connect() error {
 	to, err := netip.ParseAddrPort(t.way.Addr)
 	if err != nil {
@@ -121,7 +121,7 @@ func (t *target) connect() error {
 	return t.seen.Connected(beat.Connection{Stream: t.stream, Addr: to, Key: key, Link: func([]byte) {}})
 }
 
-// sight returns what the emitter has sent for the present connection.
+// sight returns the beats that the emitter has sent for the present connection.
 func (t *target) sight() (s Sight, err error) {
 	err = t.bed.network.call("Look", t.way.ID, &s)
 	if s.Stream != t.stream {
@@ -130,9 +130,9 @@ func (t *target) sight() (s Sight, err error) {
 	return s, err
 }
 
-// settle waits until so many beats were sent. Where beats would go by the connection, because the
-// first datagrams were lost, there is a new one; an emitter that is wrongly held for dead is
-// observed anew, and counted.
+// settle waits until a number of beats were sent. If beats would use the connection, because the
+// first datagrams were lost, it makes a new one. An emitter that is wrongly declared dead is
+// observed again, and counted.
 func (t *target) settle(beats int) (mistaken int, err error) {
 	giveUp := time.After(stuckAfter)
 	tick := time.NewTicker(lookEach)
@@ -156,7 +156,7 @@ func (t *target) settle(beats int) (mistaken int, err error) {
 	}
 }
 
-// again makes what ended go on, and returns 1 if that was a wrong declaration.
+// again restarts an ended observation, and returns 1 if a wrong declaration had ended it.
 func (t *target) again(n told) (mistaken int, err error) {
 	switch n.Kind {
 	case beat.Anomaly:
@@ -167,7 +167,7 @@ func (t *target) again(n told) (mistaken int, err error) {
 	return 0, nil
 }
 
-// end ends the emitter, and what observes it.
+// end ends the emitter and its observation.
 func (t *target) end() {
 	t.seen.Close()
 	t.child.end()

@@ -15,8 +15,8 @@ import (
 	"github.com/goulfm/goulfm/internal/net/faultproxy"
 )
 
-// childVar tells a process of this program that it is a child, and which. A child serves calls on
-// its standard input and output, and ends with that.
+// childVar makes a process of this program a child, and names its kind. A child serves calls on its
+// standard input and output, and ends with them.
 const (
 	childVar   = "GOULFM_DETECT_CHILD"
 	asEmitter  = "emitter"
@@ -53,16 +53,16 @@ func (p pipes) Write(b []byte) (int, error) { return p.out.Write(b) }
 
 func (p pipes) Close() error { return errors.Join(p.out.Close(), p.ReadCloser.Close()) }
 
-// None is an argument or a result that says nothing.
+// None is an empty argument or result.
 type None struct{}
 
 // A Span is two moments.
 type Span struct{ From, To time.Time }
 
-// Clock answers how late a child was.
+// Clock answers requests for the delay of a child.
 type Clock struct{ late *lateness }
 
-// Late returns by how much it was at most.
+// Late returns the largest delay within a span.
 func (c Clock) Late(s Span, worst *time.Duration) error {
 	*worst = c.late.worst(s.From, s.To)
 	return nil
@@ -76,19 +76,19 @@ type Emitter struct {
 	last *beat.Sender
 }
 
-// Addr returns where it takes datagrams.
+// Addr returns its address for datagrams.
 func (e *Emitter) Addr(_ None, addr *string) error {
 	*addr = e.node.Addr().String()
 	return nil
 }
 
-// An Ask is what an observer tells an emitter.
+// An Ask is the request of an observer to an emitter.
 type Ask struct {
 	Stream uint32
 	Key    []byte
 }
 
-// Emit begins to send, in place of what was asked before. There is no other way than datagrams.
+// Emit begins to send, in place of an earlier request. Datagrams are the only path.
 func (e *Emitter) Emit(a Ask, _ *None) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -107,17 +107,17 @@ type Network struct {
 	ways []*way
 }
 
-// way is what an observer and one emitter say to each other.
+// way carries the messages between an observer and one emitter.
 type way struct {
 	*faultproxy.Datagrams
 	mu    sync.Mutex
 	sight Sight
 }
 
-// A Sight is what an emitter has sent, before any of it was lost.
+// A Sight counts the messages that an emitter has sent, before any loss.
 type Sight struct {
 	Stream uint32
-	Beats  int // so many, with those that it has left out because it was late
+	Beats  int // the number of beats, with those left out because the emitter was late
 	Period time.Duration
 }
 
@@ -134,14 +134,14 @@ func (w *way) see(_ faultproxy.Direction, packet []byte) {
 	w.sight = Sight{Stream: b.Stream, Beats: int(b.Seq) + 1, Period: time.Duration(b.Period)}
 }
 
-// A Route is where datagrams are to go, through which weather.
+// A Route is a target of datagrams, and the weather on the way.
 type Route struct {
 	Target  string
 	Seed    uint64
 	Weather faultproxy.Weather
 }
 
-// A Way is the number of a route, and where to send.
+// A Way is the number of a route, and the address to send to.
 type Way struct {
 	ID   int
 	Addr string
@@ -174,13 +174,13 @@ type Turn struct {
 	Weather faultproxy.Weather
 }
 
-// Change changes the weather, and returns what was sent before.
+// Change changes the weather, and returns the messages sent before.
 func (n *Network) Change(t Turn, before *Sight) error {
 	n.way(t.ID).Change(t.Weather)
 	return n.Look(t.ID, before)
 }
 
-// Look returns what an emitter has sent.
+// Look returns the messages that an emitter has sent.
 func (n *Network) Look(id int, s *Sight) error {
 	w := n.way(id)
 	w.mu.Lock()
@@ -195,7 +195,7 @@ func (n *Network) End(id int, _ *None) error {
 	return nil
 }
 
-// child is such a process, as its parent sees it.
+// child is a child process, for its parent.
 type child struct {
 	*rpc.Client
 	cmd *exec.Cmd
@@ -228,7 +228,7 @@ func (c *child) call(method string, args, reply any) error {
 	return c.Client.Call(childsName+"."+method, args, reply)
 }
 
-// end kills the child, be it stopped or not.
+// end kills the child, stopped or not.
 func (c *child) end() {
 	_ = c.cmd.Process.Kill()
 	_ = c.Client.Close()

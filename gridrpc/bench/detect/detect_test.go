@@ -21,8 +21,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestKilledAndStopped: one process of each is declared dead, through a network that loses
-// datagrams and is late. How soon is a figure, and no test.
+// TestKilledAndStopped: a killed and a stopped process are declared dead, through a network that
+// loses and delays datagrams. The test does not check the time.
 func TestKilledAndStopped(t *testing.T) {
 	b, err := newBed(promised, 1)
 	require.NoError(t, err)
@@ -35,8 +35,7 @@ func TestKilledAndStopped(t *testing.T) {
 	}
 }
 
-// TestNobodyDies: an emitter that lives sends more beats after a change of the network, and has a
-// period.
+// TestNobodyDies: a live emitter sends more beats after a change of the network, and has a period.
 func TestNobodyDies(t *testing.T) {
 	b, err := newBed(adaptive.QoS{Detection: 4 * adaptive.Second}, 1)
 	require.NoError(t, err)
@@ -62,7 +61,7 @@ func TestLag(t *testing.T) {
 	assert.Equal(t, at(210, 1, 1), after([]sample{at(0, 2, 2), at(210, 1, 1), at(300, 3, 3)}, 200))
 }
 
-// TestFollowRows: who was held for dead is told, and is in no figure.
+// TestFollowRows: an emitter that was declared dead is reported, and left out of all figures.
 func TestFollowRows(t *testing.T) {
 	list := []sample{{0, 100 * time.Millisecond, 100 * time.Millisecond}, {200, 50 * time.Millisecond, 50 * time.Millisecond}}
 	measured := adaptive.Network{Loss: 0.04, Variance: 1e-4}
@@ -74,8 +73,8 @@ func TestFollowRows(t *testing.T) {
 	assert.Equal(t, "10.0 ms", rows[5].found)
 }
 
-// TestAlone: in virtual time the period is shorter once the network is worse, and the rules come
-// near to what their configuration wants for the network as it is.
+// TestAlone: in virtual time the period becomes shorter on a worse network, and gets near to the
+// period of the configuration for the real network.
 func TestAlone(t *testing.T) {
 	a := newAlone(followed, 1)
 	for range history {
@@ -91,8 +90,8 @@ func TestAlone(t *testing.T) {
 	assert.Len(t, aloneRows(stories[0][:1], 2*goal), 2)
 }
 
-// TestKillRows: what is late is told with how late observer and network were, and what was never
-// declared is no time.
+// TestKillRows: a late declaration is reported with the delays of observer and network. A missing
+// declaration has no time.
 func TestKillRows(t *testing.T) {
 	text := &strings.Builder{}
 	printRows(text, killRows([]round{
@@ -117,14 +116,14 @@ kills,all,declared while they lived,3,
 `, text.String())
 }
 
-// TestMistakeRows: what is permitted follows from emitters, time and recurrence.
+// TestMistakeRows: the permitted number follows from emitters, time and recurrence.
 func TestMistakeRows(t *testing.T) {
 	rows := mistakeRows(tally{mistakes: 3, ended: 2, length: 80 * time.Millisecond}, plan{emitters: 8, span: time.Minute})
 	assert.Equal(t, row{"mistakes", "8 emitters, 1m0s", "wrong suspicions", "3", "16.0 at most"}, rows[0])
 	assert.Equal(t, "40.0 ms", rows[3].found)
 }
 
-// TestLateness: the longest of what overlaps with a span, from either side.
+// TestLateness: the result is the longest delay that overlaps with a span, from either side.
 func TestLateness(t *testing.T) {
 	l, begin := &lateness{}, time.Now()
 	at := func(ms int) time.Time { return begin.Add(time.Duration(ms) * time.Millisecond) }

@@ -13,16 +13,16 @@ import (
 )
 
 const (
-	// goal is within how many beats the period has to follow.
+	// goal is the number of beats within which the period must follow.
 	goal = 200
-	// history is how many beats have come before the network changes first.
+	// history is the number of beats before the first change of the network.
 	history = 300
-	// slack is by which factor the period may differ from the wanted one: the rules change it at a
+	// slack is the factor by which the period may differ from the requested one: the rules follow a
 	// change of a tenth.
 	slack = 1.12
 )
 
-// followed is the quality that is asked for where the period is to follow.
+// followed is the requested quality for the part "follow".
 var followed = adaptive.QoS{Detection: adaptive.Second}
 
 // A change is another weather, by name.
@@ -31,7 +31,7 @@ type change struct {
 	weather faultproxy.Weather
 }
 
-// stories are what networks do: each begins with fair weather and emitters that are new.
+// stories are sequences of changes of a network. Each begins with fair weather and new emitters.
 var stories = [][]change{
 	{{"jitter 2 -> 60 ms", fair(0, 60)}, {"jitter 60 -> 2 ms", fair(0, 2)}},
 	{{"loss 0 -> 5 %", fair(0.05, 2)}, {"loss 5 -> 0 %", fair(0, 2)}},
@@ -45,19 +45,19 @@ func fair(loss float64, jitter int) faultproxy.Weather {
 // A sample is the state of one emitter some beats after a change.
 type sample struct {
 	beat   int
-	sent   time.Duration // the period that it sends with
-	wanted time.Duration // what the configuration says for what is measured
+	sent   time.Duration // the period of its beats
+	wanted time.Duration // the period of the configuration for the measured network
 }
 
-// A trace is what one emitter did after a change. The first sample is from before.
+// A trace has the samples of one emitter after a change. The first sample is from before.
 type trace struct {
 	samples  []sample
 	measured adaptive.Network // at the end
-	mistaken bool             // it was held for dead meanwhile, and has begun anew: the trace says nothing
-	late     time.Duration    // by how much observer, network or emitter was late itself when that happened
+	mistaken bool             // it was declared dead meanwhile, and has begun again: the trace does not count
+	late     time.Duration    // the delay of observer, network or emitter at that time
 }
 
-// follow shows that the period follows what is measured.
+// follow shows that the period follows the measurements.
 func follow(p plan) (rows []row, err error) {
 	told, errs := make([][]row, len(stories)), make([]error, len(stories))
 	var wait sync.WaitGroup
@@ -92,7 +92,7 @@ func tell(p plan, story []change) (rows []row, err error) {
 	return rows, nil
 }
 
-// traceAll changes the weather of all, and watches each for so many beats.
+// traceAll changes the weather of all targets, and follows each for a number of beats.
 func traceAll(list []*target, w faultproxy.Weather, beats int) ([]trace, error) {
 	traces, errs := make([]trace, len(list)), make([]error, len(list))
 	var wait sync.WaitGroup
@@ -103,7 +103,7 @@ func traceAll(list []*target, w faultproxy.Weather, beats int) ([]trace, error) 
 	return traces, errors.Join(errs...)
 }
 
-// trace changes the weather, when there is a history, and watches for so many beats.
+// trace waits for a history, changes the weather, and follows the target for a number of beats.
 func (t *target) trace(w faultproxy.Weather, beats int) (tr trace, err error) {
 	if _, err := t.settle(min(history, beats)); err != nil {
 		return tr, err
@@ -141,7 +141,7 @@ func (t *target) trace(w faultproxy.Weather, beats int) (tr trace, err error) {
 	return tr, nil
 }
 
-// wanted returns the period that the configuration wants for what is measured.
+// wanted returns the period of the configuration for the measured network.
 func (t *target) wanted() time.Duration {
 	s, _ := adaptive.Configure(t.seen.Stats().Network, t.bed.qos, adaptive.Limits{})
 	return time.Duration(s.Period)
@@ -155,8 +155,7 @@ func predicted(w faultproxy.Weather, q adaptive.QoS) time.Duration {
 	return time.Duration(s.Period)
 }
 
-// lag returns for how many beats in a row an emitter had another period than the wanted one, at
-// most.
+// lag returns the largest number of beats in a row with another period than the wanted one.
 func lag(list []sample) (most int) {
 	since := -1
 	for _, s := range list {
@@ -172,7 +171,7 @@ func lag(list []sample) (most int) {
 	return most
 }
 
-// after returns the state so many beats after the change.
+// after returns the state a number of beats after the change.
 func after(list []sample, beats int) sample {
 	return list[slices.IndexFunc(list, func(s sample) bool { return s.beat >= beats })]
 }
@@ -206,7 +205,7 @@ func followRows(c change, traces []trace) (rows []row) {
 	return rows
 }
 
-// median returns the middle one, of an even number the greater of two.
+// median returns the middle value, for an even number the greater of the two.
 func median(list []time.Duration) time.Duration {
 	sorted := slices.Sorted(slices.Values(list))
 	return sorted[len(sorted)/2]

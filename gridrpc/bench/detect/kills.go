@@ -12,21 +12,20 @@ import (
 	"github.com/goulfm/goulfm/fd/beat"
 )
 
-// promised is the quality that is asked for where emitters are killed: the default but for the
-// time.
+// promised is the requested quality for the part "kills": the default except for the time.
 var promised = adaptive.QoS{Detection: adaptive.Second}
 
-// never is after how many detection times a death is not waited for any more.
+// never is the number of detection times after which the wait for a declaration ends.
 const never = 20
 
 // A round is one emitter that was killed or stopped.
 type round struct {
 	stopped  bool
 	took     time.Duration // until it was declared; 0: never
-	observer time.Duration // by how much the observer was late meanwhile
-	network  time.Duration // and the network
+	observer time.Duration // delay of the observer meanwhile
+	network  time.Duration // delay of the network
 	mistaken int           // wrong declarations before
-	early    bool          // the last of these was so close to the signal that there is no time to tell
+	early    bool          // the last of these was too close to the signal to measure a time
 }
 
 // kills shows that the detection time is held.
@@ -102,7 +101,7 @@ func (b *bed) kill(p plan, stop bool) (r round, err error) {
 	return r, t.awaitDeath(at, &r)
 }
 
-// awaitDeath waits for the declaration. One of a moment before the signal, which is read only now,
+// awaitDeath waits for the declaration. A declaration from before the signal that is read only now
 // was wrong.
 func (t *target) awaitDeath(at time.Time, r *round) (err error) {
 	giveUp := time.After(never * time.Duration(t.bed.qos.Detection))
@@ -125,7 +124,7 @@ func (t *target) awaitDeath(at time.Time, r *round) (err error) {
 	}
 }
 
-// killRows are what the rounds say beside the detection time.
+// killRows returns the results of the rounds beside the detection time.
 func killRows(all []round, detection time.Duration) (rows []row) {
 	mistaken, add := 0, func(of, what, found, asked string) { rows = append(rows, row{"kills", of, what, found, asked}) }
 	for _, kind := range []string{"killed", "stopped"} {

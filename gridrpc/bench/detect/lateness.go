@@ -6,20 +6,21 @@ import (
 )
 
 const (
-	// lateStep is how long a lateness sleeps at a time.
+	// lateStep is the time of each sleep.
 	lateStep = 10 * time.Millisecond
-	// lateLeast is from where on lateness is kept.
+	// lateLeast is the least delay that is recorded.
 	lateLeast = 2 * time.Millisecond
 )
 
-// A lateness sleeps and looks by how much it comes too late: so does all else in its process.
+// A lateness sleeps repeatedly, and records how much later it wakes. Everything else in its process
+// has the same delays.
 type lateness struct {
 	over chan struct{}
 	mu   sync.Mutex
 	late []late
 }
 
-type late struct{ from, to time.Time } // when it should have woken, and when it did
+type late struct{ from, to time.Time } // the planned and the real time of waking
 
 func startLateness() *lateness {
 	l := &lateness{over: make(chan struct{})}
@@ -50,8 +51,8 @@ func (l *lateness) note(due, now time.Time) {
 	l.late = append(l.late, late{due, now})
 }
 
-// worst returns the most by which this process was late at some moment between two. Times of other
-// processes have no monotonic clock, so it is the machine's wall clock that counts.
+// worst returns the largest delay of this process between two times. Times of other processes have
+// no monotonic clock, so all are of the wall clock of the machine.
 func (l *lateness) worst(from, to time.Time) (most time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -1,19 +1,19 @@
-// Command detect shows what the detector of silent processes (fd/adaptive, by the sockets of
-// fd/beat) does on a bad network: emitters are processes, one process observes
-// them, and all that they say to each other goes through a third one that loses datagrams, is late
-// by a drawn time, and now and then loses all (internal/net/faultproxy).
+// Command detect measures the detector of silent processes (fd/adaptive, with the sockets of
+// fd/beat) on a bad network. Emitters are processes, and one process observes them. Their datagrams
+// pass through a third process, which loses some, delays them by a random time, and sometimes loses
+// all (internal/net/faultproxy).
 //
 //	go run ./bench/detect                        # all three, a quarter of an hour
 //	go run ./bench/detect -only kills -rounds 50
 //	go run ./bench/detect -csv > detect.csv
 //
-// "follow": the network changes; whether the emitter's period is the one that the library's
-// configuration wants for what is measured, and for how many beats it was not. "kills": emitters
-// are killed or stopped at a random moment; how long until they are declared dead. "mistakes":
-// nobody dies; how many are suspected, and for how long.
+// "follow": the network changes. The figure is the number of beats for which the emitter's period
+// was not that of the library's configuration for the measured network. "kills": emitters are
+// killed or stopped at a random moment. The figure is the time until they are declared dead.
+// "mistakes": no emitter dies. The figures are the number of suspicions and their duration.
 //
-// All processes share a machine. Each looks by how much it is late itself, so that a reader can
-// tell the detector from the machine.
+// All processes share a machine. Each measures its own delay, so that a reader can distinguish
+// effects of the detector from those of the machine.
 package main
 
 import (
@@ -29,7 +29,7 @@ import (
 	"github.com/goulfm/goulfm/internal/net/faultproxy"
 )
 
-// plan is what the flags say.
+// plan has the values of the flags.
 type plan struct {
 	emitters int
 	beats    int
@@ -40,10 +40,10 @@ type plan struct {
 	weather  faultproxy.Weather
 }
 
-// A row is one line of the table: what was found, beside what was asked for or expected.
+// A row is one line of the table: a result, beside the requested or expected value.
 type row struct{ part, of, what, found, asked string }
 
-// parts are what can be shown, in order.
+// parts are the parts of the measurement, in order.
 var parts = []struct {
 	name string
 	run  func(plan) ([]row, error)
@@ -54,7 +54,7 @@ func main() {
 		serveChild()
 		return
 	}
-	p := plan{known: 150} // 100, and some
+	p := plan{known: 150} // above 100
 	flag.IntVar(&p.emitters, "emitters", 8, "emitters at a time; half of them for follow")
 	flag.IntVar(&p.beats, "beats", 500, "follow: beats after each change of the network")
 	flag.IntVar(&p.rounds, "rounds", 200, "kills: emitters that are killed (every other one) or stopped")

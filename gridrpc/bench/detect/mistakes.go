@@ -8,22 +8,22 @@ import (
 	"github.com/goulfm/goulfm/fd/beat"
 )
 
-// careless is the quality that is asked for where mistakes are counted: so many of them that
-// minutes show it.
+// careless is the requested quality for the part "mistakes": with so many wrong suspicions that
+// minutes show their rate.
 var careless = adaptive.QoS{Detection: 500 * adaptive.Millisecond, Recurrence: 30 * adaptive.Second, Duration: adaptive.Second}
 
-// machineAt is by how much a process may be late before a mistake of that time is called the
-// machine's, too.
+// machineAt is the delay of a process from which a simultaneous mistake is also attributed to the
+// machine.
 const machineAt = 50 * time.Millisecond
 
-// tally is what happened to one emitter that lives.
+// tally counts the events of one live emitter.
 type tally struct {
 	mistakes int // wrong suspicions
-	declared int // of these, so many became declarations
-	machine  int // of these, so many while a process of the three was late itself
-	ended    int // of these, so many ended by a beat
+	declared int // wrong suspicions that became declarations
+	machine  int // wrong suspicions while one of the three processes was late itself
+	ended    int // wrong suspicions that ended by a beat
 	length   time.Duration
-	kept     int // 1 if what is asked for is attainable, as the detector says at the end
+	kept     int // 1 if the detector reports at the end that the quality is attainable
 }
 
 // mistakes counts wrong suspicions.
@@ -70,7 +70,7 @@ func (s *tally) add(t tally) {
 	s.kept += t.kept
 }
 
-// count counts the mistakes about one emitter until a moment.
+// count counts the wrong suspicions of one emitter until a moment.
 func (t *target) count(until time.Time) (sum tally, err error) {
 	for len(t.news) > 0 { // of the time before
 		if _, err := t.again(<-t.news); err != nil {
@@ -113,8 +113,8 @@ func (t *target) count(until time.Time) (sum tally, err error) {
 	}
 }
 
-// lateness returns by how much one of observer, network and emitter was late in the detection time
-// before a moment.
+// lateness returns the largest delay of observer, network and emitter in the detection time before
+// a moment.
 func (t *target) lateness(at time.Time) (time.Duration, error) {
 	from := at.Add(-time.Duration(t.bed.qos.Detection))
 	observer, network, err := t.bed.machineLate(from, at)

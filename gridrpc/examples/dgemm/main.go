@@ -76,7 +76,7 @@ func multiply(ctx context.Context, c *server.Call, in *Request) (*Reply, error) 
 	return &Reply{Sum: sum, Error: deviation, Attempt: c.Attempt, Server: c.Server()}, nil
 }
 
-// fill returns a matrix of numbers below 1 that follow from the seed on any machine.
+// fill returns a matrix of numbers below 1, which follow from the seed on any machine.
 func fill(n int, seed uint64) blas64.General {
 	m := blas64.General{Rows: n, Cols: n, Stride: n, Data: make([]float64, n*n)}
 	x := seed*0x9e3779b97f4a7c15 + 1

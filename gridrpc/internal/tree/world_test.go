@@ -282,7 +282,7 @@ func (w *world) noCycle() {
 	}
 }
 
-// kill ends an incarnation. Its machine closes its streams, or is lost with it. In the second case
+// kill ends an incarnation. Its machine closes the streams, or is lost, too. In the second case
 // only observers find the death, later.
 func (w *world) kill(i int) {
 	dead := w.agents[i]
