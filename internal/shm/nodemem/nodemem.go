@@ -1,18 +1,19 @@
-// Package nodemem is the memory of agreements among processes of one node: onenode.Memory in the
-// blocks that a communicator has in the arenas of its members.
+// Package nodemem has the memory of agreements among processes of one node. It implements
+// onenode.Memory in the blocks of a communicator in the arenas of its members.
 //
-// A communicator has two series of agreements, and up to onenode.Slots of each open at a time.
-// All that decides lies in the block of the communicator's first member, also after its death:
+// A communicator has two series of agreements, and up to onenode.Slots of each open at a time. All
+// words that determine a decision are in the block of the communicator's first member, also after
+// its death:
 //
-//	| part of the first member's block        | what                                    | writer          |
+//	| part of the first member's block        | content                                 | writer          |
 //	| AgreementWords                          | a decision word of each agreement       | any, by a swap  |
 //	| AgreementLines: result                  | of those that are decided plainly       | any, the same   |
 //	| AgreementLines: line of each member     | number, call, flag                      | that member     |
 //	| AgreementLines: beside the lines        | contributions and values, if short      | that member     |
 //	| ContributionPart (of the member's own)  | contributions and values that are long  | that member     |
 //
-// The number of a line and the tag of a value name the communicator among all that ever had the
-// block: a slow member of an earlier one reads nothing of a later one.
+// The number of a line and the tag of a value identify the communicator among all that ever had the
+// block. So a slow member of an earlier communicator never reads data of a later one.
 package nodemem
 
 import (
@@ -23,17 +24,17 @@ import (
 
 // A Node is one process's access to the memory of its node, for all its communicators.
 type Node struct {
-	Me, Procs int // this process; for how many processes there is memory
-	// Block returns a part of the memory that a process keeps for the communicator of a
-	// context index.
+	Me, Procs int // this process, and the number of processes with memory
+	// Block returns a part of the memory of a process for the communicator with a context
+	// index.
 	Block func(proc int, index uint32, part segment.Part) segment.Region
 	// Published is set when this process publishes a contribution.
 	Published bool
-	// Touched are the groups of Teams for which this process has stored something since the owner
-	// has looked: the others are to look.
+	// Touched are the groups of Teams for which this process has stored a word since the owner
+	// last cleared the list. The other members must poll.
 	Touched []*commstate.Group
 
-	copied []byte // what Long or Value returned last
+	copied []byte // the latest result of Long or Value
 }
 
 // NewNode returns the access of process me.
@@ -41,13 +42,12 @@ func NewNode(me, procs int, block func(proc int, index uint32, part segment.Part
 	return Node{Me: me, Procs: procs, Block: block, copied: make([]byte, 0, copiedBytes)}
 }
 
-// The memory of agreements, all in the first member's block: decision words and the
-// revocation; then a line for the result of each agreement of both series; then for each
-// of them a line of each member, what the contribution of each has beside the line, and
-// the value that each offers. So who combines the contributions of 64 members touches few
-// pages for it, and not 64; and where members are few an agreement that reports a death,
-// the only kind that has all of these, finds them in a page that others have touched.
-// What is longer is in the member's own block: the contribution, then the value.
+// The layout in the first member's block: decision words and the revocation; then a line for the
+// result of each agreement of both series; then for each agreement a line of each member, the rest
+// of the contribution of each, and the value that each offers. So combining the contributions of 64
+// members touches few pages instead of 64. Only an agreement that reports a death uses all of these
+// parts. With few members they are in one page that other agreements have touched. Longer data is
+// in the member's own block: the contribution, then the value.
 const (
 	// Of a line.
 	lineSeq  = 0 // tag<<32 | number, stored last
@@ -64,13 +64,13 @@ const (
 	copiedBytes = 2 << 10
 )
 
-// ownBytes is what a member has for one agreement in its own block.
+// ownBytes returns the bytes of a member for one agreement in its own block.
 func ownBytes(procs int) int {
 	return segment.PartBytes(segment.ContributionPart, procs) / segment.AgreementsKept &^ (segment.Line - 1)
 }
 
-// Prepare tags the decision words of a block before anybody hears of the context
-// index, so that nobody takes what an earlier communicator left there for its own.
+// Prepare tags the decision words of a block before any other process learns of the context index.
+// So no process mistakes the words of an earlier communicator for its own.
 func (n *Node) Prepare(index uint32) {
 	r := n.Block(n.Me, index, segment.AgreementWords)
 	for k := range segment.AgreementsKept {
@@ -78,27 +78,26 @@ func (n *Node) Prepare(index uint32) {
 	}
 }
 
-// An Series is the memory of one series of one communicator as this member
-// sees it. It implements onenode.Memory.
+// A Series is the memory of one series of one communicator, for this member. It implements
+// onenode.Memory.
 type Series struct {
 	n     *Node
 	g     *commstate.Group
 	part  int
 	words segment.Region // of all series
 	lines segment.Region // of all series
-	// What an agreement has there: every line that is read asks where it stands.
+	// The bytes of an agreement in lines, cached because each read of a line needs them.
 	slotBytes int
-	// The same as words: to ask a Region for one takes as long as to store it.
+	// lines as words: a request to a Region for a word takes as long as a store to the word.
 	lineWords []uint64
 
-	// What the last look waited for: the word that was not yet as wanted, and its
-	// value then.
+	// The word on which the latest poll waits, and its value at that poll.
 	Awaits *uint64
 	Stale  uint64
 	none   uint64 // a word that never changes
 }
 
-// Open returns the memory of both series of a communicator that is being made.
+// Open returns the memory of both series of a communicator during its creation.
 func (n *Node) Open(g commstate.Group) *[2]Series {
 	mem := new([2]Series)
 	words := n.Block(g.Procs[0], g.Indices[0], segment.AgreementWords)
@@ -113,22 +112,21 @@ func (n *Node) Open(g commstate.Group) *[2]Series {
 	return mem
 }
 
-// place is the number of an agreement's place among those of both series.
+// place returns the number of an agreement's place among those of both series.
 func (m *Series) place(slot int) int { return m.part*onenode.Slots + slot }
 
-// line returns where the line of a member stands. It is the same place for every
-// communicator that has the block: so what one reads as the number of a line was never
-// written as anything else.
+// line returns the offset of the line of a member. The offset is the same for every communicator of
+// the block, so a word that is read as the number of a line was never written as other data.
 func (m *Series) line(member, slot int) int {
 	return m.slotAt(slot) + member*segment.Line
 }
 
-// slotAt returns where the lines of an agreement stand, and what belongs to it behind them.
+// slotAt returns the offset of the lines of an agreement and of the data after them.
 func (m *Series) slotAt(slot int) int {
 	return linesAt + m.place(slot)*m.slotBytes
 }
 
-// long returns the n bytes that a contribution has beside its line.
+// long returns the n bytes of a contribution that are not in its line.
 func (m *Series) long(member, slot, n int) []byte {
 	if n > segment.ContributionBytes {
 		return m.own(member, slot).Bytes(0, n)
@@ -137,36 +135,36 @@ func (m *Series) long(member, slot, n int) []byte {
 	return m.lines.Bytes(at, n)
 }
 
-// value returns where a member offers a value.
+// value returns the region in which a member offers a value.
 func (m *Series) value(member, slot int) segment.Region {
 	size := segment.ValueBytes(m.n.Procs)
 	at := m.slotAt(slot) + m.n.Procs*(segment.Line+segment.ContributionBytes) + member*size
 	return m.lines.Sub(at, size)
 }
 
-// Result returns the words that hold the result of an agreement that was decided
-// plainly: its number, stored last, and the flag. Whoever sees all lines may write
-// them; all write the same.
+// Result returns the words for the result of an agreement that was decided plainly: its number,
+// stored last, and the flag. Each member that sees all lines may write them; all write the same
+// values.
 func (m *Series) Result(seq uint64) (number, flag *uint64) {
 	at := m.place(int(seq%onenode.Slots)) * (segment.Line / 8)
 	return &m.lineWords[at], &m.lineWords[at+1]
 }
 
-// own returns what a member has for an agreement in its own block.
+// own returns the region of a member for an agreement in its own block.
 func (m *Series) own(member, slot int) segment.Region {
 	size := ownBytes(m.n.Procs)
 	return m.n.Block(m.g.Procs[member], m.g.Indices[member], segment.ContributionPart).Sub(m.place(slot)*size, size)
 }
 
-// longValue is where a value stands there that does not fit beside the lines.
+// longValue returns the region in own for a value that does not fit beside the lines.
 func (m *Series) longValue(member, slot int) segment.Region {
 	s, at := m.own(member, slot), (onenode.LongMax(m.n.Procs)+segment.Line-1)&^(segment.Line-1)
 	return s.Sub(at, s.Size()-at)
 }
 
-// Number is what a line holds whose contribution is there. The index is that of the
-// first member, in whose block the line is: it names the communicator among all that
-// ever had the block.
+// Number returns the number of a line with a contribution. It contains the index of the first
+// member, which has the block of the line, and so identifies the communicator among all of that
+// block.
 func (m *Series) Number(seq uint64) uint64 {
 	return uint64(m.g.Indices[0])<<32 | uint64(uint32(seq))
 }
@@ -177,8 +175,8 @@ func (m *Series) Publish(slot int, seq uint64, l onenode.Line, long []byte) {
 	w := m.lineWords[at/8:][:lineEnd/8]
 	word := &w[lineSeq/8]
 	if segment.Load64(word)>>32 != uint64(m.g.Indices[0]) {
-		// Of a communicator that is closed, though a slow member of it may still look:
-		// it must not take the old number for that of the new line.
+		// The line is of a closed communicator. A slow member of it may still poll, and must not
+		// mistake the old number for that of the new line.
 		segment.Store64(word, m.Number(0))
 	}
 	if len(long) > 0 {
@@ -227,8 +225,8 @@ func (m *Series) Offer(slot int, value []byte) {
 	writeValue(s, m.g.Indices[0], value)
 }
 
-// writeValue writes a value, or of one that is too long for its place the length. The
-// tag, stored last, names the communicator among all that ever had the block.
+// writeValue writes a value, or only the length of a value that is too long for its place. The tag,
+// stored last, identifies the communicator among all that ever had the block.
 func writeValue(s segment.Region, index uint32, value []byte) {
 	segment.Store64(s.Word(0), 0)
 	if len(value) <= s.Size()-valueHead {
@@ -247,8 +245,8 @@ func (m *Series) Value(member, slot int) []byte {
 	return b
 }
 
-// readValue reads what writeValue has written: nil if it is another communicator's, or
-// too long for its place.
+// readValue reads the value that writeValue wrote. It returns nil for a value of another
+// communicator, and for one that is too long for its place.
 func (m *Series) readValue(s segment.Region, index uint32) (b []byte, long bool) {
 	tag, n := uint64(index)+1, segment.Load64(s.Word(8))
 	if segment.Load64(s.Word(0)) != tag {
@@ -274,20 +272,20 @@ func (m *Series) Swap(slot int, old, new uint64) bool {
 	return segment.CompareAndSwap64(m.words.Word(8*m.place(slot)), old, new)
 }
 
-// Moved says whether what the last look waited for has changed.
+// Moved reports whether the word on which the latest poll waits has changed.
 func (m *Series) Moved() bool {
 	return m.Awaits == nil || segment.Load64(m.Awaits) != m.Stale
 }
 
-// Forget has the next look at this series be made whatever has moved.
+// Forget makes Moved return true until the next poll.
 func (m *Series) Forget() { m.Awaits = nil }
 
-// Settle keeps a series of which nothing is open from asking for looks.
+// Settle ends the effect of Forget in a series without open agreements.
 func (m *Series) Settle() {
 	if m.Awaits == nil {
 		m.Rest()
 	}
 }
 
-// Rest says that nothing is waited for.
+// Rest records that the series waits for no word.
 func (m *Series) Rest() { m.Awaits, m.Stale = &m.none, 0 }

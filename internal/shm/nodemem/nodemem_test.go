@@ -12,8 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// world are the processes of a node, and the memory of agreements that the members of one
-// communicator after another have.
+// world holds the processes of a node, with the memory of agreements for successive communicators.
 type world []*Node
 
 func newWorld(t *testing.T, n int) (w world) {
@@ -28,8 +27,8 @@ func newWorld(t *testing.T, n int) (w world) {
 	return w
 }
 
-// open returns the views of the members of a communicator of all processes, each of which
-// has drawn this context index.
+// open returns the views of the members of a communicator of all processes. Each process has drawn
+// this context index.
 func (w world) open(index uint32) (views []*Series) {
 	g := commstate.Group{Index: index}
 	for me, n := range w {
@@ -43,8 +42,8 @@ func (w world) open(index uint32) (views []*Series) {
 	return views
 }
 
-// TestContributionsOfAllLengths: what a member publishes and offers others read, whether
-// it stands beside the lines or is too long for that.
+// TestContributionsOfAllLengths: other members read the contributions and values of a member,
+// beside the lines or too long for that place.
 func TestContributionsOfAllLengths(t *testing.T) {
 	const n, writer, reader, slot = 150, 149, 1, 3
 	views := newWorld(t, n).open(2)
@@ -75,15 +74,15 @@ func TestContributionsOfAllLengths(t *testing.T) {
 	}
 }
 
-// TestBlockOfAnother: once another communicator has the blocks a slow member of the first
-// one reads nothing, short or long, whichever of the two wrote longer ones.
+// TestBlockOfAnother: once another communicator has the blocks, a slow member of the first one
+// reads no data, short or long, regardless of which communicator wrote longer data.
 func TestBlockOfAnother(t *testing.T) {
 	const n, slot, seq = 150, 1, 1
 	w := newWorld(t, n)
 	index := uint32(2)
 	for _, c := range []struct{ before, after int }{{1, 1}, {1, onenode.ValueMax(n)}, {onenode.ValueMax(n), 1}, {onenode.ValueMax(n), onenode.ValueMax(n)}} {
 		first := w.open(index)
-		index += segment.Blocks + 1 // one of the same blocks
+		index += segment.Blocks + 1 // a communicator with the same blocks
 		publish := func(views []*Series, size int) {
 			long := bytes.Repeat([]byte{1}, min(size, onenode.LongMax(n)))
 			views[5].Publish(slot, seq, onenode.Line{LongBytes: uint32(len(long))}, long)

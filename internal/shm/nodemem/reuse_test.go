@@ -11,10 +11,10 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/segment"
 )
 
-// TestCopyOfWhatIsOverwritten: a slow member copies a contribution, or a value, while its
-// owner writes that of the next communicator there. Here the copy itself is the writer: it
-// goes to where the number of the line, or the tag of the value, stands. Whoever does not
-// look at that again takes half of each for the whole.
+// TestCopyOfWhatIsOverwritten: a slow member copies a contribution, or a value, while its owner
+// writes that of the next communicator there. Here the copy itself is the writer: its destination
+// is the number of the line, or the tag of the value. A reader that does not check this word again
+// accepts half of each.
 func TestCopyOfWhatIsOverwritten(t *testing.T) {
 	const slot, seq, writer, reader = 1, 1, 2, 0
 	long := bytes.Repeat([]byte{0xAB}, 40)

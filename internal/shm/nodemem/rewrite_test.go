@@ -13,9 +13,9 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/segment"
 )
 
-// TestNoHalfLine: a slow member of a communicator that is closed looks before each store by
-// which the next one's contribution is written over its own's. It sees the old line, whole,
-// or none: never the old number with anything of the new line.
+// TestNoHalfLine: a slow member of a closed communicator polls before each store by which the next
+// communicator's contribution overwrites the old line. It reads the complete old line or none, and
+// never the old number with a part of the new line.
 func TestNoHalfLine(t *testing.T) {
 	defer failpoint.On(nil)
 	const slot, seq, writer = 1, 1, 2

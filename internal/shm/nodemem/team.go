@@ -5,13 +5,13 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/commstate"
 )
 
-// A Team is the memory of one series of a communicator on several nodes, for those of its members
-// that are on this one. It implements onenode.Memory: member i is the i-th of them. They wait for
-// different things, the leader for lines, the others for the decision word that it writes.
+// A Team is the memory of one series of a communicator on several nodes, for its members on this
+// node. It implements onenode.Memory: member i is the i-th of these members. The leader waits for
+// lines, and the other members wait for the decision word that the leader writes.
 type Team struct{ *Series }
 
-// TeamOf returns the group of those members of g that have these ranks, ascending, the own one
-// among them.
+// TeamOf returns the group of the members of g with these ranks, which ascend and include the own
+// rank.
 func TeamOf(g *commstate.Group, ranks []int) commstate.Group {
 	t := commstate.Group{UID: g.UID, Index: g.Index}
 	for i, r := range ranks {
@@ -23,8 +23,8 @@ func TeamOf(g *commstate.Group, ranks []int) commstate.Group {
 	return t
 }
 
-// TeamTag is what the decision words of a team begin with: where the first member came later than
-// the job, in new memory that nobody has prepared, nothing.
+// TeamTag returns the tag of the decision words of a team. It is 0 if the first member came later
+// than the job, because its new memory was not prepared.
 func TeamTag(t *commstate.Group, cameLater func(proc int) bool) uint32 {
 	if t.Indices[0] == commstate.SpawnedIndex && cameLater(t.Procs[0]) {
 		return 0
@@ -38,8 +38,7 @@ func (t Team) Publish(slot int, seq uint64, l onenode.Line, long []byte) {
 	t.touch()
 }
 
-// Word implements onenode.Memory: it is what this member waits for, unless it looks for a line
-// after that.
+// Word implements onenode.Memory. This member waits on the word, unless it reads a line afterwards.
 func (t Team) Word(slot int) uint64 {
 	t.Awaits = t.words.Word(8 * t.place(slot))
 	t.Stale = t.Series.Word(slot)

@@ -1,3 +1,3 @@
-// Package pidfd holds processes by descriptors of the kernel (Linux 5.3). A pidfd means one process
-// for ever, whoever is its parent and whatever becomes of its number.
+// Package pidfd refers to processes by descriptors of the kernel (Linux 5.3). A pidfd refers to one
+// process for ever, for any parent and also after its pid is used again.
 package pidfd

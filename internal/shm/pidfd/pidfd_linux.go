@@ -15,8 +15,8 @@ type Handle struct {
 	raw  syscall.RawConn
 }
 
-// New takes over a pidfd. One that does not block is waited for without a thread of its own.
-// An error is the operating system's, and has closed it.
+// New takes ownership of a pidfd. It makes the pidfd nonblocking, so that Wait needs no thread of
+// its own. After an error, which is that of the operating system, the pidfd is closed.
 func New(fd int) (*Handle, error) {
 	unix.CloseOnExec(fd)
 	if err := unix.SetNonblock(fd, true); err != nil {
@@ -32,8 +32,8 @@ func New(fd int) (*Handle, error) {
 	return &Handle{file, raw}, nil
 }
 
-// Wait returns true when nothing of the process runs any more: it is reaped, or a zombie. False:
-// the handle was closed.
+// Wait returns true when the process has ended: it is reaped, or a zombie. Wait returns false if
+// the handle was closed before.
 func (h *Handle) Wait() (ended bool) {
 	if err := h.raw.Read(func(fd uintptr) bool { ended = hasEnded(int(fd), 0); return ended }); err != nil {
 		_ = h.raw.Control(func(fd uintptr) { ended = hasEnded(int(fd), -1) })
@@ -41,7 +41,8 @@ func (h *Handle) Wait() (ended bool) {
 	return ended
 }
 
-// hasEnded looks whether a process has ended, for so many milliseconds; -1: until it has.
+// hasEnded waits at most ms milliseconds for the end of a process, or without a limit for -1, and
+// reports whether the process has ended.
 func hasEnded(fd, ms int) bool {
 	for {
 		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, ms)
@@ -56,17 +57,17 @@ func (h *Handle) Signal(sig syscall.Signal) {
 	_ = h.raw.Control(func(fd uintptr) { _ = unix.PidfdSendSignal(int(fd), sig, nil, 0) })
 }
 
-// Close lets go of the process.
+// Close releases the handle.
 func (h *Handle) Close() { h.file.Close() }
 
-// How long the parent of a process may take to reap it, until its status counts as unknown.
+// Bounds of the wait until the parent has reaped a process. After it the status counts as unknown.
 const (
 	reapMax   = 200 * time.Millisecond
 	reapLooks = 100
 )
 
-// Status is how a process has ended that has, once its parent has reaped it. False: nobody can
-// tell; kernels before 6.15 do not.
+// Status returns the wait status of an ended process, once its parent has reaped it. known is false
+// if the status cannot be read, as on kernels before 6.15.
 func (h *Handle) Status() (status syscall.WaitStatus, known bool) {
 	for range reapLooks {
 		info := unix.PidfdInfo{Mask: unix.PIDFD_INFO_EXIT}
@@ -78,7 +79,7 @@ func (h *Handle) Status() (status syscall.WaitStatus, known bool) {
 		case info.Mask&unix.PIDFD_INFO_EXIT != 0:
 			return syscall.WaitStatus(info.Exit_code), true
 		}
-		time.Sleep(reapMax / reapLooks) // nobody has reaped it yet
+		time.Sleep(reapMax / reapLooks) // not reaped yet
 	}
 	return 0, false
 }

@@ -13,14 +13,14 @@ type Handle struct{}
 // New fails.
 func New(int) (*Handle, error) { return nil, errors.ErrUnsupported }
 
-// Wait is never called, as the methods below.
+// Wait is never called, like the methods below.
 func (*Handle) Wait() bool { return false }
 
-// Signal does nothing.
+// Signal has no effect.
 func (*Handle) Signal(syscall.Signal) {}
 
-// Close does nothing.
+// Close has no effect.
 func (*Handle) Close() {}
 
-// Status knows nothing.
+// Status returns false.
 func (*Handle) Status() (syscall.WaitStatus, bool) { return 0, false }

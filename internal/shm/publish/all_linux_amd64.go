@@ -14,20 +14,21 @@ const (
 	registerGlobalExpedited = 1 << 2
 )
 
-// Register says whether FenceAll of other processes reaches this one from now on: then it
-// need not Fence.
+// Register reports whether FenceAll of other processes reaches this one from now on, so that this
+// process needs no Fence.
 func Register() bool { return membarrier(registerGlobalExpedited) }
 
-// FenceAll is Fence for all processes that have registered, whatever they do just now; it
-// takes microseconds, and interrupts them. It says whether the kernel did it. So of two,
-// only the one that seldom has to need wait for its own stores:
+// FenceAll is a Fence in all processes that have registered, at any point of their execution. It
+// takes microseconds, interrupts these processes, and reports whether the kernel did it. So of two
+// processes only the one with the rare case must wait for its own stores:
 //
-//	often                    seldom
+//	frequent                 rare
 //	publishes                publishes
-//	looks at the other's     FenceAll
-//	                         looks at the other's
+//	loads the other's word   FenceAll
+//	                         loads the other's word
 //
-// One at least sees the other's: who looks before the FenceAll has published before it.
+// At least one of them sees the other's word: if the frequent one loads before the FenceAll, it has
+// published before the FenceAll, too.
 func FenceAll() bool { return membarrier(globalExpedited) }
 
 func membarrier(command uintptr) bool {

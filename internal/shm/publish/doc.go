@@ -1,6 +1,5 @@
-// Package publish stores a word after all that was stored before it, without a wait until
-// others see it; Fence is that wait, where something is loaded afterwards that must not
-// have been loaded before, and FenceAll has all others make it. Go's atomic stores are
-// both at once: on amd64 a locked instruction, which takes until the line is this
-// processor's.
+// Package publish stores a word after all earlier stores, without a wait until others see it. Fence
+// is this wait, for a later load that must not be executed before the store. FenceAll makes all
+// other processes wait. Go's atomic stores do both: on amd64 they are locked instructions, which
+// take until this processor owns the cache line.
 package publish

@@ -4,13 +4,13 @@ package publish
 
 import "sync/atomic"
 
-// Word stores v at p: a plain store, which this processor makes after all loads and stores
-// before it. It is in assembly so that the compiler cannot move it.
+// Word stores v at p: a plain store, which this processor executes after all earlier loads and
+// stores. It is in assembly so that the compiler cannot move it.
 //
 //go:noescape
 func Word(p *uint64, v uint64)
 
-// Fence returns when all others can see what has been published before it.
+// Fence returns when all others can see all words published before it.
 func Fence() {
 	var here uint32
 	atomic.AddUint32(&here, 1)

@@ -7,12 +7,12 @@ import "sync/atomic"
 // Word stores v at p.
 func Word(p *uint64, v uint64) { atomic.StoreUint64(p, v) }
 
-// Fence returns when all others can see what has been published before it: atomic stores
-// and loads of Go are in one order already.
+// Fence returns when all others can see all words published before it. It has no effect: Go's
+// atomic stores and loads already have one order.
 func Fence() {}
 
-// Register says whether FenceAll of other processes reaches this one: there is no need.
+// Register returns true: this process needs no Fence.
 func Register() bool { return true }
 
-// FenceAll is Fence for all processes that have registered. It says whether it was done.
+// FenceAll returns true: no process needs a Fence.
 func FenceAll() bool { return true }

@@ -8,14 +8,14 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/longtest"
 )
 
-// TestPublishedBeforeAFence: of two who each store and then look whether the other has, with
-// a Fence between, one at least sees the other's store. Without the Fence both miss it
-// within a few thousand rounds where stores wait in a buffer.
+// TestPublishedBeforeAFence: two goroutines each store a word, Fence, and load the other's word. At
+// least one sees the other's store. Without the Fence both miss it within a few thousand rounds, on
+// processors with a store buffer.
 func TestPublishedBeforeAFence(t *testing.T) {
 	oneSees(t, longtest.N(20_000, 200_000), [2]func(){Fence, Fence})
 }
 
-// TestFenceAllIsForBoth: it is enough that one of them makes a FenceAll.
+// TestFenceAllIsForBoth: a FenceAll of one of the two is enough.
 func TestFenceAllIsForBoth(t *testing.T) {
 	if !Register() || !FenceAll() {
 		t.Skip("the kernel has no membarrier")
@@ -23,7 +23,7 @@ func TestFenceAllIsForBoth(t *testing.T) {
 	oneSees(t, 20_000, [2]func(){func() {}, func() { FenceAll() }})
 }
 
-// oneSees has two store and look whether the other has, with a fence of theirs between.
+// oneSees makes two goroutines store a word and load the other's, with the given fences in between.
 func oneSees(t *testing.T, rounds int, fence [2]func()) {
 	var words [2]struct {
 		v uint64
@@ -53,7 +53,7 @@ func oneSees(t *testing.T, rounds int, fence [2]func()) {
 	}
 }
 
-// TestPublishedInOrder: whoever sees a published word sees what was published before it.
+// TestPublishedInOrder: a reader that sees a published word sees all words published before it.
 func TestPublishedInOrder(t *testing.T) {
 	const rounds = 500_000
 	var data, word uint64
@@ -72,7 +72,7 @@ func TestPublishedInOrder(t *testing.T) {
 	}
 }
 
-// yieldAfter lets others run where there is one processor.
+// yieldAfter lets other goroutines run on a single processor.
 func yieldAfter(spins int) {
 	if spins%1000 == 999 {
 		runtime.Gosched()

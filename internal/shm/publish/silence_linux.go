@@ -13,23 +13,22 @@ const (
 	silenceRegisterExpedited = 1 << 2
 )
 
-// Silenceable has Silence of other processes reach this one, and says whether the kernel knows
-// how. It takes milliseconds the first time.
+// Silenceable makes Silence of other processes reach this one, and reports whether the kernel
+// supports that. The first call takes milliseconds.
 func Silenceable() bool { return barrier(silenceRegisterExpedited) }
 
-// Silence returns when no thread of a process that is being killed stores anything any more,
-// if that process was Silenceable and the first of its threads has ended. It says whether the
-// kernel did it; then it took microseconds, or, where it has no fast way, tens of milliseconds.
+// Silence returns when no thread of a killed process can store any more, if the process was
+// Silenceable and its first thread has ended. It reports whether the kernel did it. It takes
+// microseconds, or tens of milliseconds on kernels without the fast command.
 //
-// A signal that kills is pending in every thread of a process before the first of them ends. The
-// kernel interrupts each thread that runs just now, and one with such a signal does not
-// return to its program:
+// A fatal signal is pending in every thread of a process before the first thread ends. The kernel
+// interrupts each running thread, and a thread with such a signal does not return to its program:
 //
 //	thread 1 of the killed   marked as ended
 //	thread 2 of it           stores          interrupted, ends
-//	this process             sees the mark   Silence            looks: nothing comes after that
+//	this process             sees the mark   Silence            loads: no later store follows
 //
-// It is no fence for stores of the kernel's own, as those of process_vm_writev.
+// It is no fence for stores by the kernel, such as those of process_vm_writev.
 func Silence() bool { return barrier(silenceExpedited) || barrier(silenceGlobal) }
 
 func barrier(command uintptr) bool {

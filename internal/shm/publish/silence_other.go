@@ -2,9 +2,8 @@
 
 package publish
 
-// Silenceable says whether Silence of other processes reaches this one: never.
+// Silenceable returns false: Silence of other processes never reaches this one.
 func Silenceable() bool { return false }
 
-// Silence returns when no thread of a process that is being killed stores anything any more. It
-// says whether the kernel did it: never.
+// Silence returns false: it has no effect here.
 func Silence() bool { return false }
