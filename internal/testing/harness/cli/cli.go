@@ -1,5 +1,5 @@
-// Package cli is how the programs of bench begin and end: their flags, what they do when
-// these are wrong, an interrupt, an error.
+// Package cli handles the start and the end of the programs of bench: flags, wrong flags,
+// interrupts and errors.
 package cli
 
 import (
@@ -24,9 +24,8 @@ func Flags(program, usage string, out io.Writer) *flag.FlagSet {
 	return fs
 }
 
-// Verdict says whether a program ends when it has read its flags with that error, and
-// with which exit code: 0 if it was asked for help, 2 if something is wrong with them,
-// which it says to errs.
+// Verdict reports whether a program ends after its flags were read with that error, and returns the
+// exit code: 0 after a request for help, 2 for wrong flags, which it prints to errs.
 func Verdict(program string, err error, errs io.Writer) (code int, ends bool) {
 	switch {
 	case err == nil:
@@ -38,7 +37,7 @@ func Verdict(program string, err error, errs io.Writer) (code int, ends bool) {
 	return 2, true
 }
 
-// Check ends this program if Verdict says so.
+// Check ends this program if Verdict reports an end.
 func Check(program string, err error) {
 	if code, ends := Verdict(program, err, os.Stderr); ends {
 		os.Exit(code)

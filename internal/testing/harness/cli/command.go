@@ -10,14 +10,15 @@ import (
 // A Command is one of several of a program, with a folder of its own below the program's.
 type Command struct {
 	Name string
-	Job  bool   // each rank of a job runs it; else it starts jobs of its own
+	Job  bool   // each rank of a job runs it; otherwise it starts jobs itself
 	Does string // one line
 	Main func(args []string)
 }
 
-// Commands is the main function of a program that has these commands: it runs the one
-// that the first argument names, with what follows. about is what the program is for. Asked
-// for help it lists them; without a command that it has it does so and ends with exit code 2.
+// Commands is the main function of a program with these commands. It runs the command that the
+// first argument names, with the other arguments. about is the purpose of the program. After a
+// request for help it lists the commands; without a known command it does the same and ends with
+// exit code 2.
 func Commands(program, about string, all []Command) {
 	c, code := choose(program, about, all, os.Args[1:], os.Stdout, os.Stderr)
 	if c == nil {
@@ -26,7 +27,7 @@ func Commands(program, about string, all []Command) {
 	c.Main(os.Args[2:])
 }
 
-// choose returns the command that the arguments name, or else the exit code.
+// choose returns the command that the arguments name, or the exit code.
 func choose(program, about string, all []Command, args []string, out, errs io.Writer) (c *Command, code int) {
 	if len(args) > 0 {
 		if slices.Contains([]string{"-h", "-help", "--help", "help"}, args[0]) {
@@ -58,8 +59,8 @@ func list(program, about string, all []Command, out io.Writer) {
 	}
 }
 
-// Folders says how a table of commands differs from the folders below the program's, or
-// nothing. It is for the test of the table.
+// Folders returns the difference between a table of commands and the folders below that of the
+// program, or "". The test of the table calls it.
 func Folders(dir string, all []Command) string {
 	var have, want []string
 	entries, err := os.ReadDir(dir)

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Flags are what every driver is asked.
+// Flags are the flags of every driver.
 type Flags struct {
 	Jobs, First int
 	Seed        uint64
@@ -20,7 +20,7 @@ type Flags struct {
 	Verbose     bool
 }
 
-// Register declares them; jobs is what the driver calls its number of jobs.
+// Register declares the flags. jobs is the driver's name of the flag for the number of jobs.
 func (f *Flags) Register(fs *flag.FlagSet, jobs string, count int) {
 	fs.IntVar(&f.Jobs, jobs, count, "how many jobs are run")
 	fs.IntVar(&f.First, "first", 0, "number of the first job")
@@ -31,7 +31,7 @@ func (f *Flags) Register(fs *flag.FlagSet, jobs string, count int) {
 	fs.BoolVar(&f.Verbose, "v", false, "a line for every job")
 }
 
-// Check completes the flags, or says what is wrong with them.
+// Check sets defaults, and returns an error for wrong flags.
 func (f *Flags) Check() error {
 	if f.Jobs < 1 || f.First < 0 || f.Timeout <= 0 {
 		return fmt.Errorf("want at least one job, -first from 0 up and -timeout above 0 (-h for help)")
@@ -40,7 +40,7 @@ func (f *Flags) Check() error {
 	return nil
 }
 
-// Seed is the given one, or one by chance if that is 0.
+// Seed returns the given seed, or a random one if it is 0.
 func Seed(given uint64) uint64 {
 	for given == 0 {
 		given = rand.Uint64N(1 << 32)
@@ -48,34 +48,34 @@ func Seed(given uint64) uint64 {
 	return given
 }
 
-// SeedOf is the seed of a job: another one for each.
+// SeedOf returns the seed of a job, different for each job.
 func (f *Flags) SeedOf(number int) uint64 {
 	return rand.New(rand.NewPCG(f.Seed, uint64(number))).Uint64()
 }
 
-// A Job is one to run.
+// A Job describes one job.
 type Job struct {
 	N      int
 	Launch []string               // flags of the launcher
 	Args   []string               // of the ranks
-	Again  string                 // flags of the driver, besides the seed, by which it runs this job again
-	Check  func(r *Result) string // what else is wrong with a job whose end was right
+	Again  string                 // flags of the driver, besides the seed, to run this job again
+	Check  func(r *Result) string // returns further mistakes of a job with a right end
 	Note   func(r *Result) string // for the line of -v; may be nil
 }
 
-// Kill are flags of the launcher by which it kills a rank at a moment, as "3ms" after the
-// start or "step=20", when the rank comes to that point.
+// Kill returns flags of the launcher that kill a rank at a moment, such as "3ms" after the start,
+// or "step=20", when the rank reaches that mark.
 func Kill(rank int, moment string) []string {
 	return []string{"--kill", fmt.Sprintf("%d@%s", rank, moment)}
 }
 
 const (
-	wrongMax = 20              // then it is enough
-	progress = 3 * time.Second // between two lines that tell how far it is
+	wrongMax = 20              // wrong jobs after which the loop ends
+	progress = 3 * time.Second // between two lines about the progress
 )
 
-// Loop runs jobs one after the other. Of each that is wrong it prints all there is to
-// say, and how to run it again.
+// Loop runs jobs one after the other. For each wrong job it prints the whole log, and the command
+// to run the job again.
 func (f *Flags) Loop(p *Place, out io.Writer, draw func(number int) Job) *Tally {
 	t := &Tally{start: time.Now()}
 	told := t.start
@@ -110,7 +110,7 @@ type Tally struct {
 	Jobs, Right int
 	Hangs       int
 	Broken      int // a promise, found by a rank or by the driver
-	Failed      int // others that are not right
+	Failed      int // other wrong jobs
 	Leftovers   int // processes, files and shared memory
 	Deaths      int
 	times       []time.Duration
@@ -118,7 +118,7 @@ type Tally struct {
 	took        time.Duration
 }
 
-// add counts a job and says what is wrong with it.
+// add counts a job, and returns its mistake or "".
 func (t *Tally) add(r *Result, check func(*Result) string) string {
 	t.Jobs++
 	t.Deaths += len(r.Deaths())
@@ -148,7 +148,7 @@ func (t *Tally) Print(out io.Writer) {
 	fmt.Fprintf(out, "a job took %s; all %v\n", Spread(t.times), t.took.Round(time.Millisecond))
 }
 
-// Spread prints median, the place of 99 in 100, and the largest of some durations.
+// Spread formats the median, the 0.99 quantile and the maximum of some durations.
 func Spread(all []time.Duration) string {
 	if len(all) == 0 {
 		return "nothing"
@@ -158,7 +158,7 @@ func Spread(all []time.Duration) string {
 	return fmt.Sprintf("%v (median), %v (99 in 100), %v (largest)", at(50), at(99), at(100))
 }
 
-// Code is the exit code of the driver.
+// Code returns the exit code of the driver.
 func (t *Tally) Code() int {
 	if t.Right == t.Jobs {
 		return 0

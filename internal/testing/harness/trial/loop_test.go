@@ -48,7 +48,7 @@ func TestSeed(t *testing.T) {
 	}
 }
 
-// A script stands in for the launcher: it ends as its last argument says.
+// A script stands in for the launcher: its exit code is its last argument.
 func TestLoop(t *testing.T) {
 	p := place(t, "for last; do :; done\necho 'so it was'\nexit $last\n")
 	f := Flags{Jobs: 4, First: 10, Seed: 7, Verbose: true, Launch: "--agree era"}

@@ -8,19 +8,19 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/harness/cli"
 )
 
-// A Program is a driver and the ranks of its jobs; O is what its flags say.
+// A Program is a driver and the ranks of its jobs. O holds the values of its flags.
 type Program[O any] struct {
 	Name  string
 	Parse func(args []string, out io.Writer) (O, error)
-	// Rank is all that a rank does; it says false if this is the driver. It is nil if the
-	// ranks are another program.
+	// Rank runs a rank, and returns false in the driver. It is nil if the ranks are another
+	// program.
 	Rank func(o O) bool
 	// Drive runs the jobs and returns the exit code.
 	Drive func(o O, out io.Writer) (int, error)
 }
 
-// Main runs such a program, or such a command of one. Exit codes: 2 for wrong flags, 3 if no
-// job could be run, else what Drive says.
+// Main runs the program, or the command of a program. The exit code is 2 for wrong flags, 3 if no
+// job could be run, and otherwise that of Drive.
 func (p Program[O]) Main(args []string) {
 	if code := p.run(args, os.Stdout, os.Stderr); code != 0 {
 		os.Exit(code)

@@ -16,11 +16,11 @@ func (b *broken) Error() string { return b.text }
 // Broken is the error of a rank that has found a broken promise.
 func Broken(format string, args ...any) error { return &broken{fmt.Sprintf(format, args...)} }
 
-// IsBroken says whether err is one of Broken.
+// IsBroken reports whether err is an error of Broken.
 func IsBroken(err error) bool { return errors.As(err, new(*broken)) }
 
-// Rank guards the body of a rank. Whoever finds a broken promise ends the job: the
-// others' going on would make it look like one more death.
+// Rank guards the body of a rank. A rank that finds a broken promise ends the job. If the others
+// continued, the end of this rank would look like one more death.
 func Rank[C interface {
 	Rank() int
 	Abort(code int)
@@ -35,8 +35,8 @@ func Rank[C interface {
 	}
 }
 
-// Die is SIGKILL from inside.
+// Die kills this process by SIGKILL.
 func Die() {
 	_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
-	select {} // it is on its way
+	select {} // until the signal arrives
 }

@@ -1,6 +1,6 @@
-// Package trial runs jobs under the launcher, one after the other, for drivers that
-// kill ranks: what each printed, who died in it, whether it hung, and what it left
-// behind. A driver and the ranks of its jobs are one program.
+// Package trial runs jobs under the launcher, one after the other, for drivers that kill ranks. The
+// result has the output of the job, the deaths, a hang, and the leftovers. A driver and the ranks
+// of its jobs are one program.
 package trial
 
 import (
@@ -21,11 +21,10 @@ import (
 // CodeWrong is the exit code of a job in which a rank has found a broken promise.
 const CodeWrong = 77
 
-// BrokenPromise is what Judge says of one.
+// BrokenPromise is the result of Judge for a broken promise.
 const BrokenPromise = "a broken promise"
 
-// A Place is where jobs run: a folder of its own, by which their processes and files
-// are known.
+// A Place is a folder for jobs, which identifies their processes and files.
 type Place struct {
 	Goulfm  string        // the launcher
 	Self    string        // the program of the ranks: a copy of this one, until another is set
@@ -35,8 +34,7 @@ type Place struct {
 	tmp     string // where the launcher and the ranks find TMPDIR
 }
 
-// Open makes a place. What the ranks run is a copy of this program; the launcher is
-// built if none is given.
+// Open makes a place. The ranks run a copy of this program. The launcher is built if none is given.
 func Open(name, goulfm string, timeout time.Duration) (*Place, error) {
 	dir, err := os.MkdirTemp("", name)
 	if err != nil {
@@ -50,7 +48,7 @@ func Open(name, goulfm string, timeout time.Duration) (*Place, error) {
 	return p, nil
 }
 
-// fill puts into a new place what belongs there.
+// fill creates the folders and programs of a new place.
 func (p *Place) fill() error {
 	if err := os.Mkdir(p.tmp, 0o700); err != nil {
 		return err
@@ -66,8 +64,8 @@ func (p *Place) fill() error {
 	return err
 }
 
-// Build compiles a program of this module, as "examples/heat", and returns its file,
-// which Close removes.
+// Build compiles a program of this module, such as "examples/heat", and returns its file, which
+// Close removes.
 func (p *Place) Build(program string) (file string, err error) { return p.BuildTagged(program, "") }
 
 // BuildTagged is Build with build tags, for which it makes another file.
@@ -96,23 +94,23 @@ func copySelf(to string) error {
 // Close removes the place.
 func (p *Place) Close() { os.RemoveAll(p.dir) }
 
-// A Result is what came of a job.
+// A Result is the result of a job.
 type Result struct {
 	Command        string
 	Stdout, Stderr string
 	Took           time.Duration
-	CPU            time.Duration // of the launcher and of all that it has waited for
+	CPU            time.Duration // of the launcher and of its reaped children
 	Hung           bool
 	Err            error    // of the launcher's process
 	Left           []string // processes, files and shared memory
 }
 
-// graceMax is how long a launcher may take to end a job that was too long.
+// graceMax bounds the time that a launcher may take to end a job after its timeout.
 const graceMax = 10 * time.Second
 
-// Run runs a job of n ranks and waits for its end; flags go to the launcher, args to
-// the ranks. When the time is up the launcher itself says who waits for whom; if that
-// does not help, it is killed with all its children.
+// Run runs a job of n ranks and waits for its end. The launcher gets flags, the ranks get args.
+// After the timeout the launcher reports the waits of all ranks. If it does not end then, it is
+// killed with all its children.
 func (p *Place) Run(n int, flags, args []string) Result {
 	argv := append([]string{"run", "--report", "json", "-n", strconv.Itoa(n), "--timeout", p.Timeout.String()}, flags...)
 	argv = append(append(argv, p.Self), args...)
@@ -130,7 +128,7 @@ func (p *Place) Run(n int, flags, args []string) Result {
 		return Result{Command: cmd.String(), Err: err}
 	}
 	pid := cmd.Process.Pid
-	// A launcher that hangs says where, by the runtime's stacks, before it is killed.
+	// A launcher that hangs prints its stacks before it is killed.
 	tell := time.AfterFunc(p.Timeout+graceMax, func() { _ = syscall.Kill(pid, syscall.SIGABRT) })
 	stop := time.AfterFunc(p.Timeout+graceMax+time.Second, func() { _ = syscall.Kill(-pid, syscall.SIGKILL) })
 	err := cmd.Wait()
@@ -143,8 +141,8 @@ func (p *Place) Run(n int, flags, args []string) Result {
 	return r
 }
 
-// leftovers lists what a finished job has left. What it finds it removes, so that the
-// next job is judged by its own.
+// leftovers lists and removes the leftovers of a finished job, so that the next job is judged by
+// its own.
 func (p *Place) leftovers(shmBefore map[string]bool) (left []string) {
 	for _, pid := range p.processes() {
 		left = append(left, fmt.Sprint("process ", pid))
@@ -156,7 +154,7 @@ func (p *Place) leftovers(shmBefore map[string]bool) (left []string) {
 		os.RemoveAll(filepath.Join(p.tmp, name))
 	}
 	for name := range names("/dev/shm") {
-		if !shmBefore[name] && strings.HasPrefix(name, "goulfm") { // other libraries come and go
+		if !shmBefore[name] && strings.HasPrefix(name, "goulfm") { // other libraries create and remove files, too
 			left = append(left, "shared memory "+name)
 		}
 	}
@@ -164,8 +162,8 @@ func (p *Place) leftovers(shmBefore map[string]bool) (left []string) {
 	return left
 }
 
-// processes finds those that have our TMPDIR, whatever they run: nobody else knows it.
-// Where there is no /proc it finds none.
+// processes returns all processes with the TMPDIR of this place, for any program: no other process
+// has it. Without /proc it finds none.
 func (p *Place) processes() (pids []int) {
 	ours := []byte("TMPDIR=" + p.tmp + "\x00")
 	for name := range names("/proc") {
@@ -180,9 +178,8 @@ func (p *Place) processes() (pids []int) {
 	return pids
 }
 
-// await waits until a process that was killed is gone, or is a zombie, which has no
-// program: on a busy machine it may take a while to die, and the next job would be
-// blamed for it.
+// await waits until a killed process has ended or is a zombie, which has no program. On a busy
+// machine its death may take a while, and it would count as a leftover of the next job.
 func (p *Place) await(pid int) {
 	for end := time.Now().Add(graceMax); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		if _, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid)); err != nil {
@@ -207,7 +204,7 @@ type Event struct {
 	Rank      int     `json:"rank"`
 	Ranks     []int   `json:"ranks"`
 	Cause     string  `json:"cause"`
-	By        string  `json:"by"`      // how it was found
+	By        string  `json:"by"`      // the evidence
 	Planned   string  `json:"planned"` // the moment that --kill named, if it was that
 	LatencyMs float64 `json:"latencyMs"`
 	Size      string  `json:"size"`
@@ -217,7 +214,7 @@ type Event struct {
 // Killed is the cause of a death by SIGKILL.
 const Killed = "killed (SIGKILL)"
 
-// Events lists what the launcher reported of one kind, in the order of the report.
+// Events lists the events of one kind in the launcher's report, in order.
 func (r *Result) Events(kind string) (all []Event) {
 	for line := range strings.Lines(r.Stderr) {
 		var ev Event
@@ -231,8 +228,8 @@ func (r *Result) Events(kind string) (all []Event) {
 // Deaths lists the deaths of ranks.
 func (r *Result) Deaths() []Event { return r.Events("death") }
 
-// Judge says what is wrong with a job, or nothing: whatever the driver, a job has to
-// end in time with exit code 0, to lose no rank but by SIGKILL, and to leave nothing.
+// Judge returns the mistake of a job, or "". For any driver a job must end in time with exit code
+// 0, lose ranks by SIGKILL only, and leave nothing.
 func (r *Result) Judge() string {
 	exit := new(exec.ExitError)
 	switch {
@@ -253,12 +250,12 @@ func (r *Result) Judge() string {
 	return ""
 }
 
-// Story is all that there is to say about a job that went wrong.
+// Story returns the command and the whole output of a wrong job.
 func (r *Result) Story() string {
 	return fmt.Sprintf("$ %s\n%s%s", r.Command, r.Stdout, readable(r.Stderr))
 }
 
-// readable takes the texts out of the report's dumps, which are long and escaped.
+// readable replaces the report's dumps, which are long and escaped, by their texts.
 func readable(report string) string {
 	var b strings.Builder
 	for line := range strings.Lines(report) {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// The lines that the launcher writes of a death, and of a job that takes too long.
+// Lines of the launcher about a death, and about a job that takes too long.
 const (
 	killed = `{"event":"death","at":0.1,"rank":2,"cause":"killed (SIGKILL)","planned":"step=3"}` + "\n"
 	failed = `{"event":"death","at":0.1,"rank":1,"cause":"exit code 1"}` + "\n"
@@ -48,7 +48,7 @@ func TestDeathsAndStory(t *testing.T) {
 	}
 }
 
-// place opens one with a script for a launcher.
+// place opens a place with a script as launcher.
 func place(t *testing.T, script string) *Place {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "launcher")
@@ -63,8 +63,8 @@ func place(t *testing.T, script string) *Place {
 	return p
 }
 
-// The script leaves a file and a process, which is neither the launcher nor a rank, the
-// second time nothing: what is found is removed.
+// The script leaves a file and a process that is neither the launcher nor a rank. The second time
+// it leaves nothing, and none is found, because leftovers are removed.
 func TestRunSeesLeftovers(t *testing.T) {
 	if _, err := os.Stat("/proc/self/environ"); err != nil {
 		t.Skip("no /proc")
@@ -111,7 +111,7 @@ func TestBuild(t *testing.T) {
 	}
 }
 
-// Outside of the module there is nothing to build a launcher from.
+// Outside of the module no launcher can be built.
 func TestOpenFails(t *testing.T) {
 	t.Chdir(t.TempDir())
 	tmp := t.TempDir()

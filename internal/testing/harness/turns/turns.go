@@ -1,5 +1,5 @@
-// Package turns compares settings of a measurement that have their turn in each round, one after
-// the other: a machine may have two speeds, so figures of different rounds are never compared.
+// Package turns compares settings of a measurement. Each round measures all settings, one after the
+// other. Figures of different rounds are never compared, because a machine may have two speeds.
 package turns
 
 import (
@@ -10,14 +10,14 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/harness/record"
 )
 
-// A Kind is an operation of a size.
+// A Kind is an operation with a number of ranks, a size and a unit.
 type Kind struct {
 	Bench   string
 	N, Size int
 	Unit    string
 }
 
-// KindOf is what a record is of.
+// KindOf returns the kind of a record.
 func KindOf(r record.Record) Kind { return Kind{r.Bench, r.N, r.Size, r.Unit} }
 
 func (k Kind) String() string {
@@ -29,20 +29,19 @@ func (k Kind) String() string {
 
 // Turns has the figures of each kind, by setting and round.
 type Turns struct {
-	Kinds []Kind // in the order in which they came
+	Kinds []Kind // in the order of their first figures
 
 	settings int
 	base     []int
 	values   map[Kind][][]float64
 }
 
-// New returns an empty one of so many settings, of which some are what the others are compared
-// with.
+// New returns an empty Turns with a number of settings. All are compared with those in base.
 func New(settings int, base ...int) *Turns {
 	return &Turns{settings: settings, base: base, values: map[Kind][][]float64{}}
 }
 
-// Add adds what came of the next round of a setting.
+// Add adds the figure of the next round of a setting.
 func (t *Turns) Add(setting int, k Kind, value float64) {
 	if t.values[k] == nil {
 		t.Kinds = append(t.Kinds, k)
@@ -54,8 +53,7 @@ func (t *Turns) Add(setting int, k Kind, value float64) {
 // Of returns the figures of a setting, by round.
 func (t *Turns) Of(k Kind, setting int) []float64 { return t.values[k][setting] }
 
-// baseOf returns what the settings that are compared with took in a round, and whether all have had
-// their turn.
+// baseOf returns the figures of the base settings in a round, and whether all of them have one.
 func (t *Turns) baseOf(k Kind, round int) (all []float64, whole bool) {
 	for _, b := range t.base {
 		if round >= len(t.values[k][b]) {
@@ -66,8 +64,8 @@ func (t *Turns) baseOf(k Kind, round int) (all []float64, whole bool) {
 	return all, true
 }
 
-// Overheads is how much more time a setting took in each round than those it is compared with did
-// in the mean, as a fraction; below 0 if it was faster.
+// Overheads returns, for each round, the additional time of a setting relative to the mean of the
+// base settings, as a fraction; below 0 if the setting was faster.
 func (t *Turns) Overheads(k Kind, setting int) (all []float64) {
 	for round, v := range t.values[k][setting] {
 		base, whole := t.baseOf(k, round)
@@ -83,8 +81,8 @@ func (t *Turns) Overheads(k Kind, setting int) (all []float64) {
 	return all
 }
 
-// Sigma is the standard deviation of those that are compared with, from their mean in the same
-// round, as a fraction of it: what equal settings differ by. It is 0 of less than two.
+// Sigma returns the standard deviation of the base settings from their mean in the same round, as a
+// fraction of the mean: the difference of equal settings. It is 0 for fewer than two.
 func (t *Turns) Sigma(k Kind) float64 {
 	squares, free := 0.0, 0
 	for round := 0; ; round++ {
@@ -109,9 +107,9 @@ func mean(values []float64) float64 {
 	return sum / float64(len(values))
 }
 
-// Order is in which order settings have their turns in a round: the first of them first and the
-// last one last, those between in their order, and in every other round the other way about, so
-// that a machine which gets slower is no overhead of some of them.
+// Order returns the order of the settings in a round. The first setting is first and the last one is
+// last. Those between ascend in one round and descend in the next. So a machine that becomes slower
+// adds no overhead to some of them.
 func Order(settings, round int) []int {
 	order := make([]int, settings)
 	for i := range order {

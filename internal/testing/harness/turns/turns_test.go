@@ -14,8 +14,7 @@ var (
 	rate    = KindOf(record.Record{Bench: "rate", N: 2, Unit: record.MBps})
 )
 
-// TestOverheads: each round is twice as slow as the one before; only ratios of one round mean
-// something.
+// TestOverheads: each round is twice as slow as the one before; only ratios within a round count.
 func TestOverheads(t *testing.T) {
 	one, both := New(4, 0), New(4, 0, 3)
 	for round := range 3 {
@@ -37,7 +36,7 @@ func TestOverheads(t *testing.T) {
 	assert.InDeltaSlice(t, []float64{9, 18, 36}, one.Of(latency, 2), 1e-9)
 }
 
-// TestRoundsThatAreNotWhole: nothing is compared with what is not there.
+// TestRoundsThatAreNotWhole: a round without all base settings has no overhead.
 func TestRoundsThatAreNotWhole(t *testing.T) {
 	turn := New(3, 0, 2)
 	turn.Add(0, latency, 10)
@@ -51,7 +50,7 @@ func TestRoundsThatAreNotWhole(t *testing.T) {
 	assert.Zero(t, turn.Sigma(latency))
 }
 
-// TestSigma: of what equal settings differ by in a round, not of what rounds do.
+// TestSigma: sigma is the difference of equal settings within a round, not between rounds.
 func TestSigma(t *testing.T) {
 	turn := New(2, 0, 1)
 	for round, slow := range []float64{1, 5, 3} {
