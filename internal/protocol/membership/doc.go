@@ -34,15 +34,15 @@
 //
 // # Invariants
 //
-//   - A verdict is known nowhere before the ranks of its node stand still or have ended (I18),
-//     so of two sides of a partition at most one computes (I7, F9). It rests on clocks whose
-//     rates differ by less than a thousandth, and on a host that ticks within a tenth of a
-//     Period of the Deadline and stops its ranks at Freeze. A member that was paused gets a Tick
-//     before anything else and freezes with that.
+//   - A verdict is known nowhere before the ranks of its node stand still or have ended (I18), so
+//     of two sides of a partition at most one computes (I7, F9). It rests on clocks whose rates
+//     differ by less than a thousandth, and on a host that ticks within a tenth of a Period of the
+//     Deadline and stops its ranks at Freeze. A member that was paused gets a Tick before anything
+//     else and freezes with that.
 //   - Nothing of a head takes effect after something of a later one (I20).
 //   - Versions of the roster are one sequence: a version that counts is the same everywhere.
-//   - A lease is never prolonged by anything but a grant; waits are prolonged by this member's
-//     own lateness (B17).
+//   - A lease is never prolonged by anything but a grant; waits are prolonged by this member's own
+//     lateness (B17).
 //   - Every entry of news is learned once and in the order of its node's list (B23); all living
 //     members that can reach each other know the same in the end.
 //   - A declared member receives no message except that it is dead.
@@ -60,8 +60,9 @@
 // A firewall that refuses connections of a living node makes its daemon appear to have ended: one
 // wrongful death. The node freezes within a Timeout, for lack of a head, and learns that it is dead
 // from any member in reach. A pair of ranks that cannot meet although both nodes live costs one of
-// the nodes after Config.Link. Where the head may change nodes are fixed at the start. Messages may
-// be lost, doubled or late: everything is repeated each Period for as long as it matters.
+// the nodes after Config.Link. With Config.Survive no nodes come late (Config.Absent, Config.Late).
+// Messages may be lost, doubled or late: everything is repeated each Period for as long as it
+// matters.
 //
 // Reading order: event.go, config.go, lease.go, head.go, record.go, succession.go, ring.go,
 // complaint.go, news.go, late.go; then the scripts in testdata.

@@ -5,12 +5,12 @@
 // words that determine a decision are in the block of the communicator's first member, also after
 // its death:
 //
-//	| part of the first member's block        | content                                 | writer          |
-//	| AgreementWords                          | a decision word of each agreement       | any, by a swap  |
-//	| AgreementLines: result                  | of those that are decided plainly       | any, the same   |
-//	| AgreementLines: line of each member     | number, call, flag                      | that member     |
-//	| AgreementLines: beside the lines        | contributions and values, if short      | that member     |
-//	| ContributionPart (of the member's own)  | contributions and values that are long  | that member     |
+//	| part of the first member's block       | content                             | writer         |
+//	| AgreementWords                         | a decision word of each agreement   | any, by a swap |
+//	| AgreementLines: result                 | of those that are decided plainly   | any, the same  |
+//	| AgreementLines: line of each member    | number, call, flag                  | that member    |
+//	| AgreementLines: beside the lines       | short contributions and values      | that member    |
+//	| ContributionPart (of the member's own) | long contributions and values       | that member    |
 //
 // The number of a line and the tag of a value identify the communicator among all that ever had the
 // block. So a slow member of an earlier communicator never reads data of a later one.

@@ -107,9 +107,9 @@ func mean(values []float64) float64 {
 	return sum / float64(len(values))
 }
 
-// Order returns the order of the settings in a round. The first setting is first and the last one is
-// last. Those between ascend in one round and descend in the next. So a machine that becomes slower
-// adds no overhead to some of them.
+// Order returns the order of the settings in a round. The first setting is first and the last one
+// is last. Those between ascend in one round and descend in the next. So a machine that becomes
+// slower adds no overhead to some of them.
 func Order(settings, round int) []int {
 	order := make([]int, settings)
 	for i := range order {
