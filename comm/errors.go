@@ -64,7 +64,8 @@ var (
 	// ErrArgument: no context, or no communicator, or a number out of its range for which no other
 	// class exists: a colour, a dimension, a count.
 	ErrArgument = errors.New("bad argument")
-	// ErrPeerArgument: another member had a wrong argument.
+	// ErrPeerArgument: another member had a wrong argument, or the root of a Spawn or Replace could
+	// not start the processes.
 	ErrPeerArgument = commstate.ErrPeerArgument
 	// ErrInactive: a request that is over.
 	ErrInactive = engine.ErrInactive

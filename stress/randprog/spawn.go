@@ -72,7 +72,7 @@ func (m *machine) noteSpawn(s *step, ic *comm.Intercomm, err error) {
 	r := record{What: recEnd, Step: s.name, Op: "spawn", Comm: s.g.name, From: s.g.name}
 	m.describe(s.g, &r, err)
 	if errors.Is(err, comm.ErrPeerArgument) {
-		r.Class = classFailed // of which rank 0 has the reason
+		r.Class, r.Procs = classFailed, nil // of which rank 0 has the reason, and it lives
 	}
 	r.Out = outcome(r.Class)
 	m.log.put(r)

@@ -39,7 +39,7 @@ func (g *Group) created(p Proposal, v era.Value) (*NewComm, error) {
 		return nil, failed(p.Call, v.Dead)
 	}
 	if !v.Vetoes.IsEmpty() {
-		return nil, &ulfm.Error{Op: p.Call.Kind.String(), Ranks: v.Vetoes.Slice(), Err: ErrPeerArgument}
+		return nil, vetoed(p, v.Vetoes)
 	}
 	if absent := g.absent(v); !absent.IsEmpty() {
 		return nil, &ulfm.Error{Op: p.Call.Kind.String(), Ranks: absent.Slice(), Err: ulfm.ErrRevoked}

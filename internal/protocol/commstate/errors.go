@@ -1,6 +1,11 @@
 package commstate
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/goulfm/goulfm/internal/base/rankset"
+	"github.com/goulfm/goulfm/ulfm"
+)
 
 // The errors by which an agreement tells every member of one member's mistake.
 var (
@@ -21,3 +26,21 @@ var (
 	// ErrFreed says that the communicator was freed.
 	ErrFreed = errors.New("communicator freed")
 )
+
+// notStarted is ErrPeerArgument at the members of a Spawn or Replace whose root has voted no: its
+// processes were refused, or killed before they were in Init.
+type notStarted struct{}
+
+func (notStarted) Error() string {
+	return "the processes could not be started, and the error of that member has the reason"
+}
+func (notStarted) Is(target error) bool { return target == ErrPeerArgument }
+
+// vetoed returns the error of a call that members have voted against.
+func vetoed(p Proposal, vetoes rankset.Set) error {
+	e := &ulfm.Error{Op: p.Call.Kind.String(), Ranks: vetoes.Slice(), Err: ErrPeerArgument}
+	if p.Call.Kind.Starts() && vetoes.Len() == 1 && vetoes.Has(p.Call.Root) {
+		e.Err = notStarted{}
+	}
+	return e
+}

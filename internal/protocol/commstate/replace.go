@@ -26,7 +26,7 @@ func (g *Group) replaced(p Proposal, v era.Value) (*NewComm, error) {
 		return nil, failed(p.Call, gone)
 	}
 	if !v.Vetoes.IsEmpty() {
-		return nil, &ulfm.Error{Op: p.Call.Kind.String(), Ranks: v.Vetoes.Slice(), Err: ErrPeerArgument}
+		return nil, vetoed(p, v.Vetoes)
 	}
 	all := make([]member, g.Size())
 	for rank := range all {
