@@ -12,12 +12,13 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/internal/discovery"
 	"github.com/goulfm/goulfm/gridrpc/internal/link"
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
+	"github.com/goulfm/goulfm/internal/testing/longtest"
 )
 
 // TestAncestorsAndObservers: in a chain of three agents a server and an agent know and observe the
 // numbers of ancestors that the flags set. By default the server knows all four.
 func TestAncestorsAndObservers(t *testing.T) {
-	for _, c := range []struct {
+	for i, c := range []struct {
 		flags           []string
 		known, observed int
 	}{
@@ -25,6 +26,9 @@ func TestAncestorsAndObservers(t *testing.T) {
 		{[]string{"--ancestors", "3"}, 3, 1}, // (3-1)/4, rounded up
 		{[]string{"--ancestors", "3", "--observers", "2"}, 3, 2},
 	} {
+		if !longtest.Row(i, 2) {
+			continue
+		}
 		p := startTrial(t, append(c.flags, "--tree", "1x1x1x1")...)
 		ctx, cancel := context.WithTimeout(t.Context(), within)
 		defer cancel()

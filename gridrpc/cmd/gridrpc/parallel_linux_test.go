@@ -109,8 +109,8 @@ func allGone(pids []int) bool {
 }
 
 // ordeal disturbs the first attempt of a job. It kills a rank, or the daemon of its node. When
-// another process has its place and there is a checkpoint, it kills the server. Meanwhile ranks are
-// stopped, so that the job does not end before.
+// another process has its place and there is a checkpoint, it stops the ranks, so that the job does
+// not end before, and kills the server.
 type ordeal struct {
 	p            *trial
 	several      bool  // the job has a node for each rank: the daemon is killed
@@ -138,6 +138,7 @@ func (o *ordeal) hear(e gridrpc.Event) {
 		o.step(e)
 	}
 	if o.mended && o.checkpointed {
+		o.signal(syscall.SIGSTOP, o.p.job(e.Server, o.several).ranks...)
 		if o.several {
 			o.p.await(") is lost")
 		} else {
@@ -163,8 +164,7 @@ func (o *ordeal) step(e gridrpc.Event) {
 		}
 		o.signal(syscall.SIGCONT, ranks[0], ranks[2])
 	case !o.mended && len(ranks) == 3 && !slices.Contains(ranks, o.first[1]):
-		o.mended, o.at = true, e.Done
-		o.signal(syscall.SIGSTOP, ranks...)
+		o.mended, o.at = true, e.Done // the ranks go on until there is a checkpoint: stopped ones write none
 	}
 }
 
@@ -190,7 +190,7 @@ func TestJobOnNodes(t *testing.T) {
 func (o *ordeal) run(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), within)
 	defer cancel()
-	in := plateOf{NX: 96, NY: 96, Steps: 3000}
+	in := plateOf{NX: 96, NY: 96, Steps: 20000}
 	attempts := 0
 	watch := gridrpc.Watch(func(e gridrpc.Event) { attempts = max(attempts, e.Attempt); o.hear(e) })
 	out, err := gridrpc.Service[plateOf, cooled](o.p.dial(), "heat", gridrpc.InCodec(gridrpc.JSON)).Call(ctx, &in, watch)

@@ -15,11 +15,13 @@ import (
 
 	"github.com/goulfm/goulfm/gridrpc"
 	"github.com/goulfm/goulfm/gridrpc/internal/discovery"
+	"github.com/goulfm/goulfm/internal/testing/longtest"
 )
 
 // TestStrangers: every process of a platform closes silent connections and those without a
 // certificate. A client is served meanwhile.
 func TestStrangers(t *testing.T) {
+	longtest.Skip(t, "silent connections are closed after seconds")
 	p := startTrial(t, "--masters", "3", "--tree", "1x1", "--store", "jetstream")
 	ctx, cancel := context.WithTimeout(t.Context(), within)
 	defer cancel()
