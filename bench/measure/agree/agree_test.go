@@ -14,15 +14,17 @@ import (
 
 func TestFlags(t *testing.T) {
 	trial.CheckFlags(t, parse, map[string]bool{
-		"": true, "-before 0 -after 0 -victim -1": true, "-before -1": false, "-after -1": false, "-victim -2": false, "x": false, "-frob": false,
+		"": true, "-agree log2phases": true, "-agree paxos": false, "-before 0 -after 0 -victim -1": true, "-before -1": false, "-after -1": false, "-victim -2": false, "x": false, "-frob": false,
 	})
 }
 
 func TestPhases(t *testing.T) {
-	for victim := -1; victim < 5; victim++ {
-		t.Run(fmt.Sprint("victim ", victim), func(t *testing.T) {
+	for k := range 12 {
+		victim, twoPhase := k/2-1, k%2 == 1
+		t.Run(fmt.Sprintf("victim %d, log2phases %v", victim, twoPhase), func(t *testing.T) {
 			commtest.Run(t, 5, func(ctx context.Context, w *comm.Comm) {
-				b := &bench{options: options{before: 5, after: 7, victim: victim, seed: 9}, w: w, out: io.Discard, die: func() { commtest.Kill(w) }}
+				o := options{before: 5, after: 7, victim: victim, seed: 9, twoPhase: twoPhase}
+				b := newBench(o, w, io.Discard, func() { commtest.Kill(w) })
 				if err := b.run(ctx); err != nil {
 					t.Errorf("rank %d: %v", w.Rank(), err)
 				}

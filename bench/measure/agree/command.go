@@ -2,6 +2,7 @@
 //
 //	goulfm run -n 8 ./bench/measure agree
 //	goulfm run -n 64 ./bench/measure agree -before 1000 -after 1000 -victim 0
+//	goulfm run -n 8 ./bench/measure agree -agree log2phases
 //
 // The phases are those of the usual benchmark of MPI's fault tolerance:
 //
@@ -12,7 +13,8 @@
 //	after        agreements with the acknowledged failure
 //
 // Each agreement is timed at every rank; the slowest rank counts. The flags are
-// random, and every result is checked.
+// random, and every result is checked. With -agree log2phases the agreement is the baseline of ERA
+// (bench/internal/log2phases), on the messages of package comm.
 package agree
 
 import (
@@ -37,6 +39,7 @@ type options struct {
 	before, after int
 	victim        int // -1: nobody
 	seed          uint64
+	twoPhase      bool // the agreement is log2phases
 }
 
 // Main is the command with these arguments.
@@ -47,8 +50,7 @@ func Main(args []string) {
 		if o.victim >= w.Size() {
 			return fmt.Errorf("agree: there is no rank %d among %d", o.victim, w.Size())
 		}
-		b := &bench{options: o, w: w, out: os.Stdout, die: trial.Die}
-		return b.run(ctx)
+		return newBench(o, w, os.Stdout, trial.Die).run(ctx)
 	})
 }
 
@@ -59,12 +61,17 @@ func parse(args []string, out io.Writer) (options, error) {
 	fs.IntVar(&o.after, "after", 200, "agreements after it")
 	fs.IntVar(&o.victim, "victim", 1, "the rank that dies; -1 for nobody")
 	fs.Uint64Var(&o.seed, "seed", 1, "seed of the flags")
+	algorithm := fs.String("agree", "library", "library: the agreement of package comm; log2phases: the two-phase agreement")
 	if err := fs.Parse(args); err != nil {
 		return o, err
 	}
 	if o.before < 0 || o.after < 0 || o.victim < -1 || fs.NArg() > 0 {
 		return o, errors.New("want -before and -after from 0 up, -victim from -1 up, no other argument (-h for help)")
 	}
+	if *algorithm != "library" && *algorithm != "log2phases" {
+		return o, fmt.Errorf("-agree is %q, must be library or log2phases", *algorithm)
+	}
+	o.twoPhase = *algorithm == "log2phases"
 	return o, nil
 }
 
@@ -72,6 +79,7 @@ func parse(args []string, out io.Writer) (options, error) {
 type bench struct {
 	options
 	w      *comm.Comm
+	by     agreement
 	out    io.Writer
 	die    func()
 	calls  int  // agreements so far
@@ -83,6 +91,14 @@ type bench struct {
 type phase struct {
 	name string
 	us   []float64 // time of each
+}
+
+func newBench(o options, w *comm.Comm, out io.Writer, die func()) *bench {
+	b := &bench{options: o, w: w, by: library{w}, out: out, die: die}
+	if o.twoPhase {
+		b.by = newTwoPhase(w)
+	}
+	return b
 }
 
 func (b *bench) run(ctx context.Context) error {
@@ -156,7 +172,7 @@ func (b *bench) death(ctx context.Context) error {
 
 	start := time.Now()
 	for errors.Is(err, ulfm.ErrProcFailed) {
-		if _, err := b.w.AckFailed(b.w.Size()); err != nil {
+		if err := b.by.Acknowledge(); err != nil {
 			return err
 		}
 		_, err = b.agree(ctx)
@@ -176,7 +192,7 @@ func (b *bench) agree(ctx context.Context) (us float64, err error) {
 	mine := flagOf(b.seed, b.calls, b.w.Rank(), b.w.Size())
 	b.calls++
 	start := time.Now()
-	got, err := b.w.Agree(ctx, mine)
+	got, err := b.by.Agree(ctx, mine)
 	us = micros(time.Since(start))
 	if (err == nil || errors.Is(err, ulfm.ErrProcFailed)) && got != want {
 		return us, fmt.Errorf("agree: agreement number %d returned %016x, want %016x", b.calls-1, got, want)
