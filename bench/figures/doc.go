@@ -4,9 +4,9 @@
 //
 //   - RR-9024 (Bosilca et al., A Failure Detector for HPC Platforms), Figures 3 to 7
 //     and the left and centre graphs of Figure 10; the bound of its Theorem 1.
-//   - ERA (Herault et al., SC'15), the shapes of Figures 2a and 2b, and Table 2d; its section 4.2: shrinks and
-//     repairs of S3D in Fenix (Figures 4a to 4c) and agreements of MiniFE in LFLR (Figures 5a to 5c), beside what
-//     bench/recovery measures on real processes.
+//   - ERA (Herault et al., SC'15), the shapes of Figures 2a to 2c, and Table 2d; its section
+//     4.2: shrinks and repairs of S3D in Fenix (Figures 4a to 4c) and agreements of MiniFE in
+//     LFLR (Figures 5a to 5c), beside measurements of real processes by bench/recovery.
 //   - Zhong et al., PARCO 2019, Figures 11, 12, 14 and 15.
 //   - Chen, Toueg, Aguilera (On the Quality of Service of Failure Detectors, IEEE TC 2002),
 //     Figure 12.
@@ -34,8 +34,8 @@
 // process and sends every message; a test compares the two.
 //
 // ports (ports.go) is internal/protocol/flood with one-port sending and receiving, for
-// broadcasts that overlap. logp (logp.go) is package era in a LogP model. cluster
-// (adaptive.go) is an observer of fd/adaptive with its emitters. The rest are
-// comparison machines: all-reduce, two-phase commit, the ring without the second look
-// behind a suspect, random probing, plain timeouts.
+// broadcasts that overlap. logp (logp.go) is package era in a LogP model, and the baseline
+// of its paper, bench/internal/log2phases. cluster (adaptive.go) is an observer of
+// fd/adaptive with its emitters. The rest are comparison machines: all-reduce, the ring
+// without the second look behind a suspect, random probing, plain timeouts.
 package main

@@ -47,9 +47,10 @@ func lflrFigures(r run) []*figure {
 		lists := 2 * m.upAndDown(with, mono.Duration(with)*scan)
 		g, victim := newGroup(m, with, flat), []int{n / 2}
 		repair.at(x, micros(g.shrink(victim)+2*g.agree(rankset.Of(victim...))+lists))
-		repairTwo.at(x, micros(4*m.twoPhase(with, scan)+lists))
+		g = newTwoPhase(m, with)
+		repairTwo.at(x, micros(g.shrink(victim)+2*g.agree(rankset.Of(victim...))+lists))
 		agree.at(x, micros(newGroup(m, with, flat).agree(rankset.Set{})))
-		agreeTwo.at(x, micros(m.twoPhase(with, scan)))
+		agreeTwo.at(x, micros(newTwoPhase(m, with).agree(rankset.Set{})))
 		work := lflrSteps * lflrIterations * micros(lflrIteration)
 		all, allTwo = work+lflrAgreements*agree.last(), work+lflrAgreements*agreeTwo.last()
 		share.at(x, 100*(1-work/all))
@@ -58,12 +59,7 @@ func lflrFigures(r run) []*figure {
 	for _, f := range []*figure{a, b, c} {
 		f.addMeasured()
 	}
-	grow := func(s *series) float64 { return s.last() / s.y[len(s.y)-len(sizes)] }
-	a.claim(grow(repair) < grow(repairTwo) && repair.last() < repairTwo.last(), fmt.Sprintf("5a: repair, %d to %d processes", sizes[0], sizes[len(sizes)-1]), "ERA scales significantly better", "era %.0f us, %.2f times that of the fewest; Log2phases %.0f us, %.2f times",
-		repair.last(), grow(repair), repairTwo.last(), grow(repairTwo))
-	b.claim(agree.last() < agreeTwo.last(), fmt.Sprintf("5b: all %d agreements of a run, %d processes", lflrAgreements, sizes[len(sizes)-1]), "the benefit of ERA remains visible", "era %.2f s, Log2phases %.2f s", lflrAgreements*agree.last()/1e6, lflrAgreements*agreeTwo.last()/1e6)
-	faster := 100 * (1 - all/allTwo)
-	c.differs(faster > 7 && faster < 13, fmt.Sprintf("5c: the whole, %d processes", sizes[len(sizes)-1]), "ERA makes it 10 % faster", "%.1f %% (%.1f against %.1f s) with iterations of %.1f ms, which is assumed", faster, all/1e6, allTwo/1e6, micros(lflrIteration)/1e3)
+	lflrCurves{repair, repairTwo, agree, agreeTwo, sizes, all, allTwo}.judge(a, b, c)
 	for _, how := range []string{"node", "era"} {
 		for i, n := range here.x {
 			a.beside(fmt.Sprintf("5a: repair of %.0f, --agree %s", n, how), here.y[i], "measured, --agree "+how, n)

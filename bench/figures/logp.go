@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"github.com/goulfm/goulfm/bench/internal/log2phases"
 	"github.com/goulfm/goulfm/era"
 	"github.com/goulfm/goulfm/internal/base/mono"
 	"github.com/goulfm/goulfm/internal/base/rankset"
@@ -35,21 +36,39 @@ func (m machine) latency(p, q int) mono.Duration {
 	return m.between
 }
 
-// A group is n members of one era.Series in a LogP machine.
+// A member is the side of one process in an agreement: era.Series, or log2phases.Series.
+type member interface {
+	Step(ev era.Event) []era.Action
+	Describe() string
+}
+
+// A group is n members of one series of agreements in a LogP machine.
 type group struct {
 	machine
 	agenda
-	members []*era.Series
-	free    []mono.Time // when a process can do the next thing
-	dead    rankset.Set // who is dead
-	decided []mono.Time // when a member returned from the agreement in progress
-	value   era.Value   // its result
+	members []member
+	entry   mono.Duration // cost of an entry of the list of all processes, see walk
+	parent  func(int) int // the tree before any death; nil: see detour
+	mended  mono.Duration // what a message costs more over a link that is not in that tree, see detour
+	free    []mono.Time   // when a process can do the next thing
+	dead    rankset.Set   // who is dead
+	decided []mono.Time   // when a member returned from the agreement in progress
+	value   era.Value     // its result
 }
 
 func newGroup(m machine, n int, parent func(int) int) *group {
 	g := &group{machine: m, free: make([]mono.Time, n), decided: make([]mono.Time, n)}
 	for me := range n {
 		g.members = append(g.members, era.NewSeries(era.Config{N: n, Me: me, Parent: parent}))
+	}
+	return g
+}
+
+// newTwoPhase is newGroup for Log2phases: the same machine, and the same cost of a message.
+func newTwoPhase(m machine, n int) *group {
+	g := &group{machine: m, free: make([]mono.Time, n), decided: make([]mono.Time, n)}
+	for me := range n {
+		g.members = append(g.members, log2phases.NewSeries(log2phases.Config{N: n, Me: me}))
 	}
 	return g
 }
@@ -87,14 +106,19 @@ func (g *group) work(me int, at mono.Time, cost mono.Duration, ev era.Event) {
 		return
 	}
 	t := max(at, g.free[me]).Add(cost)
-	for _, a := range g.members[me].Step(ev) {
+	actions := g.members[me].Step(ev)
+	if n := len(actions); n > 0 && !isDecision(actions[n-1]) {
+		t = t.Add(g.walk())
+	}
+	for _, a := range actions {
 		switch a := a.(type) {
 		case era.Send:
 			t = t.Add(g.occupied(me, a.To))
-			g.plan(t.Add(g.latency(me, a.To)), func() {
+			g.plan(t.Add(g.latency(me, a.To)+g.detour(me, a.To)), func() {
 				g.work(a.To, g.now, g.occupied(me, a.To), era.Receive{From: me, Seq: a.Seq, Msg: a.Msg})
 			})
 		case era.Decide:
+			t = t.Add(g.walk())
 			g.decided[me] = max(t, 1)
 			g.value = a.Value
 		case era.Anomaly:
@@ -102,6 +126,24 @@ func (g *group) work(me int, at mono.Time, cost mono.Duration, ev era.Event) {
 		}
 	}
 	g.free[me] = t
+}
+
+// walk is the time of a walk through the list of all processes. The prototype of Log2phases makes
+// one before a member votes, and one after it has passed the decision on; the rules make none.
+func (g *group) walk() mono.Duration { return mono.Duration(len(g.members)) * g.entry }
+
+func isDecision(a era.Action) bool {
+	_, is := a.(era.Decide)
+	return is
+}
+
+// detour is what a message costs more because its link came with the repair of the tree: a
+// connection that is new or takes another path. It is zero but in the experiment of Table 2d.
+func (g *group) detour(p, q int) mono.Duration {
+	if g.mended == 0 || g.parent(p) == q || g.parent(q) == p {
+		return 0
+	}
+	return g.mended
 }
 
 // kill ends processes; the others are told after a while, each at its own moment.
@@ -212,14 +254,6 @@ func (m machine) double(ready []mono.Duration, stride int) []mono.Duration {
 		hop(i-pow, i)
 	}
 	return ready
-}
-
-// twoPhase is the baseline Log2phases: votes up a binary tree and the result down,
-// twice, where each message carries the list of all processes, which each that takes it
-// goes through at scan each. That is what the paper measured as linear, "despite the
-// expected theoretical bound".
-func (m machine) twoPhase(n int, scan mono.Duration) mono.Duration {
-	return 2 * m.upAndDown(n, mono.Duration(n)*scan)
 }
 
 // upAndDown gathers and then broadcasts over a flat binary tree. To take a message costs

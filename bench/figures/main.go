@@ -30,6 +30,7 @@ var all = []struct {
 	{"rates", ratesFigure},
 	{"rivals", rivalFigures},
 	{"era2", agreementFigures},
+	{"era2a-ranks", ranksFigure},
 	{"rdaemon11", processFigures},
 	{"rdaemon14", nodeFigures},
 	{"fenix", fenixFigures},

@@ -44,7 +44,7 @@ const (
 	holds   verdict = "yes"
 	fails   verdict = "NO"
 	differs verdict = "no, see above"
-	untold  verdict = "-" // no paper says anything
+	untold  verdict = "-" // no paper says anything, or it follows from an assumption
 )
 
 func (f *figure) add(name string, line bool) *series {
@@ -72,6 +72,11 @@ func (f *figure) differs(ok bool, what, paper, ours string, args ...any) {
 	if !ok {
 		f.claims[len(f.claims)-1].holds = differs
 	}
+}
+
+// assumed states a value that follows from an assumption of ours, and so has no verdict.
+func (f *figure) assumed(what, paper, ours string, args ...any) {
+	f.claims = append(f.claims, claim{what, paper, fmt.Sprintf(ours, args...), untold})
 }
 
 func (s *series) at(x, y float64) { s.x, s.y = append(s.x, x), append(s.y, y) }
