@@ -189,6 +189,10 @@ func (s *Series) receive(ev era.Receive) {
 
 // handle handles a message of the agreement in progress. Messages of earlier attempts are ignored:
 // this member has promised to do so, and their senders will enter this attempt.
+//
+// The two conditions for a commit keep the promise in any tree. In the binomial tree they never
+// refuse a harmful one: from one attempt to the next a parent changes only by its death, and
+// messages of the dead are dropped.
 func (s *Series) handle(from int, m message) {
 	if m.attempt < s.attempt {
 		return
