@@ -10,6 +10,7 @@ import (
 	"github.com/goulfm/goulfm/fd"
 	"github.com/goulfm/goulfm/internal/base/mono"
 	"github.com/goulfm/goulfm/internal/base/rankset"
+	"github.com/goulfm/goulfm/internal/protocol/flood"
 )
 
 const never = mono.Time(math.MaxInt64)
@@ -370,6 +371,7 @@ func (w *world) sign(rank int, p *process) {
 // after it.
 type graph struct {
 	steps   []int         // the distances upwards, ascending
+	orders  map[int][]int // by the distance upwards from the informant: steps in the order of sending; 0 for who published
 	arrival []mono.Time   // of the flood in progress
 	via     []int32       // from whom a process heard it first, and to whom it does not send
 	done    []mono.Time   // the arrival with which a process sent, so that it sends once
@@ -383,11 +385,27 @@ func newGraph(n int) graph {
 	}
 	slices.Sort(g.steps)
 	g.steps = slices.Compact(g.steps)
+	g.orders = map[int][]int{0: flood.Order(n, 0, 0, g.steps)}
+	for _, d := range g.steps {
+		g.orders[d] = flood.Order(n, 0, n-d, g.steps)
+	}
 	return g
 }
 
+// order returns the distances of a process's neighbours in the order in which it sends. It depends
+// on the distance from its informant only.
+func (g *graph) order(rank int) []int {
+	if via := int(g.via[rank]); via >= 0 {
+		n := len(g.arrival)
+		if steps, ok := g.orders[(rank-via+n)%n]; ok {
+			return steps
+		}
+	}
+	return g.orders[0]
+}
+
 // spread computes when each process hears of the deaths that from floods now: each
-// sends to its neighbours in ascending order, but to the one it has heard from, one after
+// sends to its neighbours in the order of package flood, except to its informant, one after
 // the other, and no longer than it lives. It returns when the last survivor hears.
 //
 // This is a shortest-path search. Processes are taken in order of arrival, in buckets
@@ -433,14 +451,12 @@ func (w *world) spread(from int) mono.Time {
 	return end
 }
 
-// relay sends to the neighbours of rank, and to its nearest live ones on the ring, in
-// ascending order of rank: those beyond the end of the ring come first.
+// relay sends to the neighbours of rank, in the order of package flood, and then to its nearest
+// live ones on the ring.
 func (w *world) relay(rank int, at mono.Time, push func(from, to int, at mono.Time)) {
-	steps := w.graph.steps
-	wrap, _ := slices.BinarySearch(steps, w.n-rank)
 	next := w.livingFrom(rank, 1)
-	for i := range steps {
-		to := rank + steps[(wrap+i)%len(steps)]
+	for _, step := range w.graph.order(rank) {
+		to := rank + step
 		if to >= w.n {
 			to -= w.n
 		}

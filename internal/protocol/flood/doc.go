@@ -7,7 +7,8 @@
 // Member m is joined to m ± 2^i mod n (i = 0, 1, ...), the binomial graph of
 // Angskun, Bosilca and Dongarra, ISPA 2007, and to its nearest live neighbour on
 // either side of the ring of members. Whoever's set grows sends the whole set
-// once to all of these, in one message each, and waits for nobody.
+// once to all of these, in one message each, and waits for nobody. Messages of a
+// spanning tree are sent first (Order).
 //
 // Zhong et al., PARCO 2019, and RR-9024, Algorithm 1, T5 leave gaps, closed here:
 //

@@ -68,7 +68,14 @@ func (f *Flood) Digest() uint64 { return f.have.Hash() }
 
 func (f *Flood) publish(items rankset.Set) {
 	if f.merge(items) {
-		for _, to := range f.targets {
+		f.spread(f.cfg.Me)
+	}
+}
+
+// spread sends the set to all targets but the member it came from.
+func (f *Flood) spread(from int) {
+	for _, to := range Order(f.cfg.N, f.cfg.Me, from, f.targets) {
+		if to != from {
 			f.send(to)
 		}
 	}
@@ -94,11 +101,7 @@ func (f *Flood) receive(from int, msg []byte) {
 	}
 	grew, lacking := f.merge(theirs), !f.have.SubsetOf(theirs)
 	if grew {
-		for _, to := range f.targets {
-			if to != from {
-				f.send(to)
-			}
-		}
+		f.spread(from)
 	}
 	if lacking {
 		f.send(from)

@@ -195,9 +195,10 @@ func (n *news) publish(entries []Entry) {
 	n.spread([]run{fresh}, n.me)
 }
 
-// spread sends new entries to all neighbours except the sender.
+// spread sends new entries to all neighbours except the sender; those of the spanning tree come
+// first.
 func (n *news) spread(runs []run, from int) {
-	for _, to := range n.targets {
+	for _, to := range flood.Order(len(n.lists), n.me, from, n.targets) {
 		if to != from {
 			n.send(to, newsMessage{runs: runs})
 		}
