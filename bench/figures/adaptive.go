@@ -39,7 +39,7 @@ func chenFigure(r run) []*figure {
 		if sent := float64(beats) / expected; sent < 20 {
 			continue // too few mistakes to tell
 		}
-		seed := rand.New(rand.NewPCG(uint64(step), 12))
+		seed := rand.New(rand.NewPCG(r.seedOf(uint64(step)), 12))
 		simulated := recurrenceNFDS(seed, beats, detect-1)
 		nfdS.at(detect, simulated)
 		if mistakes := float64(beats) / expected; mistakes > 5000 {
@@ -140,7 +140,7 @@ func dietFigure(r run) []*figure {
 	}
 	var last hour
 	for n := 1; n <= largest; n *= 2 {
-		last = observeForAnHour(n)
+		last = observeForAnHour(n, r.seedOf(uint64(n)))
 		bytes.at(float64(n), last.bytes)
 		share.at(float64(n), last.accuracy)
 	}
@@ -217,8 +217,8 @@ func (m *mailbox) Pop() any {
 }
 
 // observeForAnHour plays two hours, of which the second counts.
-func observeForAnHour(n int) hour {
-	rng := rand.New(rand.NewPCG(uint64(n), 4))
+func observeForAnHour(n int, seed uint64) hour {
+	rng := rand.New(rand.NewPCG(seed, 4))
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)

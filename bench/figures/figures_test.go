@@ -203,7 +203,7 @@ func TestChenByHand(t *testing.T) {
 // TestAnHour: on a network of one cluster nobody is suspected, and beats go out as rarely as
 // they may: three within 30 s.
 func TestAnHour(t *testing.T) {
-	got := observeForAnHour(8)
+	got := observeForAnHour(8, 8)
 	if got.mistakes != 0 || got.accuracy != 1 {
 		t.Errorf("%d suspicions, accuracy %v", got.mistakes, got.accuracy)
 	}

@@ -371,7 +371,7 @@ func (w *world) sign(rank int, p *process) {
 // after it.
 type graph struct {
 	steps   []int         // the distances upwards, ascending
-	orders  map[int][]int // by the distance upwards from the informant: steps in the order of sending; 0 for who published
+	orders  map[int][]int // steps in the order of sending, by the informant's distance; 0: none
 	arrival []mono.Time   // of the flood in progress
 	via     []int32       // from whom a process heard it first, and to whom it does not send
 	done    []mono.Time   // the arrival with which a process sent, so that it sends once

@@ -10,7 +10,13 @@ import (
 )
 
 // A run says how much work to do.
-type run struct{ quick bool }
+type run struct {
+	quick bool
+	seed  uint64 // 0 for the figures of README.md
+}
+
+// seedOf returns the seed of one series of random numbers.
+func (r run) seedOf(series uint64) uint64 { return series + r.seed<<44 }
 
 // all lists the figures in the order of the papers.
 var all = []struct {
@@ -44,9 +50,10 @@ func main() {
 	out := flag.String("out", "out", "folder for the CSV and SVG files")
 	only := flag.String("only", "", "draw the figures whose name begins so; several with commas")
 	quick := flag.Bool("quick", false, "small sizes, few runs")
+	seed := flag.Uint64("seed", 0, "another series of random numbers; 0 is that of the table (rows of ERA have fixed ones)")
 	table := flag.String("table", "", "file whose table of claims, after "+marker+", to replace")
 	flag.Parse()
-	if err := drawAll(*out, *only, *table, run{quick: *quick}); err != nil {
+	if err := drawAll(*out, *only, *table, run{quick: *quick, seed: *seed}); err != nil {
 		fmt.Fprintln(os.Stderr, "figures:", err)
 		os.Exit(1)
 	}

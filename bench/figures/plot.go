@@ -4,8 +4,10 @@ import (
 	"encoding/csv"
 	"fmt"
 	"image/color"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"gonum.org/v1/plot"
@@ -20,6 +22,7 @@ type figure struct {
 	logX, logY                bool
 	series                    []*series
 	claims                    []claim
+	decisions                 []decision // of the claims that of and but state
 }
 
 // A series is one curve. What the paper states is drawn dashed, with crosses.
@@ -34,6 +37,13 @@ type series struct {
 type claim struct {
 	what, paper, ours string
 	holds             verdict
+}
+
+// A decision is how a claim was decided, for a test that plants wrong values.
+type decision struct {
+	claim  int // its place among the claims of the figure
+	check  func(v []float64) bool
+	values []float64 // the simulated ones
 }
 
 // A verdict says whether a claim holds here.
@@ -78,6 +88,34 @@ func (f *figure) differs(ok bool, what, paper, ours string, args ...any) {
 func (f *figure) assumed(what, paper, ours string, args ...any) {
 	f.claims = append(f.claims, claim{what, paper, fmt.Sprintf(ours, args...), untold})
 }
+
+// A values lists simulated values that a claim prints and checks.
+type values []float64
+
+// of states a value of a paper beside simulated ones. check decides on v alone, so that a test can
+// plant wrong values and see that the claim fails. The place in the paper belongs to its value.
+func (f *figure) of(v values, check func(v []float64) bool, what, paper, ours string) {
+	args := make([]any, len(v))
+	for i := range v {
+		args[i] = v[i]
+	}
+	f.claim(check(v), what, paper, ours, args...)
+	f.decisions = append(f.decisions, decision{len(f.claims) - 1, check, v})
+}
+
+// but is of for a value that is known to differ from that of the paper, as differs is for claim.
+func (f *figure) but(v values, check func(v []float64) bool, what, paper, ours string) {
+	f.of(v, check, what, paper, ours)
+	if c := &f.claims[len(f.claims)-1]; c.holds == fails {
+		c.holds = differs
+	}
+}
+
+// near reports whether a value is within a share of the wanted one.
+func near(got, want, share float64) bool { return math.Abs(got/want-1) <= share }
+
+// spreadOf returns the greatest of some values over the least.
+func spreadOf(v []float64) float64 { return slices.Max(v) / slices.Min(v) }
 
 func (s *series) at(x, y float64) { s.x, s.y = append(s.x, x), append(s.y, y) }
 

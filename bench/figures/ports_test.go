@@ -19,7 +19,7 @@ func TestNoticeGrowsAsLog(t *testing.T) {
 		n    int
 		most float64 // us
 	}{{8, 3}, {64, 6.3}, {100, 7}, {768, 10}, {2048, 14.4}} {
-		got := 1000 * notice(c.n, 0, mono.Microsecond)
+		got := 1000 * run{}.notice(c.n, 0, mono.Microsecond)
 		if got > c.most {
 			t.Errorf("%d members know after %.2f us, want at most %.1f", c.n, got, c.most)
 		}

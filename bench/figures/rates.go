@@ -36,8 +36,8 @@ func ratesFigure(r run) []*figure {
 	}
 	for i, w := range weathers {
 		months := years * 365.25 / 30
-		a := playYears(years, w, &shipped{}, rand.New(rand.NewPCG(uint64(i), 21)))
-		b := playYears(years, w, &last100{}, rand.New(rand.NewPCG(uint64(i), 21)))
+		a := playYears(years, w, &shipped{}, rand.New(rand.NewPCG(r.seedOf(uint64(i)), 21)))
+		b := playYears(years, w, &last100{}, rand.New(rand.NewPCG(r.seedOf(uint64(i)), 21)))
 		ours.at(float64(i), float64(a.mistakes)/months)
 		naive.at(float64(i), float64(b.mistakes)/months)
 		want := "asked: at most 1 a month"

@@ -6,6 +6,7 @@ import (
 	"math/bits"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 
 	"github.com/goulfm/goulfm/internal/base/mono"
 )
@@ -55,7 +56,7 @@ func timeoutLimit(n, f int, mtbf float64) float64 {
 	return lo
 }
 
-// riskFigure is Figure 3 (M4).
+// riskFigure is Figure 3.
 func riskFigure(run) []*figure {
 	f := &figure{id: "ring3", title: "RR-9024, Fig. 3: longest timeout with a risk below 1e-9", xLabel: "nodes", yLabel: "timeout [s]", logX: true, logY: true}
 	limits := map[int]float64{}
@@ -73,13 +74,13 @@ func riskFigure(run) []*figure {
 	f.stated("22 s (20 years), 60 s (45 years)", []float64{256000, 256000}, []float64{22, 60})
 	for _, v := range []struct{ years, stated int }{{20, 22}, {45, 60}} {
 		years, stated := v.years, float64(v.stated)
-		near := math.Abs(limits[years]/stated-1) < 0.03
-		check := f.claim
+		state := f.of
 		if years == 45 {
-			check = f.differs // T(f) is all but proportional to T, so the limit is to the MTBF
+			state = f.but // T(f) is all but proportional to T, so the limit is to the MTBF
 		}
-		check(near, fmt.Sprintf("M4: limit of T, 256,000 nodes, MTBF %d years", years), fmt.Sprintf("%.0f s", stated),
-			"%.1f s with M = ⌊log2 n⌋-1 (§3.3), %.1f s with M = ⌊log2 n⌋ (caption)", limits[years], loose[years])
+		state(values{limits[years], loose[years]}, func(v []float64) bool { return near(v[0], stated, 0.03) },
+			fmt.Sprintf("limit of T, 256,000 nodes, MTBF %d years", years), fmt.Sprintf("%.0f s (RR-9024 §3.3)", stated),
+			"%.1f s with M = ⌊log2 n⌋-1 (§3.3), %.1f s with M = ⌊log2 n⌋ (caption)")
 	}
 	return []*figure{f}
 }
@@ -111,7 +112,7 @@ type outcome struct {
 func (r run) stabilise(s setting, n, runs int, plan func(w *world, rng *rand.Rand, from mono.Time)) outcome {
 	var o outcome
 	for i := range runs {
-		seed := uint64(n)<<20 + uint64(i)
+		seed := r.seedOf(uint64(n)<<20 + uint64(i))
 		w, rng := newWorld(s, n, seed), rand.New(rand.NewPCG(seed, 4))
 		from := mono.Time(10*s.timeout) + mono.Time(rng.Int64N(int64(s.period)))
 		plan(w, rng, from)
@@ -141,7 +142,7 @@ func (r run) stabilise(s setting, n, runs int, plan func(w *world, rng *rand.Ran
 func seconds(d mono.Duration) float64 { return float64(d) / float64(mono.Second) }
 
 // volatileFigures are Figure 4a and 4b: the most deaths that the theorem allows, within
-// less than a timeout (M1, M2).
+// less than a timeout.
 func volatileFigures(r run) []*figure {
 	return []*figure{r.volatile("ring4a", lowNoise, 55), r.volatile("ring4b", lowLat, 0.95)}
 }
@@ -167,9 +168,13 @@ func (r run) volatile(id string, s setting, stated float64) *figure {
 	}
 	ends := []float64{first.x[0], first.x[len(first.x)-1]}
 	f.stated("T-P/2, the first", ends, []float64{stated, stated})
-	id = map[string]string{"LOWNOISE": "M1", "LOWLAT": "M2"}[s.name]
-	f.claim(math.Abs(mean(first.y)/stated-1) < 0.03, id+": all know the first death, "+s.name, fmt.Sprintf("%g s + O(1/n)", stated), "%.4g s (mean of %d runs)", mean(first.y), runs)
-	f.claim(worst <= 1, id+": share of the bound T(f) of Theorem 1 that was needed", "never above 1", "at most %.4f", worst)
+	f.of(values{mean(first.y), float64(runs)}, func(v []float64) bool { return near(v[0], stated, 0.03) },
+		"all know the first death, "+s.name, fmt.Sprintf("T-P/2 = %g s, + O(1/n) (RR-9024 §4.2)", stated), "%.4g s (mean of %.0f runs)")
+	grows := floorLog2(int(ends[1])) * 100 / floorLog2(int(ends[0]))
+	f.of(values{all.y[0], all.last(), all.last() / all.y[0]}, func(v []float64) bool { return v[0] > first.y[0] && v[2] <= float64(grows)/100 },
+		"all know all deaths, "+s.name, fmt.Sprintf("O(1/n + ⌊log2 n⌋), so at most %.2f times from %.0f to %.0f (RR-9024 §4.2)", float64(grows)/100, ends[0], ends[1]), "%.4g s to %.4g s, %.2f times")
+	f.of(values{worst}, func(v []float64) bool { return 0 < v[0] && v[0] <= 1 },
+		"share of the bound T(f) that was needed, "+s.name, "never above 1 (RR-9024, Theorem 1)", "at most %.4f")
 	return f
 }
 
@@ -193,7 +198,7 @@ func mean(y []float64) float64 {
 	return sum / float64(len(y))
 }
 
-// poissonFigure is Figure 5: deaths at random, with an MTBF of a node of one year (M3).
+// poissonFigure is Figure 5: deaths at random, with an MTBF of a node of one year.
 // The first strikes at time 0; those that strike before the ring is stable count.
 func poissonFigure(r run) []*figure {
 	f := &figure{id: "ring5", title: "RR-9024, Fig. 5: random overlapping deaths, MTBF 1 year, LOWNOISE", xLabel: "nodes", yLabel: "seconds after the first death", logX: true}
@@ -205,8 +210,8 @@ func poissonFigure(r run) []*figure {
 		runs := max(60, r.runsFor(n))
 		for i := range runs {
 			o := r.stabilise(lowNoise, n, 1, func(w *world, rng *rand.Rand, from mono.Time) {
-				rng = rand.New(rand.NewPCG(uint64(n), uint64(i)))
-				w.seed = uint64(n)<<20 + uint64(i) + 7
+				rng = rand.New(rand.NewPCG(r.seedOf(uint64(n)), uint64(i)))
+				w.seed = r.seedOf(uint64(n)<<20 + uint64(i) + 7)
 				w.poisson(rng, from, year/float64(n))
 			})
 			first.addTo(float64(n), o.first/float64(runs))
@@ -224,8 +229,17 @@ func poissonFigure(r run) []*figure {
 			more = (several - float64(multiple)*single/float64(runs-multiple)) / further
 		}
 	}
-	f.claim(math.Abs(first.last()/first.y[0]-1) < 0.08, "M3: all know the first, 1,000 to "+fmt.Sprint(int(first.x[len(first.x)-1])), "O(1)", "%.1f s to %.1f s", first.y[0], first.last())
-	f.claim(math.Abs(more/30-1) < 0.25, "M3: what each further overlapping death adds, largest size", "about T/2 = 30 s", "%.1f s (of 60 runs, those with several deaths)", more)
+	f.of(values{first.y[0], first.last()}, func(v []float64) bool { return near(v[1], v[0], 0.08) },
+		"overlapping deaths: all know the first, 1,000 to "+fmt.Sprint(int(first.x[len(first.x)-1])), "O(1) (RR-9024 §4.2)", "%.1f s to %.1f s")
+	for _, s := range []struct {
+		what, unit string
+		values     []float64
+	}{{"all know all", "s", all.y}, {"mean number of deaths", "(x 10)", deaths.y}} {
+		f.of(values{linearFit(first.x, s.values), s.values[0], s.values[len(s.values)-1]}, func(v []float64) bool { return v[0] > 0.95 && v[2] > v[1] },
+			"overlapping deaths: "+s.what, "O(n) (RR-9024 §4.2)", "a linear fit has R² = %.3f; %.1f to %.1f "+s.unit)
+	}
+	f.of(values{more}, func(v []float64) bool { return near(v[0], 30, 0.25) },
+		"each further overlapping death, largest size", "adds about T/2 = 30 s (RR-9024 §4.2)", "%.1f s (of 60 runs, those with several deaths)")
 	return []*figure{f}
 }
 
@@ -256,7 +270,7 @@ func (w *world) poisson(rng *rand.Rand, at mono.Time, mtbf float64) {
 }
 
 // phaseFigure is Figure 10, left: 1 to 8 random deaths at once, with heartbeats in phase
-// and at random phases (D11).
+// and at random phases.
 func phaseFigure(r run) []*figure {
 	s := setting{name: "P 0.1 s, T 1 s", period: 100 * mono.Millisecond, timeout: mono.Second, tau: 20 * mono.Microsecond}
 	f := &figure{id: "ring10left", title: "RR-9024, Fig. 10 left: 1 to 8 deaths at once, T = 1 s, P = 0.1 s", xLabel: "deaths", yLabel: "seconds until stable"}
@@ -282,8 +296,10 @@ func phaseFigure(r run) []*figure {
 	f.stated("T", []float64{1, 8}, []float64{1, 1})
 	f.stated("T-P/2", []float64{1, 8}, []float64{0.95, 0.95})
 	phased, random := f.series[0], f.series[1]
-	f.claim(math.Abs(phased.y[0]-1) < 0.001, "D11: stable after a random death, heartbeats in phase", "T", "%.4f T; %.3f T on average after 8, of which two are sometimes neighbours", phased.y[0], phased.last())
-	f.claim(math.Abs(random.y[0]-0.95) < 0.02, "D11: the same, random phases", "towards T-P/2 = 0.95 T", "%.3f T for one death, %.3f T on average for the last of 8", random.y[0], random.last())
+	f.of(values{phased.y[0], phased.last()}, func(v []float64) bool { return near(v[0], 1, 0.001) },
+		"stable after a random death, heartbeats in phase", "T (RR-9024 §5.5)", "%.4f T; %.3f T on average after 8, of which two are sometimes neighbours")
+	f.of(values{random.y[0], random.last()}, func(v []float64) bool { return near(v[0], 0.95, 0.02) },
+		"stable after a random death, random phases", "towards T-P/2 = 0.95 T (RR-9024 §5.5)", "%.3f T for one death, %.3f T on average for the last of 8")
 	return []*figure{f}
 }
 
@@ -311,14 +327,21 @@ func scaleFigure(r run) []*figure {
 		bound.at(float64(n), 8*math.Log2(float64(n)))
 		if n == r.sizes()[len(r.sizes())-1] {
 			limit := lowLat.tau + 7*(lowLat.period+lowLat.timeout) + 200*lowLat.tau
-			f.claim(late == 0 && w.unheard == 0 && slowest <= limit, fmt.Sprintf("scale: %d nodes, %d deaths, the slowest of a burst of 64", n, deaths),
-				fmt.Sprintf("Theorem 1: at most %.0f s", seconds(lowLat.bound(n, 64))), "%.2f s; own bound for 64 side by side (B9) %.2f s", seconds(slowest), seconds(limit))
-			f.claim(worst <= 8*math.Log2(float64(n)), "scale: slowest notice", fmt.Sprintf("B(n) = %.0f us", 8*math.Log2(float64(n))), "%.1f us", worst)
-			f.claim(w.bytesPerNode <= 2048, "scale: memory", "goal: at most 2 KiB a node", "%.0f bytes a node; at most %d processes had a detector at one time; %d floods, %d notices", w.bytesPerNode, w.hotMax, w.floods, w.sent)
+			f.of(values{seconds(slowest), seconds(limit), float64(late + w.unheard)}, func(v []float64) bool { return v[2] == 0 && 0 < v[0] && v[0] <= v[1] },
+				fmt.Sprintf("one run: %d nodes, %d deaths, the slowest of a burst of 64", n, deaths),
+				fmt.Sprintf("(none: Theorem 1 of RR-9024 ends at %d deaths)", floorLog2(n)-1), "%.2f s; own bound for 64 side by side (B9) %.2f s; %.0f survivors were not informed")
+			f.of(values{worst}, func(v []float64) bool { return 0 < v[0] && v[0] <= 8*math.Log2(float64(n)) },
+				"one run: slowest notice", fmt.Sprintf("at most B(n) = 8 τ log2 n = %.0f us (RR-9024 §3.1.2)", 8*math.Log2(float64(n))), "%.1f us")
+			f.of(values{w.bytesPerNode, float64(w.hotMax), float64(w.floods), float64(w.sent)}, func(v []float64) bool { return v[0] <= 2048 },
+				"one run: memory", "(none: own goal of 2 KiB a node)", "%.0f bytes a node; at most %.0f processes had a detector at one time; %.0f floods, %.0f notices")
 		}
 	}
-	a, b, r2 := logFit(curve.x, curve.y)
-	f.claim(r2 > 0.95, "scale: growth of the spreading time", "a·log2 n + b", "%.2f·log2 n %+.2f us, R² = %.4f", a, b, r2)
+	var shares []float64
+	for i, x := range curve.x {
+		shares = append(shares, curve.y[i]/math.Log2(x))
+	}
+	f.of(values{slices.Min(shares), slices.Max(shares)}, func(v []float64) bool { return v[1] <= 1 && v[1]/v[0] < 1.2 },
+		"one run: growth of the time of a notice", "τ log2 n (RR-9024 §4.2)", "%.2f to %.2f times τ log2 n")
 	return []*figure{f}
 }
 
@@ -327,8 +350,8 @@ func (r run) rack(n, deaths int) *world {
 	var before, now runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	w := newWorld(lowLat, n, 5)
-	rng := rand.New(rand.NewPCG(5, uint64(n)))
+	w := newWorld(lowLat, n, r.seedOf(5))
+	rng := rand.New(rand.NewPCG(r.seedOf(5), uint64(n)))
 	at := mono.Time(10 * lowLat.timeout)
 	seen := map[int]bool{}
 	for left := deaths; left > 0; {

@@ -129,7 +129,7 @@ func rivalFigures(r run) (all []*figure) {
 	}
 	for k, tr := range traces {
 		f := &figure{id: "rivals-" + tr.name, title: "mistakes a day against the time to detect, a beat each second: " + tr.name, xLabel: "mean time to detect [s]", yLabel: "mistakes a day"}
-		arrivals := tr.make(rand.New(rand.NewPCG(uint64(k), 31)), days*86400)
+		arrivals := tr.make(rand.New(rand.NewPCG(r.seedOf(uint64(k)), 31)), days*86400)
 		for _, rv := range rivals {
 			s := f.add(rv.name, true)
 			for patience := 1.05; patience <= 8; patience += 0.05 {
