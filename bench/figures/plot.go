@@ -3,17 +3,11 @@ package main
 import (
 	"encoding/csv"
 	"fmt"
-	"image/color"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
-
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
 )
 
 // A figure is one graph with its data and what it is to be compared with.
@@ -149,53 +143,3 @@ func (f *figure) writeCSV(path string) error {
 }
 
 func number(x float64) string { return strconv.FormatFloat(x, 'g', 8, 64) }
-
-var colors = []color.Color{
-	color.RGBA{31, 119, 180, 255}, color.RGBA{255, 127, 14, 255}, color.RGBA{44, 160, 44, 255},
-	color.RGBA{214, 39, 40, 255}, color.RGBA{148, 103, 189, 255}, color.RGBA{140, 86, 75, 255},
-}
-
-func (f *figure) draw(path string) error {
-	p := plot.New()
-	p.Title.Text = f.title
-	p.X.Label.Text, p.Y.Label.Text = f.xLabel, f.yLabel
-	p.Legend.Top, p.Legend.Left = true, true
-	if f.logX {
-		p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
-	}
-	if f.logY {
-		p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
-	}
-	for i, s := range f.series {
-		if err := s.draw(p, i); err != nil {
-			return fmt.Errorf("%s, %s: %w", f.id, s.name, err)
-		}
-	}
-	return p.Save(18*vg.Centimeter, 12*vg.Centimeter, path)
-}
-
-func (s *series) draw(p *plot.Plot, i int) error {
-	xy := make(plotter.XYs, len(s.x))
-	for i := range s.x {
-		xy[i] = plotter.XY{X: s.x[i], Y: s.y[i]}
-	}
-	line, points, err := plotter.NewLinePoints(xy)
-	if err != nil {
-		return err
-	}
-	shade := colors[i%len(colors)]
-	if s.paper {
-		shade = color.Black
-		line.Dashes = []vg.Length{vg.Points(5), vg.Points(3)}
-		points.Shape = draw.CrossGlyph{}
-	}
-	line.Color, points.Color = shade, shade
-	if s.line {
-		p.Add(line, points)
-		p.Legend.Add(s.name, line, points)
-	} else {
-		p.Add(points)
-		p.Legend.Add(s.name, points)
-	}
-	return nil
-}

@@ -108,7 +108,7 @@ func concurrentFigure(r run) []*figure {
 // knows at once; how long until all processes know. The time of a message is fitted at
 // the last point of each curve; the others are compared with the logarithm itself.
 func processFigures(r run) []*figure {
-	f := &figure{id: "rdaemon11", title: "PARCO 2019, Fig. 11: death of a process, 12 processes a node", xLabel: "nodes", yLabel: "ms until all know", logX: true}
+	f := &figure{id: "rdaemon11", title: "PARCO 2019, Fig. 11: death of a process, 12 processes a node", xLabel: "nodes", yLabel: "ms until all know"}
 	var nodes []int
 	for n := 2; n <= 64; n *= 2 {
 		nodes = append(nodes, n)
@@ -132,7 +132,7 @@ func processFigures(r run) []*figure {
 	f.but(values{perProcess.y[0]}, func(v []float64) bool { return near(v[0], 2, 0.1) },
 		"the same, 24 processes, if 768 take 3 ms", "2 ms (PARCO 2019 §5.5)", "%.2f ms")
 
-	g := &figure{id: "rdaemon12", title: "PARCO 2019, Fig. 12: death of a process, 32 processes a node, to 4,096", xLabel: "nodes", yLabel: "ms until all know", logX: true}
+	g := &figure{id: "rdaemon12", title: "PARCO 2019, Fig. 12: death of a process, 32 processes a node, to 4,096", xLabel: "nodes", yLabel: "ms until all know"}
 	curve := g.add("notices between nodes, then to the processes of each", true)
 	tau := scaleTo(10, func(tau mono.Duration) float64 { return r.notice(128, 32, tau) })
 	for n := 2; n <= 128; n *= 2 {
