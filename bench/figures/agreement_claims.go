@@ -10,8 +10,8 @@ import (
 
 func sizesEnd(x []float64) float64 { return x[len(x)-1] }
 
-// logarithmic reports whether a curve is rather a·log2 x + b than a·x + b, and the two fits.
-func logarithmic(s *series) (is bool, log, linear float64) {
+// isLogarithmic reports whether a curve is rather a·log2 x + b than a·x + b, and the two fits.
+func isLogarithmic(s *series) (is bool, log, linear float64) {
 	_, _, log = logFit(s.x, s.y)
 	linear = linearFit(s.x, s.y)
 	return log > linear, log, linear
@@ -31,11 +31,11 @@ func (c growth) judge(f *figure, m machine) {
 	f.differs(off < 0.05, "E1: the curve at all sizes", "6.7·log_2.125 n = 6.16·log2 n us, asymptotic standard error 0.6 %", "up to %.0f %% below it, at %v processes", 100*off, c.era.x[0])
 	f.claim(math.Abs(c.era.last()/stated(n)-1) < 0.02, fmt.Sprintf("E1: %v processes", n), fmt.Sprintf("%.1f us (the one number fitted)", stated(n)),
 		"%.1f us with o = %.2f us, L = %.1f us (%.1f us within a node)", c.era.last(), micros(m.overhead), micros(m.between), micros(m.within))
-	log, fitLog, fitLinear := logarithmic(c.two)
+	log, fitLog, fitLinear := isLogarithmic(c.two)
 	f.differs(!log, "E7: growth of Log2phases, by its messages", "linear", "logarithmic: R² = %.3f with log2 n, %.3f with n", fitLog, fitLinear)
 	f.differs(c.era.last() < c.two.last(), fmt.Sprintf("E7: era against Log2phases, %v processes", n), "era outperforms it significantly",
 		"era loses: %.1f us, Log2phases %.1f us; on the same tree era takes %.1f us", c.era.last(), c.two.last(), c.binomial.last())
-	_, fitLog, fitLinear = logarithmic(c.walks)
+	_, fitLog, fitLinear = isLogarithmic(c.walks)
 	f.assumed("E7: Log2phases, if members walk through the list of all processes", "linear, despite the expected theoretical bound",
 		"R² = %.3f with n, %.3f with log2 n; %.0f us at 2 ns an entry, which is assumed", fitLinear, fitLog, c.walks.last())
 }
@@ -44,7 +44,7 @@ func (c growth) judge(f *figure, m machine) {
 type aftermath struct{ without, detecting, stabilising, later, rebalanced *series }
 
 func (c aftermath) judge(f *figure) {
-	log, fitLog, fitLinear := logarithmic(c.stabilising)
+	log, fitLog, fitLinear := isLogarithmic(c.stabilising)
 	f.differs(!log, "2c: growth of the stabilising agreement", "linear, for the tree that is rebuilt",
 		"logarithmic: R² = %.3f with log2 n, %.3f with n; rebuilding costs no message", fitLog, fitLinear)
 	off := apart(c.stabilising, c.later)
