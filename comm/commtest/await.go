@@ -7,9 +7,9 @@ import (
 	"github.com/goulfm/goulfm/comm"
 )
 
-// AwaitFailure returns nil once this rank knows that n members of c have failed, or more. The
-// peers of a killed rank hear of its death at different times: a test that asks what comes
-// after a failure waits for the failure first. Errors: that of ctx, and comm.ErrFenced in a
+// AwaitFailure waits until this rank knows of the failure of at least n members of c, and returns
+// nil then. A test that checks the behavior after a failure calls it first, because the peers of a
+// killed rank learn of the death at different times. Errors: that of ctx, and comm.ErrFenced in a
 // rank that was killed itself.
 func AwaitFailure(ctx context.Context, c *comm.Comm, n int) error {
 	for c.GetFailed().Size() < n {

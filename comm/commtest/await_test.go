@@ -9,8 +9,9 @@ import (
 	"github.com/goulfm/goulfm/comm"
 )
 
-// TestAwaitFailure: it returns with the n-th death, of a communicator; at once if they are
-// known; with the context; and in a rank that is dead itself.
+// TestAwaitFailure: AwaitFailure returns with the n-th death among the members of a communicator.
+// The call returns at once if the deaths are known, when its context ends, and in a rank that is
+// dead itself.
 func TestAwaitFailure(t *testing.T) {
 	heard := make(chan struct{})
 	Run(t, 4, func(ctx context.Context, w *comm.Comm) {
@@ -38,7 +39,7 @@ func TestAwaitFailure(t *testing.T) {
 	})
 	RunKilled(t, 2, 1, 1, func(ctx context.Context, w *comm.Comm) {
 		if w.Rank() == 1 {
-			_, _ = w.Agree(ctx, 0) // in which it dies
+			_, _ = w.Agree(ctx, 0) // the rank dies in this call
 			assert.ErrorIs(t, AwaitFailure(ctx, w, 1), comm.ErrFenced)
 		}
 	})

@@ -10,19 +10,20 @@ import (
 	"github.com/goulfm/goulfm/internal/engine"
 )
 
-// A Config says how a Run differs from the plain one, which is the zero value:
+// A Config sets the options of a Run. The zero value is the plain Run:
 //
 //	commtest.Config{Comm: comm.Config{Uniform: true}}.Run(t, 4, body)
 type Config struct {
-	// Comm is what each rank would give to comm.InitWith. A SpinPolls of 0 is 20, since
-	// ranks outnumber cores in a test. The environment changes nothing.
+	// Comm is the configuration that each rank would pass to comm.InitWith. A SpinPolls of 0 means
+	// 20, since ranks outnumber cores in a test. The environment changes nothing.
 	Comm comm.Config
-	// Nodes are simulated nodes, one entry for each rank; nil: all ranks are on one node.
+	// Nodes assigns a simulated node to each rank, one entry per rank; nil: all ranks are on one
+	// node.
 	Nodes Nodes
-	// Messages has collectives and agreements go by messages, as between nodes, and not
-	// through memory.
+	// Messages makes collectives and agreements use messages, as between nodes, instead of shared
+	// memory.
 	Messages bool
-	// Limit is after how long the test fails, with a list of who waits for whom. 0: a minute.
+	// Limit is the time after which the test fails with a list of all waiting calls. 0: a minute.
 	Limit time.Duration
 }
 
@@ -32,7 +33,7 @@ func (cfg Config) Run(t testing.TB, n int, body func(ctx context.Context, w *com
 	cfg.limits().runOn(t, cfg.world(t, n), nil, body)
 }
 
-// RunKilled is RunKilled with the Config. All goes by messages.
+// RunKilled is RunKilled with the Config. All communication uses messages.
 func (cfg Config) RunKilled(t testing.TB, n, victim int, frame uint64, body func(ctx context.Context, w *comm.Comm)) bool {
 	t.Helper()
 	return runKilled(t, cfg.limits(), cfg.world(t, n), victim, frame, body)
@@ -56,8 +57,8 @@ func (cfg Config) world(t testing.TB, n int) world {
 	return w
 }
 
-// A world is how many ranks a run has, on which nodes they are (nil: all on one), and what
-// their engines are told besides.
+// A world describes the ranks of a run: their number, their nodes (nil: all are on one) and the
+// settings of their engines.
 type world struct {
 	ranks    int
 	nodes    Nodes
@@ -65,8 +66,8 @@ type world struct {
 	log      *slog.Logger // Config.Log of comm
 }
 
-// engine returns what the engine of a rank is told. Where frames are looked at from
-// outside everything goes by frames.
+// engine returns the configuration of the engine of a rank. byFrames makes all communication use
+// frames, for runs that observe frames from outside.
 func (w *world) engine(byFrames bool) engine.Config {
 	cfg := w.settings
 	if cfg.SpinPolls == 0 {

@@ -11,7 +11,7 @@ import (
 	"github.com/goulfm/goulfm/comm"
 )
 
-// TestConfigOfRanks: what a program would give to InitWith counts.
+// TestConfigOfRanks: a run applies the configuration that a program would pass to InitWith.
 func TestConfigOfRanks(t *testing.T) {
 	for _, uniform := range []bool{false, true} {
 		Config{Comm: comm.Config{Uniform: uniform}}.Run(t, 3, func(ctx context.Context, w *comm.Comm) {
@@ -24,8 +24,8 @@ func TestConfigOfRanks(t *testing.T) {
 	}
 }
 
-// TestConfigMessages: with Messages nothing goes through memory, though all ranks are on one
-// node, and no node is named.
+// TestConfigMessages: with Messages no communication uses shared memory, even if all ranks are on
+// one node and Nodes is nil.
 func TestConfigMessages(t *testing.T) {
 	for _, messages := range []bool{false, true} {
 		Config{Messages: messages}.Run(t, 2, func(ctx context.Context, w *comm.Comm) {
@@ -36,7 +36,7 @@ func TestConfigMessages(t *testing.T) {
 	}
 }
 
-// TestConfigNodes: one for each rank, also where a rank dies.
+// TestConfigNodes: Nodes has one entry for each rank, also in a run in which a rank dies.
 func TestConfigNodes(t *testing.T) {
 	body := func(_ context.Context, w *comm.Comm) { assert.Equal(t, []int{0, 1, 0}, door.Engine(w).Nodes()) }
 	cfg := Config{Nodes: Nodes{0, 1, 0}}
@@ -53,8 +53,8 @@ func TestConfigNodes(t *testing.T) {
 	assert.Contains(t, r.text.String(), "3 nodes for 2 ranks")
 }
 
-// TestConfigLimit: a wait that never ends fails the test, says who waits for whom, and ends
-// with the context.
+// TestConfigLimit: a wait that never ends fails the test, is reported with the rank that it waits
+// for, and ends with the context.
 func TestConfigLimit(t *testing.T) {
 	r := &recorder{TB: t}
 	var err error
@@ -62,7 +62,7 @@ func TestConfigLimit(t *testing.T) {
 		begun := time.Now()
 		Config{Limit: time.Hour}.Run(r, 2, func(ctx context.Context, w *comm.Comm) {
 			if w.Rank() == 0 {
-				_, err = comm.Recv(ctx, w.From(1), []int{0}) // which sends nothing
+				_, err = comm.Recv(ctx, w.From(1), []int{0}) // rank 1 sends nothing
 				return
 			}
 			<-ctx.Done()

@@ -2,10 +2,10 @@ package commtest
 
 import "testing"
 
-// EachKill kills one process at each point that a program passes: it calls try with j to learn the
-// result and the points, and then once for each of them with a job in which the process dies there,
-// too. All results have to be equal. try runs the job that it is given, once, and returns what came
-// of it:
+// EachKill tests a program against a death at each point that the program passes. EachKill calls
+// try with j to learn the result and the points. For each point, EachKill then calls try with a job
+// in which the process dies there as well. All results have to be equal. try runs the job that it
+// is given, once, and returns the result:
 //
 //	commtest.EachKill(t, commtest.Job{N: 4}, func(j commtest.Job) string {
 //		var sum atomic.Int64
@@ -13,10 +13,10 @@ import "testing"
 //		return fmt.Sprint(sum.Load())
 //	})
 //
-// With j.Kills it is about a second death, at each point that comes with the first ones. EachKill
-// returns the points, so that a test can go on to third ones. A point that is passed in parallel to
-// a death may not come in each run: then nobody dies there, and the result has to be the same all
-// the more.
+// If j.Kills is set, EachKill tests a further death at each point that the program passes with
+// those deaths. EachKill returns the points, so that a test can continue with third deaths. A point
+// that is passed in parallel to a death may not occur in each run. In a run without the point no
+// further process dies, and the result still has to be the same.
 func EachKill(t testing.TB, j Job, try func(j Job) string) []Killed {
 	t.Helper()
 	var reached []Killed

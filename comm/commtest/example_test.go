@@ -9,7 +9,7 @@ import (
 	"github.com/goulfm/goulfm/comm/commtest"
 )
 
-// t is what a test has; here what goes wrong is printed.
+// t stands for the testing.T of a test; in these examples it prints the errors.
 var t = shown{}
 
 type shown struct{ testing.TB }
@@ -35,7 +35,7 @@ func ExampleConfig_Run() {
 	// Output: true true
 }
 
-// What comes after a failure is asked for once the failure is known.
+// A test waits until a failure is known before it checks the behavior after the failure.
 func ExampleAwaitFailure() {
 	commtest.Run(t, 3, func(ctx context.Context, w *comm.Comm) {
 		if w.Rank() == 1 {

@@ -8,11 +8,10 @@ import (
 	"github.com/goulfm/goulfm/comm"
 )
 
-// Intercomm makes an intercommunicator of the members of c, such as Spawn returns, without
-// starting processes. The ranks of c in first are its first group, those in second the other
-// one; their order there is the order in the groups. Each rank of c is in one group.
-// Collective over c; all members pass the same. Errors: comm.ErrArgument for other groups,
-// and those of Dup.
+// Intercomm makes an intercommunicator of the members of c, such as Spawn returns, without starting
+// processes. first lists the ranks of c in its first group, second those in the other group, both
+// in group order. Each rank of c is in exactly one group. Collective over c; all members pass the
+// same groups. Errors: comm.ErrArgument for other groups, and those of Dup.
 func Intercomm(ctx context.Context, c *comm.Comm, first, second []int) (*comm.Intercomm, error) {
 	if !divide(c.Size(), first, second) {
 		return nil, fmt.Errorf("commtest: intercomm: %w: groups %v and %v of a communicator of %d: want each rank in one of two", comm.ErrArgument, first, second, c.Size())
@@ -24,7 +23,7 @@ func Intercomm(ctx context.Context, c *comm.Comm, first, second []int) (*comm.In
 	return door.Intercomm(union, slices.Clone(first), slices.Clone(second)), nil
 }
 
-// divide says whether two groups, none of them empty, have each rank below n once.
+// divide reports whether two non-empty groups hold each rank below n exactly once.
 func divide(n int, first, second []int) bool {
 	all := slices.Concat(first, second)
 	slices.Sort(all)

@@ -9,7 +9,8 @@ import (
 	"github.com/goulfm/goulfm/comm"
 )
 
-// TestIntercomm: each side sees the other, in the order given, and messages go across.
+// TestIntercomm: each side has the ranks of the other in the order given, and messages cross
+// between the sides.
 func TestIntercomm(t *testing.T) {
 	first, second := []int{3, 0}, []int{1, 4, 2}
 	Run(t, 5, func(ctx context.Context, w *comm.Comm) {
@@ -33,7 +34,8 @@ func TestIntercomm(t *testing.T) {
 	})
 }
 
-// TestIntercommOfOtherGroups is an error, and nothing is made.
+// TestIntercommOfOtherGroups: groups that do not divide the ranks are an error, and nothing is
+// made.
 func TestIntercommOfOtherGroups(t *testing.T) {
 	Run(t, 3, func(ctx context.Context, w *comm.Comm) {
 		for _, groups := range [][2][]int{

@@ -18,34 +18,37 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/rankstore"
 )
 
-// A Job runs a program as goulfm run does: ranks that are killed at points of the program may be
+// A Job runs a program as goulfm run does. Ranks that are killed at points of the program may be
 // replaced by new ones (comm.Comm.Replace), which call the program again.
 //
 //	commtest.Job{N: 4, Kills: []commtest.Killed{{Rank: 2, Mark: "step", At: 3}}}.Run(t, program)
 type Job struct {
 	// N is the number of ranks.
 	N int
-	// Nodes are simulated nodes, one entry for each of the N ranks; nil: all are on one. A process
-	// that replaces another one is on the node of rank number mod N.
+	// Nodes assigns a simulated node to each of the N ranks, one entry per rank; nil: all are on
+	// one. A process that replaces another one is on the node of rank number mod N.
 	Nodes Nodes
-	// Room is how many processes there can be in all, those with which the job begins included.
-	// 0: 64 more than those.
+	// Room is the highest number of processes, including those with which the job begins. 0: 64
+	// more than those.
 	Room int
 	// NodeMemory gives each node memory that outlives its processes, in which package recovery
 	// keeps what ranks protect.
 	NodeMemory bool
-	// Restarts is how often, when all processes have died and none has returned, N new ones run the
-	// program from its beginning, on the same nodes and with their memory.
+	// Restarts is the number of restarts of the whole job. When all processes have died and none
+	// has returned, N new ones run the program from its beginning, on the same nodes and with their
+	// memory.
 	Restarts int
-	// Kills says which of them die, and where. Each does once.
+	// Kills lists the processes that die, each with the point of its death. Each entry applies
+	// once.
 	Kills []Killed
 	// Messages and Limit are as in Config.
 	Messages bool
 	Limit    time.Duration
 
-	reached *[]Killed // EachKill wants to know
+	reached *[]Killed // receives the points of the run, for EachKill
 
-	// Calls of Say and Note, for tests; nil: none. Several processes call them at a time.
+	// said and noted observe the calls of Say and Note, for tests; nil: none. Several processes
+	// call them at a time.
 	said, noted func(proc int, m rankproto.Message)
 }
 
@@ -77,20 +80,20 @@ type jobRun struct {
 	marks   []Killed
 }
 
-// A batch is what one call of Replace or Spawn has started: it waits until somebody of those who
-// did keeps it, or until that is out of question.
+// A batch is the processes that one call of Replace or Spawn has requested. They do not begin
+// before a requester keeps the batch. A batch is dropped once no requester can keep it any more.
 type batch struct {
 	ask   rankproto.Spawn
 	first int
 	root  int
 	over  bool
-	keep  chan rankproto.Keep // closed without one: nobody wants it
+	keep  chan rankproto.Keep // closed without a value when the batch is dropped
 }
 
-// Run runs program on j.N ranks and waits until all processes have ended. An error of program, but
-// for that of a process that was killed, fails the test, and its process dies; one that has
-// returned stays until all have. It returns the points that were reached, each process and point
-// once.
+// Run runs program on j.N ranks and waits until all processes have ended. An error of program fails
+// the test and ends its process, except in a process that was killed. A process whose program has
+// returned stays alive until all have. Run returns the points that were reached, each process and
+// point once.
 func (j Job) Run(t testing.TB, program func(ctx context.Context, w *comm.Comm) error) (reached []Killed) {
 	t.Helper()
 	if j.Room == 0 {
@@ -148,7 +151,8 @@ func (r *jobRun) begin(ctx context.Context) {
 	}
 }
 
-// open makes the engine of a process. kept is what those say who have started it; nil: nobody has.
+// open makes the engine of a process. kept is the message with which its requesters have kept its
+// batch; nil: the process was not started by Replace or Spawn.
 func (r *jobRun) open(k *rank, together []int, kept *rankproto.Keep) {
 	w := world{ranks: r.job.N}
 	for number := range r.job.Room {
@@ -172,8 +176,8 @@ func (r *jobRun) open(k *rank, together []int, kept *rankproto.Keep) {
 	living.Store(k.proc(), k)
 }
 
-// liveOn is the life of a process. It is not finalized: its engine goes on until all have returned,
-// so that nobody takes it for dead before.
+// liveOn runs one process. The process is not finalized: its engine runs until all processes have
+// returned, so that no peer takes the process for dead before.
 func (r *jobRun) liveOn(k *rank) {
 	defer r.lose(k)
 	returned := false
@@ -196,7 +200,7 @@ func (r *jobRun) liveOn(k *rank) {
 	}
 }
 
-// mark ends a process at a point, if it is to die there.
+// mark kills a process at a point if Kills lists that point.
 func (r *jobRun) mark(k *rank, name string, n int) {
 	here := Killed{Rank: k.me, Mark: name, At: n}
 	r.mu.Lock()
@@ -217,7 +221,8 @@ func (r *jobRun) mark(k *rank, name string, n int) {
 	}
 }
 
-// loseNode ends all processes of a node, and gives those that come there later other memory.
+// loseNode ends all processes of a node, and replaces the memory of the node for processes that
+// start there later.
 func (r *jobRun) loseNode(node int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -232,12 +237,13 @@ func (r *jobRun) loseNode(node int) {
 	}
 }
 
-// lose notes that a process has ended, and gives up what it alone could keep.
+// lose notes that a process has ended, and drops the batches that only this process could still
+// keep.
 func (r *jobRun) lose(k *rank) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.dead[k.me] = true
-	for _, m := range r.memory { // nothing of it runs any more
+	for _, m := range r.memory { // nothing of the process runs any more
 		m.Release(k.me)
 	}
 	for _, b := range r.batches {
@@ -260,7 +266,7 @@ type asker struct {
 	me int
 }
 
-// Ask gives processes their numbers; they begin when they are kept.
+// Ask gives processes their numbers. The processes begin when their batch is kept.
 func (a asker) Ask(_ context.Context, m rankproto.Spawn, _ func(rankproto.Spawned)) (rankproto.Spawned, error) {
 	r := a.r
 	r.mu.Lock()
@@ -275,7 +281,7 @@ func (a asker) Ask(_ context.Context, m rankproto.Spawn, _ func(rankproto.Spawne
 	return rankproto.Spawned{First: b.first, N: m.N}, nil
 }
 
-// Note is Say: here no message delays a repair.
+// Note does the same as Say: in a Job no message delays a repair.
 func (a asker) Note(m rankproto.Message) {
 	if a.r.job.noted != nil {
 		a.r.job.noted(a.me, m)
@@ -283,7 +289,7 @@ func (a asker) Note(m rankproto.Message) {
 	a.decide(m)
 }
 
-// Say hears whether processes are wanted.
+// Say receives the decision of a requester on a batch of processes.
 func (a asker) Say(m rankproto.Message) {
 	if a.r.job.said != nil {
 		a.r.job.said(a.me, m)
@@ -311,7 +317,7 @@ func (a asker) decide(m rankproto.Message) {
 	}
 }
 
-// await begins the processes of a batch, if it is kept.
+// await starts the processes of a batch once it is kept.
 func (r *jobRun) await(b *batch) {
 	said, kept := <-b.keep
 	if !kept {
@@ -333,7 +339,7 @@ func span(from, to int) (all []int) {
 	return all
 }
 
-// nodeOf is where a process is.
+// nodeOf returns the node of a process.
 func (j Job) nodeOf(number int) int {
 	if j.Nodes == nil {
 		return 0
@@ -341,7 +347,7 @@ func (j Job) nodeOf(number int) int {
 	return j.Nodes[number%j.N]
 }
 
-// memory is that of all nodes.
+// memory makes the memory of all nodes.
 func (j Job) memory() map[int]*rankstore.Memory {
 	if !j.NodeMemory {
 		return nil
@@ -361,7 +367,7 @@ func (r *jobRun) memoryOf(number int) *rankstore.Memory {
 	return r.memory[r.job.nodeOf(number)]
 }
 
-// restart begins N new processes where all have died, and says whether it has.
+// restart starts N new processes if all have died, and reports whether it has done so.
 func (r *jobRun) restart() bool {
 	r.mu.Lock()
 	first := (r.started + r.job.N - 1) / r.job.N * r.job.N // so each rank is on the node where it was

@@ -12,14 +12,15 @@ import (
 	"github.com/goulfm/goulfm/comm/commtest"
 )
 
-// numbers runs a job whose processes come to one point each, and returns those that came past it.
+// numbers runs a job whose processes pass one point each, and returns the numbers of those that
+// continued after the point.
 func numbers(t *testing.T, j commtest.Job) (passed []int) {
 	t.Helper()
 	var mu sync.Mutex
 	j.Run(t, func(_ context.Context, w *comm.Comm) error {
 		w.Mark("here", 1)
 		if _, err := w.Agree(context.Background(), 1); err != nil {
-			return nil //nolint:nilerr // somebody has died, or this process
+			return nil //nolint:nilerr // another process has died, or this one
 		}
 		mu.Lock()
 		defer mu.Unlock()
@@ -30,7 +31,8 @@ func numbers(t *testing.T, j commtest.Job) (passed []int) {
 	return passed
 }
 
-// TestRestarts: when all have died others begin, on the same nodes, as often as is said.
+// TestRestarts: when all processes have died, others begin on the same nodes, at most Restarts
+// times.
 func TestRestarts(t *testing.T) {
 	var kills []commtest.Killed
 	for number := range 4 {
@@ -43,7 +45,7 @@ func TestRestarts(t *testing.T) {
 	assert.Empty(t, numbers(t, commtest.Job{N: 2, Room: 3, Restarts: 2, Kills: kills[:2]}), "there is no room")
 }
 
-// TestNodeIsKilled: all processes of a node die at once; the others go on.
+// TestNodeIsKilled: all processes of a node die at once; the others continue.
 func TestNodeIsKilled(t *testing.T) {
 	var mu sync.Mutex
 	var failed []int

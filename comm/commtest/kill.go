@@ -12,12 +12,11 @@ import (
 	"github.com/goulfm/goulfm/internal/net/transport/hook"
 )
 
-// Kill ends the rank that w belongs to, as SIGKILL would: from here every call
-// of it, in any of its goroutines, returns ErrFenced, and the goroutine that
-// calls Kill ends with runtime.Goexit. Peers hear of it only from the detector.
+// Kill ends the rank that w belongs to, as SIGKILL would. From here on every call of the rank, in
+// any of its goroutines, returns ErrFenced, and the goroutine that calls Kill ends with
+// runtime.Goexit. Peers learn of the death only from the detector.
 //
-// w may be any communicator of the rank. Kill panics when w is not of a Run
-// that is under way.
+// w may be any communicator of the rank. Kill panics when w does not belong to a Run in progress.
 func Kill(w *comm.Comm) {
 	k, ok := living.Load(door.Engine(w).Proc())
 	if !ok {
@@ -27,11 +26,10 @@ func Kill(w *comm.Comm) {
 	runtime.Goexit()
 }
 
-// RunKilled is Run in which one rank dies before the frame-th frame (1 is the
-// first) that it would send or take, wherever that is: inside of any operation.
-// Its calls return ErrFenced from there on, and its body should return. It
-// reports whether the rank came that far, so that a test can go through all
-// frames until it does not:
+// RunKilled is Run in which one rank dies inside of any operation: before the frame-th frame (1 is
+// the first) that it would send or receive. From there on its calls return ErrFenced, and its body
+// should return. RunKilled reports whether the rank reached that frame, so that a test can try all
+// frames:
 //
 //	for frame := uint64(1); commtest.RunKilled(t, n, 2, frame, body); frame++ {
 //	}
@@ -60,11 +58,10 @@ func runKilled(t testing.TB, l limits, w world, victim int, frame uint64, body f
 	return reached.Load()
 }
 
-// Freeze ends the rank that w belongs to where the calling goroutine stands, be it in the
-// middle of a call, with locks held: for hooks that the library calls. It returns when all
-// other ranks have ended or are frozen; every call returns ErrFenced from there on. The
-// rank's other goroutines must be in no call: they would go on, as threads of a killed
-// process do not.
+// Freeze ends the rank that w belongs to at the current point of the calling goroutine, also in the
+// middle of a call with locks held. Hooks that the library calls use it. Freeze returns when all
+// other ranks have ended or are frozen; every later call returns ErrFenced. The other goroutines of
+// the rank must be in no call: they would continue, unlike the threads of a killed process.
 func Freeze(w *comm.Comm) {
 	k, ok := living.Load(door.Engine(w).Proc())
 	if !ok {
@@ -73,13 +70,13 @@ func Freeze(w *comm.Comm) {
 	k.(*rank).freeze()
 }
 
-// freeze stops a rank where it stands, as a real death does, until nobody is
-// left who could see what it does afterwards.
+// freeze stops a rank at its current point, as a real death does, until no rank is left that could
+// observe its later actions.
 func (k *rank) freeze() {
 	close(k.frozen)
 	killed := make(chan struct{})
 	go func() {
-		k.proc().Kill() // the caller may hold the lock that this needs: then it waits for the end, like all else
+		k.proc().Kill() // the caller may hold the lock that Kill needs: then this goroutine waits for the end of the run
 		close(killed)
 	}()
 	select {
@@ -98,5 +95,5 @@ func (k *rank) freeze() {
 	}
 }
 
-// killMax is far above what Kill takes when it gets the lock.
+// killMax is far above the time that Kill takes once it has the lock.
 const killMax = 5 * time.Millisecond

@@ -17,8 +17,8 @@ const label = "commtest"
 
 var runs atomic.Int64
 
-// labelled calls f in a goroutine's context that marks all goroutines started
-// below it; left returns the stacks of those that are still there.
+// labelled calls f with a context whose label marks all goroutines started below it; left returns
+// the stacks of those that are still alive.
 func labelled(ending time.Duration, f func(ctx context.Context, left func() string)) {
 	id := strconv.FormatInt(runs.Add(1), 10)
 	pprof.Do(context.Background(), pprof.Labels(label, id), func(ctx context.Context) {
@@ -36,7 +36,7 @@ func leftovers(id string, ending time.Duration) string {
 	}
 }
 
-// marked returns the stacks of goroutines with a mark, except the one that asks.
+// marked returns the stacks of goroutines with a mark, except that of the caller.
 func marked(mark string) string {
 	var all bytes.Buffer
 	if err := pprof.Lookup("goroutine").WriteTo(&all, 1); err != nil {

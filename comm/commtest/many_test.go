@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// manyVariable is how many ranks TestManyRanks has: COMMTEST_RANKS=3000 go test ./comm/commtest
-// -run TestManyRanks -v -timeout 1h.
+// manyVariable names the environment variable with the number of ranks of TestManyRanks:
+// COMMTEST_RANKS=3000 go test ./comm/commtest -run TestManyRanks -v -timeout 1h.
 const manyVariable = "COMMTEST_RANKS"
 
 // TestManyRanks: a barrier, an allreduce, a death, a shrink and an allreduce of the survivors, in

@@ -7,9 +7,9 @@ import (
 	"github.com/goulfm/goulfm/comm"
 )
 
-// Nodes are simulated nodes: on which one each rank runs, by any numbers. Messages go
-// as on one node, and so do agreements; but collectives between nodes do not use shared
-// memory, SplitNode splits by node, and the two-level algorithms see the nodes.
+// Nodes assigns a simulated node, by any numbers, to each rank. Messages and agreements work as on
+// one node. Collectives between nodes do not use shared memory, SplitNode splits by node, and the
+// two-level algorithms use the nodes.
 type Nodes []int
 
 // Run is Run with a rank for each entry of n.

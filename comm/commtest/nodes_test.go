@@ -8,7 +8,7 @@ import (
 	"github.com/goulfm/goulfm/comm"
 )
 
-// TestNodes: the ranks of a node find each other, and share memory with nobody else.
+// TestNodes: SplitNode unites the ranks of a node, and memory is shared only within a node.
 func TestNodes(t *testing.T) {
 	Nodes{7, 0, 7}.Run(t, func(ctx context.Context, w *comm.Comm) {
 		node, err := w.SplitNode(ctx)
@@ -26,8 +26,8 @@ func TestNodes(t *testing.T) {
 	})
 }
 
-// TestKilledOnNodes: a rank dies before its first frame, and not before one that it never
-// moves; the nodes are there both times.
+// TestKilledOnNodes: a rank dies before its first frame, and survives if the frame of its death is
+// never reached; the nodes are set both times.
 func TestKilledOnNodes(t *testing.T) {
 	for frame, dies := range map[uint64]bool{1: true, 1 << 40: false} {
 		came := Nodes{0, 1}.RunKilled(t, 1, frame, func(_ context.Context, w *comm.Comm) {

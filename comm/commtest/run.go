@@ -17,42 +17,40 @@ import (
 	"github.com/goulfm/goulfm/internal/net/transport/inproc"
 )
 
-// limits are the times that a Run keeps.
+// limits are the time limits of a Run.
 type limits struct {
-	// run is how long it may take: then the test fails with a list of who waits
-	// for whom, and the context of body ends.
+	// run limits the whole Run: after it the test fails with a list of all waiting calls, and the
+	// context of body ends.
 	run time.Duration
-	// grace is how long ranks may take to return once their context is over.
-	// Those that still wait did not pass it on; they are fenced.
+	// grace is the time that ranks have to return once their context is over. Ranks that still wait
+	// did not pass the context on; they are fenced.
 	grace time.Duration
-	// ending is how long goroutines that have nothing left to do may take to be
-	// gone: they need to be scheduled once more.
+	// ending is the time that goroutines without further work have to end: they need to be
+	// scheduled once more.
 	ending time.Duration
 }
 
-// generous is far above what a test needs, so that a loaded machine does not
-// trip over it.
+// generous is far above the needs of a test, so that a loaded machine does not exceed it.
 var generous = limits{run: time.Minute, grace: 2 * time.Second, ending: time.Minute}
 
-// spinPolls is how often a waiting rank looks before it sleeps: ranks outnumber
-// cores in a test.
+// spinPolls is the number of polls of a waiting rank before it sleeps: ranks outnumber cores in a
+// test.
 const spinPolls = 20
 
-// Run calls body as n ranks, each in a goroutine with the world communicator of
-// its own, and waits until all have ended and nothing of them is left. After a
-// minute the test fails with a list of who waits for whom, and ctx ends.
+// Run calls body as n ranks, each in a goroutine with the world communicator of its own. Run waits
+// until all ranks have ended and no goroutine of them is left. After a minute the test fails with a
+// list of all waiting calls, and ctx ends.
 //
-// Ranks whose body returns are finalized, all together. A body that panics or
-// ends its goroutine (t.Fatal) fails the test with its rank; its process counts
-// as dead then, so that the others do not wait for it. Goroutines that body
-// starts must have ended when it returns.
+// Ranks whose body returns are finalized, all together. A body that panics or ends its goroutine
+// (t.Fatal) fails the test with its rank. Its process counts as dead then, so that the others do
+// not wait for it. Goroutines that body starts must have ended when it returns.
 func Run(t testing.TB, n int, body func(ctx context.Context, w *comm.Comm)) {
 	t.Helper()
 	Config{}.Run(t, n, body)
 }
 
-// A wrapper puts something around the port of a rank, so that it sees all frames;
-// with one everything goes by frames, at all ranks. Nil: nothing.
+// A wrapper wraps the port of a rank to observe all of its frames. With a wrapper all ranks use
+// frames for everything. Nil: the port is used as it is.
 type wrapper func(k *rank, p transport.End) transport.End
 
 func (l limits) runOn(t testing.TB, w world, wrap wrapper, body func(ctx context.Context, w *comm.Comm)) {
@@ -79,9 +77,9 @@ type rank struct {
 	run   *run
 	me    int
 	w     *comm.Comm
-	ended chan struct{} // closed when its body and what follows is over
+	ended chan struct{} // closed when body and Finalize have ended
 
-	frozen chan struct{} // closed when it stands still in the middle of a call
+	frozen chan struct{} // closed when the rank stops in the middle of a call
 }
 
 // living finds the rank that a communicator belongs to, for Kill. Each Run
@@ -136,7 +134,7 @@ func (r *run) all(ctx context.Context, t testing.TB, body func(ctx context.Conte
 	}
 }
 
-// live is the life of one rank.
+// live runs one rank from its body to its end.
 func (k *rank) live(ctx context.Context, t testing.TB, body func(ctx context.Context, w *comm.Comm)) {
 	defer close(k.ended)
 	returned := false
@@ -159,14 +157,15 @@ func (k *rank) live(ctx context.Context, t testing.TB, body func(ctx context.Con
 	returned = true
 }
 
-// die makes the rank dead to itself and then known as such to the detector: the
-// order of a real death.
+// die makes the rank dead to itself, and then reports the death to the detector: the order of a
+// real death.
 func (k *rank) die() {
 	k.proc().Kill()
 	k.run.world.Depart(k.me, true)
 }
 
-// waits says who waits for whom.
+// waits lists the waiting calls of each rank with the ranks that they wait for, and the state of
+// the rules.
 func (r *run) waits() string {
 	var b strings.Builder
 	for _, k := range r.ranks {
@@ -183,7 +182,7 @@ func (r *run) waits() string {
 	return b.String()
 }
 
-// releaseAll ends what the end of the context did not end.
+// releaseAll ends the ranks that the end of the context did not end.
 func (r *run) releaseAll(done <-chan struct{}) {
 	select {
 	case <-done:

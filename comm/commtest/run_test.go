@@ -16,7 +16,7 @@ import (
 	"github.com/goulfm/goulfm/ulfm"
 )
 
-// recorder is a test that a test looks at.
+// recorder is a testing.TB whose reports another test checks.
 type recorder struct {
 	testing.TB
 	mu   sync.Mutex
@@ -71,8 +71,8 @@ func TestBodyMayFinalize(t *testing.T) {
 	})
 }
 
-// TestKillIsHeardOfOnlyFromTheDetector also checks that a message which the
-// victim had sent is still received (R8), and that Kill ends its goroutine.
+// TestKillIsHeardOfOnlyFromTheDetector also checks that a message which the victim had sent is
+// still received (R8), and that Kill ends its goroutine.
 func TestKillIsHeardOfOnlyFromTheDetector(t *testing.T) {
 	var after atomic.Bool
 	Run(t, 4, func(ctx context.Context, w *comm.Comm) {
@@ -131,8 +131,8 @@ func TestKillThroughAnyCommunicator(t *testing.T) {
 	})
 }
 
-// TestRunKilledStopsAtEveryFrame sends three messages to and fro: the frames of
-// the victim are 1 send, 2 receive, 3 send. What it sent before it died arrives.
+// TestRunKilledStopsAtEveryFrame exchanges three messages: the frames of the victim are 1 send, 2
+// receive, 3 send. Messages that the victim sent before it died arrive.
 func TestRunKilledStopsAtEveryFrame(t *testing.T) {
 	frame := uint64(1)
 	for ; ; frame++ {
@@ -203,7 +203,7 @@ func TestFatalNamesItsRankAndLeavesNobodyWaiting(t *testing.T) {
 	}
 }
 
-// TestDeadlineTellsWhoWaitsForWhom: time passes when all ranks wait, and not before they do.
+// TestDeadlineTellsWhoWaitsForWhom: time passes only while all ranks wait.
 func TestDeadlineTellsWhoWaitsForWhom(t *testing.T) {
 	for name, own := range map[string]bool{"with the context": false, "without": true} {
 		r := &recorder{TB: t}
@@ -260,9 +260,9 @@ func TestNothingOfARunIsKept(t *testing.T) {
 	})
 }
 
-// TestFreezeInsideOfACall: ranks that stop in the middle of a call, here in their error
-// handler, are dead to the others, and hear so when these have ended; two of them do not
-// wait for each other.
+// TestFreezeInsideOfACall: ranks that stop in the middle of a call, here in their error handler,
+// are dead to the others. Freeze returns in them when the others have ended; two frozen ranks do
+// not wait for each other.
 func TestFreezeInsideOfACall(t *testing.T) {
 	Run(t, 4, func(ctx context.Context, w *comm.Comm) {
 		if w.Rank() >= 2 {

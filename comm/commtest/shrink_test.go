@@ -12,7 +12,7 @@ import (
 )
 
 // TestShrinkSendsNothing: between a death and the return of Shrink no survivor sends a message to
-// the launcher. What it reports of the dead waits until the repair is over.
+// the launcher. Reports of the death wait until the repair is over.
 func TestShrinkSendsNothing(t *testing.T) {
 	var mu sync.Mutex
 	var sent, noted []rankproto.Message

@@ -1,5 +1,5 @@
-// Package file has the members of a communicator work on one file together: each writes and
-// reads its part of an *os.File, and whether that went well is one answer for all.
+// Package file lets the members of a communicator work on one file together: each writes and reads
+// its part of an *os.File, and all members get the same answer on success or failure.
 //
 //	f, err := file.OpenAll(ctx, w, "field.bin", os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o666)
 //	...
@@ -9,26 +9,27 @@
 //
 // # Problem
 //
-// A file that one rank could not write is bad for all of them, but only that rank knows. And
-// whoever opens the file before it was created and truncated finds none, or loses what it
-// has written.
+// A file that one rank could not write is bad for all ranks, but only that rank knows of the error.
+// A rank that opens the file before the file was created and truncated finds no file, or loses the
+// data that it has written.
 //
-// # What is promised
+// # Promises
 //
-//   - Every call but ReadAt and WriteAt of the file itself is collective, and ends in an
-//     agreement (Comm.Agree): success, or an error of one class, at all live members.
+//   - Every call of this package is collective, and ends in an agreement (Comm.Agree): success, or
+//     an error of one class, at all live members. ReadAt and WriteAt of the file itself are not
+//     collective.
 //   - Rank 0 alone creates and truncates, before any other member opens the file.
-//   - After a call has succeeded, what all members did in it has been done: a part that was
-//     written is there for a ReadAt of any member. After SyncAll and CloseAll the file is on
+//   - After a call has succeeded, the parts of all members are complete: a ReadAt of any member
+//     returns the data that another member has written. After SyncAll and CloseAll the file is on
 //     the disk.
-//   - A member that dies in a call makes it fail with comm.ErrProcFailed at all survivors,
-//     unless all have acknowledged its death; they can go on as after any Agree.
+//   - A member that dies in a call makes it fail with comm.ErrProcFailed at all survivors, unless
+//     all have acknowledged its death. The survivors can continue as after any Agree.
 //
 // # Errors
 //
-// Each is a *comm.Error, whose ranks are those that met it, where the communicator has at
-// most 40 members. If several members fail in different ways all get the class that stands
-// first in this list, and each its own error besides:
+// Each error is a *comm.Error, which lists the ranks with an error if the communicator has at most
+// 40 members. If several members fail in different ways, all get the class that stands first in
+// this list, and each its own error besides:
 //
 //	fs.ErrNotExist, fs.ErrExist, fs.ErrPermission     as of package os
 //	syscall.ENOSPC                                    no space on the device
@@ -38,16 +39,17 @@
 //	comm.ErrRevoked                                   a member knew that the communicator is revoked
 //	ErrMember                                         anything else
 //
-// comm.ErrMismatch, at all, says that members made different calls of this package. With
-// comm.ErrNotBegun, of a context that was over at the call, this member has done nothing, and
-// the others wait for it; a context that ends later ends only the wait.
+// comm.ErrMismatch, at all members, means that members made different calls of this package.
+// comm.ErrNotBegun means that the context had ended before the call: this member has done nothing,
+// and the others wait for it. A context that ends later ends only the wait.
 //
-// # What is not promised
+// # Not promised
 //
-//   - That a file is unchanged after an error: parts may have been written. Write to another
-//     name, and rename it after CloseAll.
+//   - An unchanged file after an error: parts may have been written. Write to another name, and
+//     rename the file after CloseAll.
 //   - Order between parts that overlap.
-//   - More than the file system does: members on several machines need one that shows them
-//     the same bytes.
-//   - Elements are written as they lie in memory: for machines of one architecture.
+//   - More than the file system provides: members on several machines need a file system that shows
+//     them the same bytes.
+//   - A portable format: elements are written as they lie in memory, for machines of one
+//     architecture.
 package file

@@ -14,14 +14,14 @@ import (
 	"github.com/goulfm/goulfm/comm/file"
 )
 
-// shown makes a test of an example: what goes wrong is printed.
+// shown lets an example serve as a test: its errors are printed.
 type shown struct{ testing.TB }
 
 func (shown) Helper()                           {}
 func (shown) Errorf(format string, args ...any) { fmt.Printf(format+"\n", args...) }
 
-// Each rank writes its part of a field; then rank 0 has the file. A read behind its end, by
-// one rank, is an error at all.
+// Each rank writes its part of a field; then rank 0 has the file. A read behind its end, by one
+// rank, is an error at all ranks.
 func Example() {
 	dir, err := os.MkdirTemp("", "example")
 	if err != nil {

@@ -9,10 +9,10 @@ import (
 	"github.com/goulfm/goulfm/comm"
 )
 
-// OpenAll opens a file at all members, as os.OpenFile does. What flag says of creating and
-// truncating concerns rank 0, which opens the file first; name and perm of the others do not
-// have to be the same. With an error no member has the file open, but a file that was created
-// stays. Collective.
+// OpenAll opens a file at all members, as os.OpenFile does. Rank 0 opens the file first, and it
+// alone applies the flags for creation and truncation. name and perm need not be the same at all
+// members. After an error no member has the file open, but a file that was created stays.
+// Collective.
 func OpenAll(ctx context.Context, c *comm.Comm, name string, flag int, perm os.FileMode) (*os.File, error) {
 	v, err := begin(ctx, c, open)
 	if err != nil {
@@ -39,10 +39,10 @@ func OpenAll(ctx context.Context, c *comm.Comm, name string, flag int, perm os.F
 	return f, nil
 }
 
-// leave closes what a call that has failed has opened.
+// leave closes a file that a failed call has opened.
 func leave(f *os.File, err error) error {
 	if f != nil {
-		_ = f.Close() // the call has failed, and says why
+		_ = f.Close() // err already names the failure
 	}
 	return err
 }
@@ -60,7 +60,7 @@ func WriteAtAll[T comm.Elem](ctx context.Context, c *comm.Comm, f *os.File, buf 
 }
 
 // ReadAtAll fills buf from the file, from byte off on. Each member reads its own part, of any
-// length. Where the file ends before buf is full the error Is io.ErrUnexpectedEOF, at all
+// length. If the file ends before a buf is full, errors.Is(err, io.ErrUnexpectedEOF) holds at all
 // members. Collective.
 func ReadAtAll[T comm.Elem](ctx context.Context, c *comm.Comm, f *os.File, buf []T, off int64) error {
 	return with(ctx, c, read, func() error {
@@ -75,18 +75,18 @@ func ReadAtAll[T comm.Elem](ctx context.Context, c *comm.Comm, f *os.File, buf [
 	})
 }
 
-// SyncAll has the file on the disk, as os.File.Sync, with all that any member has written
-// before. Collective.
+// SyncAll writes the file to the disk, as os.File.Sync does, with all data that any member has
+// written before. Collective.
 func SyncAll(ctx context.Context, c *comm.Comm, f *os.File) error {
 	return with(ctx, c, syncing, f.Sync)
 }
 
-// CloseAll is SyncAll that closes the file as well, whatever came of that. Collective.
+// CloseAll is SyncAll that also closes the file, even if the sync fails. Collective.
 func CloseAll(ctx context.Context, c *comm.Comm, f *os.File) error {
 	return with(ctx, c, closing, func() error { return errors.Join(f.Sync(), f.Close()) })
 }
 
-// with makes a call in which each member does do.
+// with makes a call in which each member runs do.
 func with(ctx context.Context, c *comm.Comm, op op, do func() error) error {
 	v, err := begin(ctx, c, op)
 	if err != nil {

@@ -20,8 +20,8 @@ import (
 
 const readWrite = os.O_RDWR | os.O_CREATE | os.O_TRUNC
 
-// TestWriteAndRead: parts of different lengths, some of them empty, written by blocks and
-// read by other ones; what the file had before is gone.
+// TestWriteAndRead writes parts of different lengths, some of them empty, by one division into
+// blocks, and reads them by another. The earlier content of the file is removed.
 func TestWriteAndRead(t *testing.T) {
 	const things = 10
 	for _, n := range []int{1, 3, 12} {
@@ -54,7 +54,7 @@ func TestWriteAndRead(t *testing.T) {
 	}
 }
 
-// TestOnlyRankZeroCreates: with O_EXCL nobody else meets the file that rank 0 has made.
+// TestOnlyRankZeroCreates: with O_EXCL no other member fails on the file that rank 0 has made.
 func TestOnlyRankZeroCreates(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "new")
 	commtest.Run(t, 4, func(ctx context.Context, w *comm.Comm) {
@@ -67,7 +67,7 @@ func TestOnlyRankZeroCreates(t *testing.T) {
 	})
 }
 
-// wantAll checks what every member gets.
+// wantAll checks the error that every member gets.
 func wantAll(t *testing.T, err, class error, op string, ranks ...int) {
 	t.Helper()
 	var e *comm.Error
@@ -78,8 +78,8 @@ func wantAll(t *testing.T, err, class error, op string, ranks ...int) {
 	}
 }
 
-// TestOneErrorForAll: one rank, or two in different ways, cannot do its part. All get one
-// class, and the ranks; the next call is a new one.
+// TestOneErrorForAll: one rank, or two in different ways, fails in its part. All members get one
+// class, and the ranks; the next call is independent of the failed one.
 func TestOneErrorForAll(t *testing.T) {
 	other := errors.New("none of package file")
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
@@ -156,8 +156,8 @@ func pick(yes bool, a, b *os.File) *os.File {
 	return b
 }
 
-// TestOpenFailsAtAll: at rank 0, before the others try; or at another, and then what was
-// opened is closed again.
+// TestOpenFailsAtAll: the open fails at rank 0, before the others try, or at another member. In the
+// second case the files that were opened are closed again.
 func TestOpenFailsAtAll(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "f")
@@ -175,7 +175,7 @@ func TestOpenFailsAtAll(t *testing.T) {
 	assert.FileExists(t, name, "what rank 0 has created stays")
 }
 
-// TestSpecR61DeathInACall: the survivors get one error, shrink, and go on with the same file.
+// TestSpecR61DeathInACall: the survivors get one error, shrink, and continue with the same file.
 func TestSpecR61DeathInACall(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "f")
 	commtest.Run(t, 4, func(ctx context.Context, w *comm.Comm) {
@@ -199,8 +199,8 @@ func TestSpecR61DeathInACall(t *testing.T) {
 	assert.Len(t, got, 4, "rank 3 had written its part")
 }
 
-// TestSpecR61DeathAtEveryFrameOfOpen: wherever rank 0 dies, the others agree on whether the file is
-// open.
+// TestSpecR61DeathAtEveryFrameOfOpen: at each frame of a death, of rank 0 or rank 1, the survivors
+// agree on whether the file is open.
 func TestSpecR61DeathAtEveryFrameOfOpen(t *testing.T) {
 	dir := t.TempDir()
 	for victim := range 2 {
@@ -229,7 +229,7 @@ func TestSpecR61DeathAtEveryFrameOfOpen(t *testing.T) {
 	}
 }
 
-// TestOtherCallsAreAMismatch at all members, whoever makes them.
+// TestOtherCallsAreAMismatch: different calls of the members are a mismatch at all members.
 func TestOtherCallsAreAMismatch(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "f")
 	commtest.Run(t, 3, func(ctx context.Context, w *comm.Comm) {
@@ -245,7 +245,7 @@ func TestOtherCallsAreAMismatch(t *testing.T) {
 	})
 }
 
-// TestRevokedAtOne: the others are told, and nobody waits.
+// TestRevokedAtOne: the other members get the error as well, and no member waits.
 func TestRevokedAtOne(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "f")
 	commtest.Run(t, 3, func(ctx context.Context, w *comm.Comm) {
@@ -261,7 +261,8 @@ func TestRevokedAtOne(t *testing.T) {
 	})
 }
 
-// TestWrongArguments: nothing is done, and the next call is the same to the others.
+// TestWrongArguments: a call with wrong arguments does nothing, and the next call is the same to
+// the others.
 func TestWrongArguments(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "f")
 	_, err := file.OpenAll(t.Context(), nil, name, readWrite, 0o600)
@@ -285,7 +286,7 @@ func TestWrongArguments(t *testing.T) {
 	})
 }
 
-// TestManyMembers: there is no place for so many ranks, the class is told all the same.
+// TestManyMembers: above 40 members the error has no ranks, but still its class.
 func TestManyMembers(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "f")
 	for n, ranks := range map[int][]int{40: {39}, 41: nil} {

@@ -12,8 +12,8 @@ import (
 	"github.com/goulfm/goulfm/comm"
 )
 
-// ErrMember says that a member could not do its part, for a reason that has no class of its
-// own. The member itself has the reason.
+// ErrMember reports that a member failed in its part, for a reason without a class of its own. Only
+// the error of that member holds the reason.
 var ErrMember = errors.New("a member could not do its part")
 
 // op is a call of this package.
@@ -28,18 +28,18 @@ const (
 	ops int = iota
 )
 
-// names are what errors call the operations.
+// names are the names of the operations in errors.
 var names = [ops]string{"open_all", "write_at_all", "read_at_all", "sync_all", "close_all"}
 
-// classes are what members can tell each other of an error: the first that holds. Every
-// error has one.
+// classes are the errors that members can report to each other: the first one that matches. Every
+// error has a class.
 var classes = [...]error{
 	fs.ErrNotExist, fs.ErrExist, fs.ErrPermission, syscall.ENOSPC, io.ErrUnexpectedEOF,
 	fs.ErrInvalid, fs.ErrClosed, comm.ErrType, comm.ErrRevoked, ErrMember,
 }
 
-// The flag of an agreement has a bit for each thing that may be wrong; members clear those
-// that are, and the agreement is the AND.
+// The flag of an agreement has a bit for each possible error. A member clears the bits of its
+// errors, and the agreement is the AND.
 //
 //	bits     0-15   a class of error, by its place in classes
 //	bits    16-23   an operation: each member clears that of its own
@@ -50,14 +50,15 @@ const (
 	mostRanked = 64 - rankBits
 )
 
-// A vote is one call at one member: what it says to the others.
+// A vote is one call at one member: its contribution to the agreement.
 type vote struct {
 	c    *comm.Comm
 	op   op
-	mine error // what was wrong here
+	mine error // the error of this member
 }
 
-// begin starts a call. An error says that nothing was done, and that the others are not told.
+// begin starts a call. An error means that nothing was done, and that the other members learn
+// nothing.
 func begin(ctx context.Context, c *comm.Comm, op op) (*vote, error) {
 	v := &vote{c: c, op: op}
 	switch {
@@ -73,8 +74,8 @@ func begin(ctx context.Context, c *comm.Comm, op op) (*vote, error) {
 	return v, nil
 }
 
-// agree tells the others how it went here, and returns what all return: nil, or an error of
-// one class.
+// agree reports the result of this member to the others, and returns the result of all: nil, or an
+// error of one class.
 func (v *vote) agree(ctx context.Context) error {
 	all, err := v.c.Agree(ctx, v.flag())
 	if e, ok := errors.AsType[*comm.Error](err); ok {
@@ -96,7 +97,7 @@ func (v *vote) agree(ctx context.Context) error {
 	}
 }
 
-// flag is what this member contributes.
+// flag returns the contribution of this member.
 func (v *vote) flag() uint64 {
 	flag := ^uint64(0) &^ (1 << (opBits + v.op))
 	if v.mine != nil {
@@ -117,7 +118,7 @@ func classOf(err error) int {
 	return i
 }
 
-// agreedClass returns the first class that a member has told, or nil.
+// agreedClass returns the first class that a member has reported, or nil.
 func agreedClass(all uint64) error {
 	for i, class := range classes {
 		if all>>i&1 == 0 {
@@ -127,7 +128,7 @@ func agreedClass(all uint64) error {
 	return nil
 }
 
-// mixed says whether members were in different operations.
+// mixed reports whether members were in different operations.
 func mixed(all uint64) bool {
 	called := 0
 	for i := range ops {
@@ -138,7 +139,7 @@ func mixed(all uint64) bool {
 	return called > 1
 }
 
-// ranks returns the members that had an error, if they are few enough to tell.
+// ranks returns the members that had an error, if the communicator has at most 40 members.
 func (v *vote) ranks(all uint64) (ranks []int) {
 	for r := range min(v.c.Size(), mostRanked) {
 		if all>>(rankBits+r)&1 == 0 {
@@ -148,7 +149,7 @@ func (v *vote) ranks(all uint64) (ranks []int) {
 	return ranks
 }
 
-// fail returns an error of the call, as a handler of the communicator has it.
+// fail returns an error of the call, after the error handler of the communicator.
 func (v *vote) fail(ranks []int, err error) error {
 	return door.Raise(v.c, &comm.Error{Op: names[v.op], Comm: v.c.Name(), Ranks: ranks, Err: err})
 }
