@@ -18,7 +18,7 @@ import (
 	"github.com/goulfm/goulfm/recovery"
 )
 
-// A trial is a small product, and what its ranks have done.
+// A trial is a small product and the record of its ranks.
 type trial struct {
 	spoil func(rank, size, step int, c []int64)
 
@@ -40,8 +40,8 @@ func (r *trial) did(rank, size, step int, c []int64) {
 	r.spoil(rank, size, step, c)
 }
 
-// run returns the result line, which may have been printed more than once. A process is one of the
-// job, and outlives the attempts.
+// run returns the result line, which may have been printed more than once. There is one process
+// value for each process of the job; it outlives the attempts.
 func (r *trial) run(t *testing.T, j commtest.Job) string {
 	t.Helper()
 	r.times = map[[2]int]int{}
@@ -55,7 +55,7 @@ func (r *trial) run(t *testing.T, j commtest.Job) string {
 	return strings.Join(lines, "\n")
 }
 
-// again are the ranks that have done some step twice.
+// again returns the ranks that have done some step twice.
 func (r *trial) again() (ranks []int) {
 	for at, n := range r.times {
 		if n > 1 && !slices.Contains(ranks, at[0]) {
@@ -66,8 +66,8 @@ func (r *trial) again() (ranks []int) {
 	return ranks
 }
 
-// TestEachDeath: whoever dies at whatever point, while a bit flips in each step, the product is the
-// same. So it is if another one dies while a block is rebuilt.
+// TestEachDeath: the product is the same after the death of any rank at any point, while a bit
+// flips in each step. The product is also the same if a second rank dies while a block is rebuilt.
 func TestEachDeath(t *testing.T) {
 	try := func(j commtest.Job) string { return (&trial{spoil: flipEach(1)}).run(t, j) }
 	want := try(commtest.Job{N: 2})
@@ -80,8 +80,9 @@ func TestEachDeath(t *testing.T) {
 	commtest.EachKill(t, commtest.Job{N: 3, Kills: []commtest.Killed{{Rank: 1, Mark: "step", At: 3}}}, try)
 }
 
-// TestOneBlockIsNotComputedAgain: it comes from checksums, whosever it was. If a
-// second one is lost before it is there, these two do their steps again, and nobody else.
+// TestOneBlockIsNotComputedAgain: one lost block, of any rank, is rebuilt from checksums. If a
+// second block is lost before the first one is rebuilt, the two ranks repeat their steps, and no
+// other rank does.
 func TestOneBlockIsNotComputedAgain(t *testing.T) {
 	for rank := range 4 {
 		r := &trial{spoil: flipEach(0)}
@@ -95,8 +96,8 @@ func TestOneBlockIsNotComputedAgain(t *testing.T) {
 	assert.NotContains(t, r.text.String(), "block from checksums")
 }
 
-// TestTwoErrors: a block with more than one wrong entry is lost, and comes from the others though
-// nobody has died.
+// TestTwoErrors: a block with more than one wrong entry is lost, and is rebuilt from the others
+// although no rank has died.
 func TestTwoErrors(t *testing.T) {
 	var once sync.Once
 	r := &trial{spoil: func(rank, size, step int, c []int64) {
@@ -109,7 +110,8 @@ func TestTwoErrors(t *testing.T) {
 	assert.Contains(t, r.text.String(), "rank 1: block from checksums")
 }
 
-// TestMend: each bit of each entry, also of sums, is found and put right; two are seen.
+// TestMend: one flipped bit in any entry, also in a sum, is found and corrected; two wrong entries
+// are detected.
 func TestMend(t *testing.T) {
 	p := &process{n: 5, columns: columns(5, 0, 3)}
 	b, panel := newBlock(p.n, len(p.columns)-1), make([]int64, (p.n+1)*p.n)

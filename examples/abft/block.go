@@ -2,7 +2,8 @@ package main
 
 import "errors"
 
-// The matrices, of which any part can be made anywhere at any time, as if read from a file.
+// Entries of the matrices. Any process can compute any part at any time, as if it were read from a
+// file.
 func entryA(i, k int) int64 { return int64(i + 2*k) }
 func entryB(k, j int) int64 { return int64(3*k - j) }
 
@@ -14,9 +15,9 @@ func product(n, i, j int) int64 {
 	return int64(3*i-2*j)*first + 6*second - int64(i*j)*count
 }
 
-// A block is a matrix with one row more, of the sums of its columns, and one column more, of the
-// sums of its rows. It stays one when such matrices are added, or multiplied: a column of sums of B
-// becomes one of C, and so does a row of A.
+// A block is a matrix with one more row, the sums of its columns, and one more column, the sums of
+// its rows. The sums stay correct when such matrices are added or multiplied: a column of sums of B
+// becomes one of C, and so does a row of sums of A.
 type block struct {
 	rows, cols int // with those of sums
 	v          []int64
@@ -28,8 +29,8 @@ func newBlock(rows, cols int) *block {
 
 func (b *block) row(i int) []int64 { return b.v[i*b.cols : (i+1)*b.cols] }
 
-// add adds the product of a panel, which is so many columns of A with the row of their sums, and as
-// many rows of B with the column of their sums.
+// add adds the product of a panel and a factor: some columns of A with the row of their sums, and
+// as many rows of B with the column of their sums.
 func (b *block) add(panel, factor []int64) {
 	width := len(factor) / b.cols
 	for i := range b.rows {
@@ -44,8 +45,9 @@ func (b *block) add(panel, factor []int64) {
 
 var errSpoiled = errors.New("more than one entry is wrong")
 
-// mend looks for an entry that does not fit its row and its column, also among the sums, and puts
-// it right; i is -1 if there is none. Sums wrap around, so each bit counts, also the highest one.
+// mend searches for an entry that contradicts the sums of its row and its column, also among the
+// sums, and corrects that entry; i is -1 if there is none. Sums wrap around, so errors in any bit
+// are found, also in the highest one.
 func (b *block) mend() (i, j int, err error) {
 	rows, cols := b.excess()
 	inRows, inCols := wrong(rows), wrong(cols)
@@ -64,8 +66,8 @@ func (b *block) mend() (i, j int, err error) {
 	return i, j, nil
 }
 
-// excess returns by how much the entries of each row, and of each column, are more than their sum
-// says.
+// excess returns the differences between the entries of each row, and of each column, and their
+// sum.
 func (b *block) excess() (rows, cols []int64) {
 	rows, cols = make([]int64, b.rows), make([]int64, b.cols)
 	for i := range rows {
@@ -94,9 +96,10 @@ func wrong(excess []int64) (at []int) {
 	return at
 }
 
-// columns says which columns of the whole matrix are summed in each column of a rank's block. The
-// last rank's are sums over all ranks, and the last column of each block is a sum over the block.
-// Blocks are of equal width, so some may have columns of zeros beyond the last one.
+// columns returns, for each column of a rank's block, the columns of the whole matrix that are
+// summed in it. The columns of the last rank are sums over all ranks, and the last column of each
+// block is a sum over the block. Blocks are of equal width, so some may have columns of zeros
+// beyond the last one.
 func columns(n, rank, size int) [][]int {
 	width := (n + size - 2) / (size - 1)
 	all := make([][]int, width+1)

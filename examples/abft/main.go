@@ -1,12 +1,12 @@
-// Abft multiplies two matrices and keeps nothing twice: what a dead rank had is computed from
-// checksums.
+// Abft multiplies two matrices without a copy of any data: the block of a dead rank is computed
+// from checksums.
 //
-// Each rank of a row has a block of columns of C = A*B, but for the last one, which has the sum of
-// all the other blocks: B is summed before, and the product is linear. So any one block is the sum
-// less the others, after each step, without a checkpoint and without computing it again. Each block
-// has, besides, a row with the sums of its columns and a column with the sums of its rows (Huang
-// and Abraham, 1984): an entry of which a bit has flipped is where a row and a column have wrong
-// sums, and put right from either.
+// Each rank has a block of columns of C = A*B, except the last rank, which has the sum of all the
+// other blocks: B is summed before, and the product is linear. So any one block is the sum less the
+// others, after each step, without a checkpoint and without a second computation. In addition, each
+// block has a row with the sums of its columns and a column with the sums of its rows (Huang and
+// Abraham, 1984). An entry with a flipped bit is where a row and a column have wrong sums, and is
+// corrected from either.
 //
 //	goulfm run -n 4 ./examples/abft
 //	goulfm run -n 4 --kill 1@step=7 ./examples/abft           # a block, from checksums
@@ -14,9 +14,9 @@
 //	goulfm run -n 4 --kill 2@300ms ./examples/abft -flip 3    # and a bit flips in each third step
 //	goulfm run -n 4 --kill 1@step=7 --kill 2@rebuild=1 ./examples/abft
 //
-// With the last line two blocks are lost, for which one sum is too little: these two are computed
-// from the beginning. The result is always the same, and compared with the product, which is known.
-// Entries are whole numbers, so that sums are exact and no bit is too small to be missed; with
+// With the last line two blocks are lost. One sum is not enough for them, so these two are computed
+// from the beginning. The result is always the same, and is compared with the product, which is
+// known. Entries are integers, so that sums are exact and an error in any bit is detected. With
 // floating-point numbers sums are compared, and blocks restored, up to rounding errors.
 //
 // Read block.go for the checksums and multiply.go for the parallel program. Points for fault plans:
@@ -48,12 +48,13 @@ func main() {
 		os.Exit(2)
 	}
 	p.spoil = flipEach(*flip)
-	// Nothing is ever committed, so recovery sees no progress between deaths; here there is some.
+	// This program commits nothing, so recovery sees no progress between deaths although there is
+	// some.
 	recovery.Main(recovery.Config{Tries: 1000}, p.run)
 }
 
-// flipEach flips a bit after each of so many steps, each time of another rank: which bit is random,
-// and the same in each run.
+// flipEach flips a bit after each step whose number is a multiple of every, each time at another
+// rank. The bit is random, and the same in each run.
 func flipEach(every int) func(rank, size, step int, c []int64) {
 	return func(rank, size, step int, c []int64) {
 		if every == 0 || step%every > 0 || step/every%size != rank {

@@ -12,7 +12,7 @@ import (
 	"github.com/goulfm/goulfm/recovery"
 )
 
-// A process is what one process keeps from attempt to attempt. Nothing of it is protected.
+// A process is the data that one process keeps from attempt to attempt. Nothing of it is protected.
 type process struct {
 	n, steps int
 	out      io.Writer
@@ -20,7 +20,7 @@ type process struct {
 
 	columns [][]int // of this rank; nil: a new process
 	b       []int64 // its columns of B
-	c       *block  // its columns of C, after so many steps; nil: lost
+	c       *block  // its columns of C, after done steps; nil: lost
 	done    int
 }
 
@@ -37,7 +37,7 @@ func (p *process) run(ctx context.Context, w *recovery.World) error {
 	if p.columns == nil {
 		p.columns = columns(p.n, c.Rank(), c.Size())
 		p.b = p.makeB()
-		if w.Role() != recovery.RoleRecovered { // who replaces nobody has lost nothing, also if it is late
+		if w.Role() != recovery.RoleRecovered { // a process that replaces no other has lost nothing, even if it joins late
 			p.c = newBlock(p.n, len(p.columns)-1)
 		}
 	}
@@ -51,8 +51,9 @@ func (p *process) run(ctx context.Context, w *recovery.World) error {
 	return p.report(ctx, c)
 }
 
-// restore gives a block to who has none, and returns the step that comes next. If it is one block,
-// the others go on to the step at which the first of them is, and then it is computed from theirs.
+// restore gives each rank without a block a new one, and returns the next step. If exactly one rank
+// has no block, the others advance to the step of the most advanced of them. The missing block is
+// then computed from theirs.
 func (p *process) restore(ctx context.Context, c *comm.Comm) (next int, err error) {
 	mine := none
 	if p.c != nil {
@@ -77,13 +78,13 @@ func (p *process) restore(ctx context.Context, c *comm.Comm) (next int, err erro
 	return max(slices.Min(done), 0), nil
 }
 
-// rebuild computes the block of rank lost: the sum of all blocks less all others, or, where that is
-// what was lost, the sum.
+// rebuild computes the block of rank lost: the sum of all blocks less all others, or, if the block
+// of sums was lost, the sum.
 func (p *process) rebuild(ctx context.Context, c *comm.Comm, lost, done int) error {
 	c.Mark("rebuild", 1)
 	last := c.Size() - 1
 	fresh := newBlock(p.n, len(p.columns)-1)
-	part := fresh.v // nothing, of who is lost
+	part := fresh.v // zero, at the rank that has lost its block
 	if c.Rank() != lost {
 		part = slices.Clone(p.c.v)
 	}
@@ -100,9 +101,9 @@ func (p *process) rebuild(ctx context.Context, c *comm.Comm, lost, done int) err
 	return p.check(c.Rank(), done)
 }
 
-// multiply does steps from first to last-1: each adds the product of some columns of A, which one
-// rank has and gives to all, and as many rows of B. Who has done a step before only listens, and so
-// does who has lost its block.
+// multiply does the steps from first to last-1. Each step adds the product of some columns of A,
+// which one rank broadcasts, and as many rows of B. A rank that has done a step before, or has lost
+// its block, only takes part in the broadcast.
 func (p *process) multiply(ctx context.Context, c *comm.Comm, first, last int) error {
 	for step := first; step < last; step++ {
 		c.Mark("step", step+1)
@@ -128,8 +129,8 @@ func (p *process) multiply(ctx context.Context, c *comm.Comm, first, last int) e
 	return nil
 }
 
-// check puts right what has flipped. With more errors than that the block is as good as lost, and
-// the body is called again, as after a death.
+// check corrects a flipped entry. A block with more errors counts as lost, and the body is called
+// again, as after a death.
 func (p *process) check(rank, step int) error {
 	i, j, err := p.c.mend()
 	if err != nil {
@@ -155,7 +156,7 @@ func (p *process) fillPanel(panel []int64, lo, hi int) {
 	}
 }
 
-// makeB makes this rank's columns of B, of which some are sums.
+// makeB makes this rank's columns of B, some of them sums.
 func (p *process) makeB() []int64 {
 	var b []int64
 	for k := range p.n {
@@ -170,7 +171,7 @@ func (p *process) makeB() []int64 {
 	return b
 }
 
-// report compares C with the product, which is known, and prints the result, at least once.
+// report compares C with the known product and prints the result, at least once.
 func (p *process) report(ctx context.Context, c *comm.Comm) error {
 	residual, sum := int64(0), uint64(0)
 	for i := range p.n {
@@ -201,8 +202,9 @@ func (p *process) report(ctx context.Context, c *comm.Comm) error {
 	return nil
 }
 
-// mix is the finalizer of SplitMix64: each bit of v changes about half of the bits of the result,
-// so the sum of those of all entries is a checksum that does not depend on who has which.
+// mix is the finalizer of SplitMix64: each bit of v changes about half of the bits of the result.
+// So the sum of the mixed entries is a checksum that does not depend on how entries are divided
+// among ranks.
 func mix(v uint64) uint64 {
 	v += 0x9e3779b97f4a7c15
 	v = (v ^ v>>30) * 0xbf58476d1ce4e5b9

@@ -16,8 +16,8 @@ import (
 
 var few = integral{tasks: 24, points: 50}
 
-// bag runs the program; die[r] = k kills worker r at its k-th task, and after
-// lets it run on for that many scheduler turns.
+// bag runs the program. die[r] = k kills worker r at its k-th task; after is the number of scheduler
+// turns between the start of that task and the death.
 func bag(t *testing.T, n int, die map[int]int, after int) *master {
 	t.Helper()
 	var m *master
@@ -121,8 +121,7 @@ func TestRandomDeaths(t *testing.T) {
 	}
 }
 
-// A worker that finds nothing to do must wait: here for the only task, whose
-// first worker dies.
+// An idle worker has to wait: here for the only task, whose first worker dies.
 func TestIdleWorkerGetsTheTaskOfTheDead(t *testing.T) {
 	var begun atomic.Int32
 	commtest.Run(t, 3, func(ctx context.Context, w *comm.Comm) {
@@ -147,7 +146,7 @@ func TestIdleWorkerGetsTheTaskOfTheDead(t *testing.T) {
 	}
 }
 
-// As long as a task is at work elsewhere, a worker without one is not sent home.
+// While a task is in progress elsewhere, an idle worker is not sent home.
 func TestNobodyGoesHomeEarly(t *testing.T) {
 	commtest.Run(t, 1, func(ctx context.Context, w *comm.Comm) {
 		m := newMaster(w, few, func() {})
@@ -159,8 +158,9 @@ func TestNobodyGoesHomeEarly(t *testing.T) {
 	})
 }
 
-// What a worker sent before it died may arrive after its death is known. The value
-// counts, but the worker gets no further task: nobody would take it back.
+// A message that a worker sent before it died may arrive after its death is known. The value
+// counts, but the worker gets no further task: no later report of its death would take that task
+// back.
 func TestValueFromTheDead(t *testing.T) {
 	commtest.Run(t, 1, func(_ context.Context, w *comm.Comm) {
 		m := newMaster(w, few, func() {})

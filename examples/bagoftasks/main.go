@@ -1,15 +1,15 @@
 // Bagoftasks computes pi: a master hands out slices of an integral to workers.
 //
-// The integral of 4/(1+x²) from 0 to 1 is cut into tasks. Rank 0 is the master,
-// the others ask it for tasks. A task whose worker dies is given to another; the
-// result is the same, bit for bit. The master does not even need a new
-// communicator: it acknowledges the death and goes on receiving.
+// The integral of 4/(1+x²) from 0 to 1 is cut into tasks. Rank 0 is the master, and the other ranks
+// request tasks. A task whose worker dies is given to another worker; the result is the same, bit
+// for bit. The master does not even need a new communicator: it acknowledges the death and
+// continues to receive.
 //
 //	goulfm run -n 4 ./examples/bagoftasks
 //	goulfm run -n 4 --kill 2@task=5 --kill 3@task=9 ./examples/bagoftasks
 //
-// If the master itself dies, the job ends with an error at every worker.
-// Point for fault plans: task=K at a worker that takes its K-th task.
+// If the master itself dies, the job ends with an error at every worker. Point for fault plans:
+// task=K at a worker that takes its K-th task.
 package main
 
 import (
@@ -74,8 +74,8 @@ func (in integral) slice(task int) float64 {
 	return sum / n
 }
 
-// bound is how far the sum of all slices may be from pi: h²/24 times the
-// greatest second derivative (8), and the rounding of the sums.
+// bound is the largest difference of the sum of all slices from pi: h²/24 times the greatest second
+// derivative (8), and the rounding of the sums.
 func (in integral) bound() float64 {
 	n := float64(in.tasks) * float64(in.points)
 	return 8/(24*n*n) + 4*float64(in.points+in.tasks)*0x1p-53

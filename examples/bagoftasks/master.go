@@ -7,9 +7,9 @@ import (
 	"github.com/goulfm/goulfm/comm"
 )
 
-// What travels: a worker sends a value with the task's number as the tag, and
-// by this asks for the next task; its first message has the number after the
-// last task. The master answers with the number of a task, or with goHome.
+// goHome ends a worker. The messages are: a worker sends a value with the number of its task as the
+// tag, and so requests the next task. Its first message has the number after the last task as its
+// tag. The master answers with the number of a task, or with goHome.
 const goHome = -1
 
 // A worker as the master knows it.
@@ -21,10 +21,10 @@ type worker struct {
 type state int
 
 const (
-	starting state = iota // not heard of yet
+	starting state = iota // no message received yet
 	busy
-	idle // asked, and there was nothing to do
-	home // told to stop
+	idle // has requested a task, and there was none
+	home // was sent goHome
 	dead
 )
 
@@ -33,13 +33,13 @@ type master struct {
 	w       *comm.Comm
 	in      integral
 	workers []worker // by rank; the master itself is home
-	todo    []int    // tasks that nobody works on, the next one last
+	todo    []int    // tasks in no worker's hands, the next one last
 	value   []float64
 	done    []bool
 	missing int    // tasks without a value
 	again   int    // tasks that were taken back from the dead
 	report  func() // called once, when each task has its value and no worker was sent home
-	told    bool   // it was called
+	told    bool   // report was called
 }
 
 func newMaster(w *comm.Comm, in integral, report func()) *master {
@@ -57,10 +57,10 @@ func newMaster(w *comm.Comm, in integral, report func()) *master {
 
 // serve runs until every task has its value and every live worker is home.
 //
-// The receive from any rank would be hopeless if the one that it waits for is
-// dead, so the library reports each death there. It does so without ending the
-// request: having put the tasks of the dead back, we acknowledge the deaths and
-// wait on. No message is lost by it, and no new communicator needed.
+// The receive from any rank could wait forever if its sender is dead, so the library reports each
+// death at this receive. The report does not end the request: the master returns the tasks of the
+// dead to the list, acknowledges the deaths and waits again. No message is lost, and no new
+// communicator is needed.
 func (m *master) serve(ctx context.Context) error {
 	value := make([]float64, 1)
 	from := m.w.From(comm.Any).Tag(comm.Any)
@@ -95,7 +95,7 @@ func (m *master) tell() {
 	}
 }
 
-// expecting tells whether any worker will send something.
+// expecting reports whether any worker will send a message.
 func (m *master) expecting() bool {
 	for _, w := range m.workers {
 		if w.state != home && w.state != dead {
@@ -105,8 +105,8 @@ func (m *master) expecting() bool {
 	return false
 }
 
-// take stores a value. It may come from a worker that is dead by now, and for a
-// task that was given away again; the value is the same then.
+// take stores a value. The value may come from a worker that is dead by now, and for a task that
+// was given to another worker; the values are the same then.
 func (m *master) take(rank, task int, value float64) {
 	if task < m.in.tasks && !m.done[task] {
 		m.value[task], m.done[task] = value, true
@@ -117,9 +117,8 @@ func (m *master) take(rank, task int, value float64) {
 	}
 }
 
-// bury takes back the tasks of those that died since last time. It acknowledges
-// exactly the deaths that it has dealt with: if one more becomes known meanwhile,
-// the next wait reports it.
+// bury takes back the tasks of the workers that died since the last call. It acknowledges exactly
+// the deaths that it has handled: the next wait reports any later one.
 func (m *master) bury() error {
 	failed := m.w.GetFailed()
 	for _, rank := range m.w.RanksOf(failed) {
@@ -134,9 +133,8 @@ func (m *master) bury() error {
 	return err
 }
 
-// handOut answers all who wait: with a task, or with goHome when there is
-// nothing left. As long as some task is at work elsewhere they wait on: should
-// its worker die, it is theirs.
+// handOut answers all idle workers: with a task, or with goHome when no work is left. While some
+// task is in progress elsewhere, idle workers wait, since they get the task if its worker dies.
 func (m *master) handOut(ctx context.Context) error {
 	for rank := range m.workers {
 		w := &m.workers[rank]
@@ -149,12 +147,12 @@ func (m *master) handOut(ctx context.Context) error {
 			order[0] = task
 			w.state, w.task = busy, task
 		case m.missing == 0:
-			m.tell() // before: a worker that ends well knows that the result is out
+			m.tell() // before goHome: a worker that ends without an error knows that the result is out
 			w.state = home
 		default:
 			continue
 		}
-		// If it died, bury will hear of it, and find the task with it.
+		// If the worker has died, bury learns of the death and takes back its task.
 		if err := comm.Send(ctx, m.w.To(rank), order); err != nil && !comm.Recoverable(err) {
 			return err
 		}
@@ -162,8 +160,7 @@ func (m *master) handOut(ctx context.Context) error {
 	return nil
 }
 
-// next takes a task from the list. Those that a dead worker had done after all
-// are passed over.
+// next takes a task from the list. It skips tasks whose value has arrived from a dead worker.
 func (m *master) next() (task int, ok bool) {
 	for len(m.todo) > 0 {
 		task = m.todo[len(m.todo)-1]
@@ -175,7 +172,7 @@ func (m *master) next() (task int, ok bool) {
 	return 0, false
 }
 
-// doTheRest is for a master that has no worker, or none any more.
+// doTheRest computes the remaining tasks in a master that has no worker, or none any more.
 func (m *master) doTheRest() {
 	for task, ok := m.next(); ok; task, ok = m.next() {
 		m.value[task], m.done[task] = m.in.slice(task), true
@@ -183,8 +180,8 @@ func (m *master) doTheRest() {
 	}
 }
 
-// sum adds the values in the order of the tasks, whoever sent them when: so the
-// result has the same bits in every run.
+// sum adds the values in the order of the tasks, not of their arrival, so the result has the same
+// bits in every run.
 func (m *master) sum() float64 {
 	sum := 0.0
 	for _, v := range m.value {
@@ -204,7 +201,7 @@ func (m *master) lost() int {
 	return n
 }
 
-// work does tasks until told to stop. It calls begin before its n-th task.
+// work does tasks until the master sends goHome. It calls begin before its n-th task.
 func work(ctx context.Context, w *comm.Comm, in integral, begin func(n int)) error {
 	task, value := in.tasks, 0.0
 	for n := 1; ; n++ {

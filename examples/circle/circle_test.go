@@ -11,7 +11,7 @@ import (
 	"github.com/goulfm/goulfm/comm/commtest"
 )
 
-// points is what one rank alone counts.
+// points is the count of a single rank.
 func points() int {
 	total := 0
 	for step := range steps {

@@ -1,13 +1,11 @@
-// Circle estimates pi and does not mind if ranks die: it counts the points with
-// integer coordinates inside a circle, some rows at a time, and divides by the
-// square of the radius.
+// Circle estimates pi and survives the death of ranks. It counts the points with integer
+// coordinates inside a circle, some rows at a time, and divides by the square of the radius.
 //
 //	goulfm run -n 4 ./examples/circle
 //	goulfm run -n 4 --kill 2@step=5 --kill 1@step=20 ./examples/circle
 //
-// Iterate, agree, shrink: there is no data to bring back, because every rank has the
-// sum and the rows of a step can be dealt out anew. examples/byhand/heat has data to bring
-// back.
+// Iterate, agree, shrink: there is no data to restore, because every rank has the sum and the rows
+// of a step can be divided again. examples/byhand/heat has data to restore.
 package main
 
 import (
@@ -45,8 +43,8 @@ func iterate(ctx context.Context, c *comm.Comm) (*comm.Comm, int, error) {
 		sum := []int{count(step, c.Rank(), c.Size())}
 		err := collectives.Allreduce(ctx, c, sum, sum, collectives.Sum)
 
-		// The sum may have arrived here and failed elsewhere. From here on all
-		// living ranks know the same and do the same.
+		// The sum may have arrived here and failed elsewhere. AllOK gives all living ranks the same
+		// result, so all do the same from here on.
 		ok, lost := c.AllOK(ctx, err)
 		if ok {
 			total += sum[0]

@@ -16,7 +16,7 @@ import (
 	"github.com/goulfm/goulfm/recovery"
 )
 
-// run returns the result line, and how many tasks were begun.
+// run returns the result line and the number of tasks that were begun.
 func run(t *testing.T, j commtest.Job) (line string, begun int) {
 	t.Helper()
 	var mu sync.Mutex
@@ -37,8 +37,8 @@ func run(t *testing.T, j commtest.Job) (line string, begun int) {
 	return lines[0], begun
 }
 
-// TestEachDeath: wherever a rank dies the result is that of one process, and one task is done again
-// at most.
+// TestEachDeath: after a death at any point the result is that of one process, and at most one task
+// is repeated.
 func TestEachDeath(t *testing.T) {
 	want, _ := run(t, commtest.Job{N: 1})
 	got := ""
@@ -51,12 +51,12 @@ func TestEachDeath(t *testing.T) {
 	assert.Equal(t, want, got)
 }
 
-// TestManyDeaths: one rank after the other dies, in the last task of each but one; also the same
-// place several times.
+// TestManyDeaths: ranks die one after the other, in different tasks. A kill takes effect only if the
+// process gets the task of that number.
 func TestManyDeaths(t *testing.T) {
 	want, _ := run(t, commtest.Job{N: 1})
 	var kills []commtest.Killed
-	for number := range 6 { // the first three ranks, and those who replace them
+	for number := range 6 { // the four ranks and the first two replacements
 		kills = append(kills, commtest.Killed{Rank: number, Mark: "task", At: 6 + 3*number})
 		kills = append(kills, commtest.Killed{Rank: number, Mark: "task", At: 7 + 3*number})
 	}

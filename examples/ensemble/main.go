@@ -1,9 +1,9 @@
 // Ensemble estimates the volume of the six-dimensional unit ball, by many independent tasks.
 //
 // A task draws points of the cube around the ball and counts those inside. Each rank does every
-// n-th task and saves each result when it has it: World.Save asks nothing of the other ranks. When
-// ranks die, others take their places with the results that those had saved, so a death costs
-// the task that its rank was at, and no other rank does anything again.
+// n-th task and saves each result at once: World.Save involves no other rank. When ranks die,
+// others take their places with the results that the dead had saved. So a death costs the task in
+// progress at its rank, and no other rank repeats anything.
 //
 //	goulfm run -n 4 ./examples/ensemble
 //	goulfm run -n 4 --kill 1@task=900 --kill 2@task=1500 ./examples/ensemble
@@ -25,7 +25,7 @@ import (
 	"github.com/goulfm/goulfm/recovery"
 )
 
-// An ensemble is what to compute.
+// An ensemble is the problem to compute.
 type ensemble struct {
 	tasks, points int
 	out           io.Writer
@@ -49,8 +49,8 @@ func main() {
 	recovery.Main(recovery.Config{}, e.run)
 }
 
-// run is called again after each repair. Then hits has what this rank, or the one that had its
-// place before, has saved.
+// run is called again after each repair. Then hits has the results that this rank, or the previous
+// process in its place, has saved.
 func (e *ensemble) run(ctx context.Context, w *recovery.World) error {
 	hits := map[int]int64{} // by task
 	if _, err := w.Protect(ctx, recovery.Value("hits", &hits, recovery.Own())); err != nil {
@@ -79,8 +79,8 @@ func (e *ensemble) run(ctx context.Context, w *recovery.World) error {
 	return e.report(all)
 }
 
-// task counts the points inside the ball. Its random numbers are its own, whoever does it, and
-// when.
+// task counts the points inside the ball. Its random numbers depend only on the task, not on the
+// rank or the time.
 func (e *ensemble) task(task int) (inside int64) {
 	rng := rand.New(rand.NewPCG(6, uint64(task)))
 	for range e.points {
@@ -96,7 +96,7 @@ func (e *ensemble) task(task int) (inside int64) {
 	return inside
 }
 
-// report prints the result, at least once, and compares it with what one process counts.
+// report prints the result, at least once, and compares it with the count of one process.
 func (e *ensemble) report(inside int64) error {
 	n := float64(e.tasks) * float64(e.points)
 	volume := 64 * float64(inside) / n

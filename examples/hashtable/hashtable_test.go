@@ -11,7 +11,7 @@ import (
 	"github.com/goulfm/goulfm/comm/commtest"
 )
 
-// TestNobodyDies: tables of several sizes, one rank and many.
+// TestNobodyDies: tables without a death, on one rank and on several.
 func TestNobodyDies(t *testing.T) {
 	for _, n := range []int{1, 2, 5} {
 		commtest.Run(t, n, func(ctx context.Context, w *comm.Comm) {

@@ -1,4 +1,4 @@
-// Hashtable has all ranks insert keys into one table that lies in the memory of all of them. Ranks
+// Hashtable lets all ranks insert keys into one table that lies in the memory of all of them. Ranks
 // may be killed on the way: the others take over their part of the table and their part of the
 // work, and in the end every key is there.
 //
@@ -38,7 +38,7 @@ func main() {
 
 // result is the outcome of a run.
 type result struct {
-	ranks, repairs int // that are left; that were made
+	ranks, repairs int // ranks that are left; repairs that were made
 }
 
 // run fills a table, repairs it as often as needed, checks it, and prints the result at one rank.
@@ -97,7 +97,7 @@ func report(ctx context.Context, c *comm.Comm, print func()) error {
 	}
 }
 
-// repair makes the table anew among the living, until nobody has died meanwhile.
+// repair makes a new table among the living ranks, until no rank has died in the meantime.
 func repair(ctx context.Context, t *table) (*table, error) {
 	for try := 1; ; try++ {
 		left, err := t.c.Shrink(ctx)
@@ -123,11 +123,10 @@ func repair(ctx context.Context, t *table) (*table, error) {
 	}
 }
 
-// batches is into how many parts a rank's keys are divided, with a mark before each.
+// batches is the number of parts of a rank's keys, with a mark before each.
 const batches = 100
 
-// fill inserts this rank's part of the keys. Those that are there already, from before a repair,
-// stay.
+// fill inserts this rank's part of the keys. Keys that are present from before a repair stay.
 func fill(ctx context.Context, t *table, keys int) error {
 	lo, hi := comm.Block(keys, t.c.Size(), t.c.Rank())
 	for b := range batches {
@@ -144,7 +143,7 @@ func fill(ctx context.Context, t *table, keys int) error {
 
 var errWrong = errors.New("the table is wrong")
 
-// check counts the keys in the memory of all ranks, and looks some of them up.
+// check counts the keys in the memory of all ranks, and checks that a sample of them is present.
 func check(ctx context.Context, t *table, keys int) error {
 	count := [2]uint64{} // keys, and their sum
 	t.mine(func(key uint64) {

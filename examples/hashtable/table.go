@@ -11,8 +11,8 @@ import (
 )
 
 // A table is a set of keys in the memory of all ranks. It has as many parts as there were ranks at
-// first: a key belongs to one part, by its hash, and lies in one of the slots there. A slot holds a
-// key and 1, or 0. Keys are put there by compare-and-swap and never leave.
+// first. A key belongs to one part, by its hash, and lies in one of the slots there. A slot holds a
+// key plus 1, or 0 if it is free. Keys are inserted by compare-and-swap and never leave.
 type table struct {
 	c       *comm.Comm
 	slots   int // of a part
@@ -20,8 +20,8 @@ type table struct {
 	where   []place // by part
 }
 
-// A shelf is a window, and which part each rank has there; none: -1. At first there is one. After a
-// death the dead one's part is on a shelf of its own.
+// A shelf is a window and the part that each rank has there; none: -1. At first there is one shelf.
+// After a death each part of a dead rank is on a shelf of its own.
 type shelf struct {
 	w     *rma.Win[uint64]
 	parts []int
@@ -45,7 +45,7 @@ func newTable(ctx context.Context, c *comm.Comm, slots int) (*table, error) {
 	return t, nil
 }
 
-// index finds the part that lies at each place.
+// index finds the place of each part.
 func (t *table) index() {
 	for i, s := range t.shelves {
 		for rank, part := range s.parts {
@@ -56,7 +56,7 @@ func (t *table) index() {
 	}
 }
 
-// insert puts a key into the table, if it is not there. Several ranks may insert the same key.
+// insert puts a key into the table, if the key is not there. Several ranks may insert the same key.
 func (t *table) insert(ctx context.Context, key uint64) error {
 	_, err := t.visit(key, func(to rma.Target[uint64], slot int) (uint64, error) {
 		was, _, err := to.CompareAndSwap(ctx, slot, 0, key+1)
@@ -65,14 +65,14 @@ func (t *table) insert(ctx context.Context, key uint64) error {
 	return err
 }
 
-// has says whether a key is in the table.
+// has reports whether a key is in the table.
 func (t *table) has(ctx context.Context, key uint64) (bool, error) {
 	was, err := t.visit(key, func(to rma.Target[uint64], slot int) (uint64, error) { return to.Load(ctx, slot) })
 	return was == key+1, err
 }
 
-// visit looks at one slot after the other until one is free or has the key, and returns what was
-// there.
+// visit calls look for one slot after the other until one is free or has the key, and returns the
+// content of that slot.
 func (t *table) visit(key uint64, look func(to rma.Target[uint64], slot int) (uint64, error)) (uint64, error) {
 	h := hash(key)
 	at := t.where[h%uint64(len(t.where))]
@@ -86,7 +86,7 @@ func (t *table) visit(key uint64, look func(to rma.Target[uint64], slot int) (ui
 	return 0, errFull
 }
 
-// mine calls f for each key that lies in this rank's memory.
+// mine calls f for each key in this rank's memory.
 func (t *table) mine(f func(key uint64)) {
 	for _, s := range t.shelves {
 		for _, v := range s.w.Local() {
@@ -97,11 +97,11 @@ func (t *table) mine(f func(key uint64)) {
 	}
 }
 
-// repaired is the table on the communicator of the survivors: each has its parts as before, in
-// place, and the parts of the dead go to some of them. Nothing is lost: memory outlives its
-// process, where others share it. When a node has gone, and its memory with it, it is an empty
-// table: filling it inserts all keys again. The old table stays as it was until it is freed, so
-// that a repair in which another rank dies can be made again.
+// repaired returns the table on the communicator of the survivors. Each survivor keeps its parts in
+// place, and the parts of the dead are given to some of them. No key is lost while another process
+// shares the memory of the dead one, since the memory then outlives its process. If a node and its
+// memory are lost, the result is an empty table: fill inserts all keys again. The old table is
+// unchanged until it is freed, so that a repair in which another rank dies can be repeated.
 func (t *table) repaired(ctx context.Context, left *comm.Comm) (*table, error) {
 	n := &table{c: left, slots: t.slots, where: make([]place, len(t.where))}
 	ranks := left.RanksOf(t.c.Group()) // by old rank: the new one, or Undefined
@@ -125,7 +125,7 @@ func (t *table) repaired(ctx context.Context, left *comm.Comm) (*table, error) {
 	return n, nil
 }
 
-// lost are the ranks of a shelf that have a part and are not among the survivors.
+// lost returns the ranks of a shelf that have a part and are not among the survivors.
 func (s shelf) lost(ranks []int) (dead []int) {
 	for rank, part := range s.parts {
 		if part >= 0 && ranks[rank] == comm.Undefined {
@@ -135,7 +135,7 @@ func (s shelf) lost(ranks []int) (dead []int) {
 	return dead
 }
 
-// emptied is a table without keys, in place of what there is of one with the old memory.
+// emptied returns a table without keys, in place of a partial one with the old memory.
 func (t *table) emptied(ctx context.Context, left *comm.Comm, n *table) (*table, error) {
 	if err := n.free(); err != nil {
 		return nil, err
@@ -144,7 +144,7 @@ func (t *table) emptied(ctx context.Context, left *comm.Comm, n *table) (*table,
 	return newTable(ctx, left, all/left.Size()+1)
 }
 
-// move takes over what the living have on a shelf.
+// move takes over the parts of the living ranks on a shelf.
 func (t *table) move(ctx context.Context, old shelf, ranks []int) error {
 	w, err := rma.Rebuild(ctx, t.c, old.w)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/goulfm/goulfm/recovery"
 )
 
-// output is what all ranks have printed.
+// output collects the output of all ranks.
 type output struct {
 	mu   sync.Mutex
 	text bytes.Buffer

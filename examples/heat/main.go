@@ -1,9 +1,9 @@
-// Heat computes the temperature of a plate and does not mind if ranks die.
+// Heat computes the temperature of a plate and survives the death of ranks.
 //
-// The upper edge of the plate is hot, the others are cold; Jacobi's method finds
-// the temperature in between. Each rank has a block of rows. When ranks die, others
-// take their places, and all go on from the last step whose rows were committed. The
-// result is the same, bit for bit, as without a death:
+// The upper edge of the plate is hot, the others are cold; Jacobi's method finds the temperature in
+// between. Each rank has a block of rows. When ranks die, others take their places, and all
+// continue from the last step whose rows were committed. The result is the same, bit for bit, as
+// without a death:
 //
 //	goulfm run -n 8 ./examples/heat
 //	goulfm run -n 8 --kill 3@step=40 --kill 5@step=70 ./examples/heat
@@ -11,10 +11,10 @@
 //	goulfm run -n 8 ./examples/heat -dir checkpoints     # stop it (Ctrl-C), and start it on 5
 //	goulfm run -n 4 ./examples/heat -pids -nx 1000 -ny 1000 -steps 20000 -tol 0
 //
-// The last line runs long enough to kill ranks by hand, and says how.
-// Read examples/plate for the numerics and solve.go for the parallel program, in which three lines
-// are there for the deaths: Protect, Steps and Err of package recovery. examples/byhand/heat is
-// the same program with the calls of ULFM that recovery makes for it. Points for fault plans:
+// The last line runs long enough to kill ranks by hand, and prints the commands for that. Read
+// examples/plate for the numerics and solve.go for the parallel program. Three of its lines are
+// there for the deaths: Protect, Steps and Err of package recovery. examples/byhand/heat is the
+// same program with the calls of ULFM that recovery makes for this one. Points for fault plans:
 // step=K, gather=K, report=K, and those of package recovery.
 package main
 
@@ -29,11 +29,11 @@ import (
 	"github.com/goulfm/goulfm/recovery"
 )
 
-// Options say what to compute.
+// Options describe the problem and its protection.
 type options struct {
 	plate.Options
-	every    int           // steps between two commits; 0: as it pays
-	mtbf     time.Duration // for that
+	every    int           // steps between two commits; 0: derived from mtbf
+	mtbf     time.Duration // mean time between failures, for every = 0
 	dir      string        // of files that outlive the job; empty: none
 	shortage recovery.Shortage
 }
@@ -51,8 +51,8 @@ func main() {
 	})
 }
 
-// problem is what a job that goes on from files has to have in common with the one that wrote them:
-// not how far it goes.
+// problem returns the options that a job has to share with the job whose files it continues from.
+// The number of steps is not one of them.
 func (o options) problem() []string { return []string{fmt.Sprint(o.NX), fmt.Sprint(o.NY)} }
 
 func parse() options {
@@ -78,7 +78,7 @@ func parse() options {
 	return o
 }
 
-// wrong says what is wrong with the options, if anything.
+// wrong describes the first wrong option; empty: none.
 func (o options) wrong(rest []string) string {
 	if o.every < 0 || o.mtbf < 0 {
 		return fmt.Sprintf("-every and -mtbf must not be negative, got %d and %v", o.every, o.mtbf)

@@ -18,7 +18,7 @@ type solver struct {
 	c    *comm.Comm
 	out  io.Writer
 	grid *plate.Grid
-	rows []float64 // of the grid: what is protected, in whatever world it goes on
+	rows []float64 // of the grid: protected, in a world of any size
 	done result
 }
 
@@ -28,8 +28,8 @@ type result struct {
 	Residual float64 // largest change of a cell in the last step
 }
 
-// solve runs the computation. It is called again after each repair: then Protect gives it the
-// rows of the last step that was committed, and Steps goes on after that.
+// solve runs the computation. It is called again after each repair. Then Protect restores the rows
+// of the last committed step, and Steps continues after that.
 func (s *solver) solve(ctx context.Context, w *recovery.World) error {
 	s.c = w.Comm()
 	lo, hi := w.Block(s.NY)
@@ -71,8 +71,8 @@ func (s *solver) oneStep(ctx context.Context) error {
 	return nil
 }
 
-// report prints the result, at least once: if a rank dies before all have come to the end of
-// the body, it is called again at all.
+// report prints the result, at least once: if a rank dies before all have reached the end of the
+// body, the body is called again at all ranks.
 func (s *solver) report(ctx context.Context) error {
 	s.c.Mark("gather", s.done.Steps)
 	sum, err := s.grid.SumBlocks(ctx, s.c, s.NY)

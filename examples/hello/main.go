@@ -1,5 +1,4 @@
-// Hello is the smallest program: every rank says who it is, and all of them add
-// up their ranks.
+// Hello is the smallest program: every rank prints its number, and all ranks add up their numbers.
 package main
 
 import (

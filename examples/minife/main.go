@@ -3,9 +3,8 @@
 //
 // The box is cut into trilinear elements; each rank has a block of planes of nodes and assembles
 // its rows of the matrix. The solution is known at every node, so the result is checked exactly, on
-// any mesh. When ranks die the new ones assemble their rows, the others keep theirs: the matrix is
-// outside of what is called again (type process). Only the temperature goes back to the last
-// commit.
+// any mesh. When ranks die, only the new processes assemble their rows: the matrix of a survivor
+// outlives the attempt (type process). Only the temperature returns to the last commit.
 //
 //	goulfm run -n 8 ./examples/minife
 //	goulfm run -n 8 --kill 3@cg=20 --kill 0@repair.replace=1 ./examples/minife

@@ -1,13 +1,13 @@
 package main
 
-// A box is the unit cube of so many trilinear elements (hex8) in x, y and z. Its nodes form planes
-// of equal z, of which each rank has a block.
+// A box is the unit cube, cut into nx, ny and nz trilinear elements (hex8) in x, y and z. Its nodes
+// form planes of equal z, of which each rank has a block.
 type box struct{ nx, ny, nz int }
 
 func (b box) plane() int  { return (b.nx + 1) * (b.ny + 1) } // nodes of a plane
 func (b box) planes() int { return b.nz + 1 }
 
-// edge says whether a node is on the surface, where the temperature is given.
+// edge reports whether a node is on the surface, where the temperature is given.
 func (b box) edge(x, y, z int) bool {
 	return x == 0 || y == 0 || z == 0 || x == b.nx || y == b.ny || z == b.nz
 }
@@ -53,7 +53,7 @@ func (b box) element() (mass, stiff [8][8]float64) {
 }
 
 // assemble makes the rows of the nodes in planes lo to hi-1, of M and of M/dt + K. Only elements
-// that touch them are looked at; nobody is asked for anything.
+// that touch these planes are visited, and no other rank is involved.
 func (b box) assemble(lo, hi int, dt float64) (mass, system *matrix) {
 	mass, system = b.pattern(lo, hi), b.pattern(lo, hi)
 	m, k := b.element()
@@ -78,7 +78,7 @@ func (b box) assemble(lo, hi int, dt float64) (mass, system *matrix) {
 	return mass, system
 }
 
-// pattern returns the rows with their neighbours, of which a node has up to 27 with itself.
+// pattern returns the rows with their columns: up to 27 for a node, itself included.
 func (b box) pattern(lo, hi int) *matrix {
 	m := &matrix{start: []int{0}}
 	for z := lo; z < hi; z++ {

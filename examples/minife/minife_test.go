@@ -17,8 +17,8 @@ import (
 	"github.com/goulfm/goulfm/recovery"
 )
 
-// run returns the result line of a small box. A process is one of the job, and outlives the
-// attempts.
+// run returns the result line of a small box. There is one process value for each process of the
+// job; it outlives the attempts.
 func run(t *testing.T, j commtest.Job, cfg recovery.Config) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -35,13 +35,13 @@ func run(t *testing.T, j commtest.Job, cfg recovery.Config) string {
 }
 
 // TestEachDeath: a rank dies in the assembly, in an exchange, in an iteration, in a commit, or in
-// the report. The result is the same, bit for bit; and everything that it depends on is protected.
+// the report. The result is the same, bit for bit, and all data that it depends on is protected.
 func TestEachDeath(t *testing.T) {
 	try := func(j commtest.Job) string { return run(t, j, recovery.Config{Every: 1, Verify: true}) }
 	commtest.EachKill(t, commtest.Job{N: 3}, try)
 }
 
-// TestOneRankTwice: so does its successor, and another rank in the repair.
+// TestOneRankTwice: a rank dies, another rank dies in the repair, and two replacements die later.
 func TestOneRankTwice(t *testing.T) {
 	cfg := recovery.Config{Every: 1}
 	want := run(t, commtest.Job{N: 4}, cfg)
@@ -51,8 +51,8 @@ func TestOneRankTwice(t *testing.T) {
 	assert.Equal(t, want, got)
 }
 
-// TestAgreeInEachIteration: it changes nothing, and there are as many agreements as iterations at
-// least.
+// TestAgreeInEachIteration: the agreements do not change the result, and there are at least as many
+// agreements as iterations.
 func TestAgreeInEachIteration(t *testing.T) {
 	cfg := recovery.Config{Every: 1, Log: slog.New(slog.DiscardHandler)}
 	want := run(t, commtest.Job{N: 3}, cfg)

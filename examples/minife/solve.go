@@ -15,7 +15,8 @@ import (
 	"github.com/goulfm/goulfm/recovery"
 )
 
-// A process is what one process keeps from attempt to attempt: a survivor need not assemble again.
+// A process is the data that one process keeps from attempt to attempt: a survivor need not
+// assemble again.
 type process struct {
 	box   box
 	steps int
@@ -25,27 +26,27 @@ type process struct {
 	lo, hi       int // planes; hi 0: nothing is assembled yet
 	mass, system *matrix
 
-	agreements int           // that this process has made,
-	agreeing   time.Duration // and how long they took
+	agreements int           // made by this process,
+	agreeing   time.Duration // and their total time
 }
 
 // A solver is one attempt.
 type solver struct {
 	*process
 	c          *comm.Comm
-	x          []float64 // of this rank's nodes: what is protected
+	x          []float64 // of this rank's nodes: protected
 	iterations int       // of all steps; the same at all ranks
 }
 
 const dt = 0.1
 
 // exact is the solution: trilinear in space and linear in time, so that the elements and the
-// implicit Euler step have it without an error.
+// implicit Euler step represent the solution without an error.
 func (b box) exact(x, y, z, step int) float64 {
 	return (1 + float64(step)*dt) * b.source(x, y, z)
 }
 
-// source is its derivative in time; its Laplacian is zero.
+// source is the derivative of the solution in time; the Laplacian of source is zero.
 func (b box) source(x, y, z int) float64 {
 	return (1 + float64(x)/float64(b.nx)) * (2 - float64(y)/float64(b.ny)) * (1 + 2*float64(z)/float64(b.nz))
 }
@@ -77,7 +78,7 @@ func (p *process) run(ctx context.Context, w *recovery.World) error {
 	return s.report(ctx)
 }
 
-// eachNode calls f for the nodes of this rank; i is the index of one.
+// eachNode calls f for the nodes of this rank; i is the index of a node.
 func (s *solver) eachNode(f func(i, x, y, z int)) {
 	i := 0
 	for z := s.lo; z < s.hi; z++ {
@@ -164,9 +165,9 @@ func (s *solver) cg(ctx context.Context, b []float64) error {
 	return nil
 }
 
-// goOn says whether there is another iteration: whether this rank wants one, or, with -agree each,
-// whether any does. Then all leave the solver after the same iteration, whoever dies in it, and
-// that somebody has died is an error at all ranks or at none.
+// goOn reports whether another iteration follows: whether this rank needs one, or, with -agree
+// each, whether any rank does. With -agree all ranks leave the solver after the same iteration even
+// if a rank dies in it, and the death is an error at all ranks or at none.
 func (s *solver) goOn(ctx context.Context, want bool) (bool, error) {
 	if !s.agree {
 		return want, nil
@@ -192,7 +193,7 @@ func (s *solver) clearEdge(v []float64) {
 	})
 }
 
-// halo brings the outermost planes of the neighbours.
+// halo receives the outermost planes of the neighbours.
 func (s *solver) halo(ctx context.Context, v []float64) error {
 	below, above, plane := s.c.Rank()-1, s.c.Rank()+1, s.box.plane()
 	if below < 0 {
@@ -218,7 +219,7 @@ func (s *solver) dot(ctx context.Context, a, b []float64) (float64, error) {
 	return collectives.AllreduceOne(ctx, s.c, sum, collectives.Sum, collectives.Reproducible())
 }
 
-// report prints the result and holds it against the solution, which is known.
+// report prints the result and compares it with the known solution.
 func (s *solver) report(ctx context.Context) error {
 	worst, sum := 0.0, fnv.New64a()
 	s.eachNode(func(i, x, y, z int) {

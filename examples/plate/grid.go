@@ -1,6 +1,6 @@
-// Package plate is the numerics of the heat examples: the temperature of a plate of which each rank
-// has a block of rows, by Jacobi's method. The programs that use it differ in what they do when
-// ranks die, and print the same result, bit for bit.
+// Package plate has the numerics of the heat examples: the temperature of a plate, of which each
+// rank has a block of rows, by Jacobi's method. The programs that use the package differ in their
+// reaction to deaths, and print the same result, bit for bit.
 package plate
 
 import (
@@ -15,22 +15,21 @@ import (
 // A Span is a range of rows of the whole plate: Lo is in it, Hi is not.
 type Span struct{ Lo, Hi int }
 
-// Rows returns how many there are.
+// Rows returns the number of rows.
 func (s Span) Rows() int { return s.Hi - s.Lo }
 
-// Contains says whether row y is one of them.
+// Contains reports whether row y is in the span.
 func (s Span) Contains(y int) bool { return s.Lo <= y && y < s.Hi }
 
-// Block is the span of rank r when ny rows are dealt out to n ranks.
+// Block is the span of rank r when ny rows are divided among n ranks.
 func Block(ny, n, r int) Span {
 	lo, hi := comm.Block(ny, n, r)
 	return Span{lo, hi}
 }
 
-// A Grid is the part of the plate that one rank computes, with a border of one
-// cell around it. The border columns, and the border rows where the plate ends,
-// never change: the upper edge is hot, the others are cold. Elsewhere the
-// border rows hold what the neighbours computed last.
+// A Grid is the part of the plate that one rank computes, with a border of one cell around it. The
+// border columns, and the border rows where the plate ends, never change: the upper edge is hot,
+// the others are cold. Elsewhere the border rows hold the last values of the neighbours.
 type Grid struct {
 	Span
 	Width     int       // cells in a row, border columns included
@@ -51,8 +50,8 @@ func New(nx, ny int, s Span) *Grid {
 	return g
 }
 
-// Edges gives the step before the edges of this one, of which Sweep writes only the inside: after
-// Now was set from outside.
+// Edges copies Now to the step before. It is called after Now was set from outside, because Sweep
+// writes only the inside and both steps need the edges.
 func (g *Grid) Edges() { g.then = append(g.then[:0], g.Now...) }
 
 // Row returns row y of the plate; y may be a border row.
@@ -66,12 +65,12 @@ func (g *Grid) Slab(s Span) []float64 {
 // Inner returns the memory of the rows that this rank owns.
 func (g *Grid) Inner() []float64 { return g.Slab(g.Span) }
 
-// Sweep does one Jacobi step: each cell becomes the mean of its four
-// neighbours. It returns the largest change of a cell.
+// Sweep does one Jacobi step: each cell becomes the mean of its four neighbours. Sweep returns the
+// largest change of a cell.
 //
-// Each cell is computed from the same four numbers in the same order wherever
-// the plate is cut, and a maximum does not depend on the order in which it is
-// taken. So the field and the residual are the same bits on 8 ranks and on 5.
+// Each cell is computed from the same four numbers in the same order on any division of the plate,
+// and a maximum does not depend on the order of its terms. So the field and the residual are the
+// same bits on 8 ranks and on 5.
 func (g *Grid) Sweep() (residual float64) {
 	g.Now, g.then = g.then, g.Now
 	w := g.Width
@@ -96,7 +95,7 @@ type checksum struct {
 
 func newChecksum(width int) *checksum { return &checksum{width: width, sum: fnv.New64a()} }
 
-// add takes in whole rows; their border columns do not count.
+// add adds whole rows, without their border columns.
 func (c *checksum) add(cells []float64) {
 	for len(cells) > 0 {
 		c.bytes = c.bytes[:0]

@@ -5,16 +5,16 @@ import (
 	"fmt"
 )
 
-// Options say what to compute.
+// Options describe the problem.
 type Options struct {
 	NX, NY int     // cells across, rows
-	Steps  int     // stop after so many steps,
+	Steps  int     // stop after this many steps,
 	Tol    float64 // or when no cell changes by this much
 	Print  int     // steps between two lines of output; 0: none
-	PIDs   bool    // whether each rank says how to kill it
+	PIDs   bool    // whether each rank prints the command that kills it
 }
 
-// Register declares them as flags.
+// Register declares the options as flags.
 func (o *Options) Register(f *flag.FlagSet) {
 	f.IntVar(&o.NX, "nx", 256, "cells across the plate")
 	f.IntVar(&o.NY, "ny", 256, "rows of the plate; at least the number of ranks")
@@ -24,7 +24,7 @@ func (o *Options) Register(f *flag.FlagSet) {
 	f.BoolVar(&o.PIDs, "pids", false, "print how to kill each rank")
 }
 
-// Wrong says what is wrong with them and with the arguments after the flags, if anything.
+// Wrong describes the first wrong option, or the first argument after the flags; empty: none.
 func (o Options) Wrong(rest []string) string {
 	switch {
 	case len(rest) > 0:

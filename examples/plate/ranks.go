@@ -6,9 +6,9 @@ import (
 	"github.com/goulfm/goulfm/comm"
 )
 
-// Exchange gives the ranks above and below this one the outermost rows of its block, and takes
-// theirs into the border rows. At the ends of the plate the neighbour is comm.None: nothing is
-// sent and nothing received, and the border row keeps the temperature of the edge.
+// Exchange sends the outermost rows of this block to the ranks above and below, and receives theirs
+// into the border rows. At the ends of the plate the neighbour is comm.None: no message is sent or
+// received, and the border row keeps the temperature of the edge.
 func (g *Grid) Exchange(ctx context.Context, c *comm.Comm) error {
 	above, below := c.Rank()-1, c.Rank()+1
 	if above < 0 {

@@ -2,8 +2,8 @@ package plate
 
 import "math"
 
-// Reference computes the whole plate without blocks, ghost rows or a message, and its checksum in
-// the words of the definition of FNV: what tests compare with.
+// Reference computes the whole plate without blocks, ghost rows or messages, and its checksum by
+// the definition of FNV, for comparison in tests.
 func Reference(o Options) (steps int, residual float64, checksum uint64) {
 	plate := func() [][]float64 {
 		p := make([][]float64, o.NY+2)

@@ -1,10 +1,10 @@
-// Ring sends a token round all ranks; each adds its number to it.
+// Ring sends a token round all ranks; each adds its number to the token.
 //
 //	goulfm run -n 8 ./examples/ring
 //	goulfm run -n 64 ./examples/ring -laps 100
 //
-// It does nothing about failures: kill a rank on the way (--kill 3@lap=50) and
-// the rank behind it gets an error that says who died.
+// The program does not handle failures. If a rank is killed on the way (--kill 3@lap=50), the rank
+// behind it gets an error that names the dead rank.
 package main
 
 import (
@@ -46,7 +46,7 @@ func main() {
 	})
 }
 
-// ring returns what the token gathered; at ranks other than 0, up to there.
+// ring returns the sum that the token has gathered; at ranks other than 0, up to that rank.
 func ring(ctx context.Context, w *comm.Comm, laps int) (int, error) {
 	me, n := w.Rank(), w.Size()
 	next, prev := w.To((me+1)%n), w.From((me+n-1)%n)

@@ -21,11 +21,11 @@ var (
 	curve = [halo + 1]float64{-205. / 72, 8. / 5, -1. / 5, 8. / 315, -1. / 560}
 )
 
-// halo is how many cells of a neighbour a difference needs.
+// halo is the number of cells of a neighbour that a difference needs.
 const halo = 4
 
-// A block is the cells that one rank has. Its fields have no halo: the one of halos is pad, of one
-// species after the other, so that what is protected is what is needed and no more.
+// A block is the cells of one rank. Its fields have no halo, so that only the necessary data is
+// protected. The pad of a species has the halo.
 type block struct {
 	lo, n   [3]int     // first cell in the box, and number of cells
 	h       [3]float64 // sides of a cell
@@ -54,7 +54,7 @@ func (b *block) eachRow(lo, hi [3]int, f func(i int)) {
 	}
 }
 
-// pack copies a range of cells of a padded field to buf, and unpack back.
+// pack copies a range of cells of a padded field to buf; unpack copies it back.
 func (b *block) pack(buf, pad []float64, lo, hi [3]int) {
 	b.eachRow(lo, hi, func(i int) { buf = buf[copy(buf, pad[i:i+hi[0]-lo[0]]):] })
 }
@@ -63,8 +63,9 @@ func (b *block) unpack(pad, buf []float64, lo, hi [3]int) {
 	b.eachRow(lo, hi, func(i int) { buf = buf[copy(pad[i:i+hi[0]-lo[0]], buf):] })
 }
 
-// transport adds to rates what wind and spread do to the species in pad. Each cell is computed from
-// the same numbers in the same order wherever the box is cut, so the bits do not depend on the cut.
+// transport adds to rates the effect of wind and spread on the species in pad. Each cell is
+// computed from the same numbers in the same order on any division of the box, so the bits do not
+// depend on the division.
 func (b *block) transport(rates, pad []float64) {
 	s := b.strides()
 	var w [3][2*halo + 1]float64 // weight of each cell along each direction
@@ -91,7 +92,7 @@ func (b *block) transport(rates, pad []float64) {
 	})
 }
 
-// react adds to rates what the reactions do; both have all species, one after the other.
+// react adds to rates the effect of the reactions; both have all species, one after the other.
 func (b *block) react(rates, u []float64) {
 	n := b.cells()
 	for i := range (b.species - 1) * n {
@@ -123,8 +124,8 @@ func share(species, all int, t float64) float64 {
 	return term
 }
 
-// stable is a time step with which errors do not grow: it is short of where the fastest wave and
-// the fastest decay of the grid leave what the Runge-Kutta method can stand.
+// stable is a time step with which errors do not grow: it keeps the fastest wave and the fastest
+// decay of the grid inside the stability region of the Runge-Kutta method.
 func (b *block) stable() float64 {
 	fastest := rate
 	for d, h := range b.h {

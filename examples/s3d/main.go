@@ -1,13 +1,13 @@
 // S3d is a small stand-in for the combustion code S3D: species in a box are carried by a wind,
-// spread, and react one into the next, and nobody minds if ranks die.
+// spread, and react one into the next, and the program survives the death of ranks.
 //
-// The numerics are those of S3D in the small: differences of eighth order, which look four cells
-// far, and a Runge-Kutta method of Carpenter and Kennedy of fourth order, in five stages. The box
-// is periodic and cut in all three dimensions; each rank has a block of cells and exchanges six
-// faces with its neighbours in each stage. The reaction is linear, so the solution is known and
-// the error is printed, and checked. Gamell et al. (SC'14) made S3D survive deaths in this way:
-// the fields are copied to the memory of another rank every -every steps; after a death a new
-// process gets the dead rank's block, all go back to that step and compute from there.
+// The numerics are those of S3D on a small scale: differences of eighth order, which reach four
+// cells far, and a Runge-Kutta method of Carpenter and Kennedy of fourth order, in five stages. The
+// box is periodic and cut in all three dimensions; each rank has a block of cells and exchanges six
+// faces with its neighbours in each stage. The reaction is linear, so the solution is known and the
+// error is printed, and checked. Gamell et al. (SC'14) made S3D survive deaths in this way: the
+// fields are copied to the memory of another rank every -every steps. After a death a new process
+// gets the dead rank's block, and all ranks return to that step and compute from there.
 //
 //	goulfm run -n 4 ./examples/s3d
 //	goulfm run -n 4 --kill 1@step=17 ./examples/s3d
@@ -16,12 +16,12 @@
 //	goulfm run --host 4 --ppn 2 --kill node2@step=17 ./examples/s3d
 //	goulfm run --host 4 --ppn 2 --kill node2@step=17 --kill node1@step=31 ./examples/s3d -data 3 -parity 1
 //
-// In the last two all ranks of a node are lost with their memory: what they had comes back from
-// copies on other nodes, or is computed from parity there.
+// In the last two all ranks of a node are lost with their memory. Their fields are restored from
+// copies on other nodes, or computed from parity there.
 //
-// The result is the same bit for bit, with and without deaths, and on any number of ranks.
-// Read field.go for the numerics and solve.go for the parallel program. Points for fault plans:
-// step=K, stage=K (five in each step), report=1, and those of package recovery.
+// The result is the same bit for bit, with and without deaths, and on any number of ranks. Read
+// field.go for the numerics and solve.go for the parallel program. Points for fault plans: step=K,
+// stage=K (five in each step), report=1, and those of package recovery.
 package main
 
 import (
@@ -34,13 +34,13 @@ import (
 	"github.com/goulfm/goulfm/recovery"
 )
 
-// Options say what to compute.
+// Options describe the problem and its protection.
 type options struct {
 	cells   [3]int // of the whole box, in x, y and z
 	species int
 	steps   int
-	every   int           // steps between two commits; 0: as it pays
-	mtbf    time.Duration // for that
+	every   int           // steps between two commits; 0: derived from mtbf
+	mtbf    time.Duration // mean time between failures, for every = 0
 	copies  int           // of each rank's fields, on other nodes
 	erasure recovery.Erasure
 	print   int // steps between two lines; 0: none
@@ -79,8 +79,8 @@ func parse() options {
 	return o
 }
 
-// wrong says what is wrong with the options, if anything. A wave of fewer than eight cells is not
-// resolved, and the error would say nothing.
+// wrong describes the first wrong option; empty: none. A wave of fewer than eight cells is not
+// resolved, and the error would mean nothing.
 func (o options) wrong(rest []string) string {
 	switch {
 	case len(rest) > 0:

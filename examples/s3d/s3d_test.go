@@ -16,7 +16,7 @@ import (
 	"github.com/goulfm/goulfm/recovery"
 )
 
-// output is what all ranks have printed.
+// output collects the output of all ranks.
 type output struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -48,14 +48,14 @@ func run(t *testing.T, j commtest.Job, cfg recovery.Config, o options) string {
 var small = options{cells: [3]int{12, 9, 8}, species: 2, steps: 3}
 
 // TestEachDeath: a rank dies in a step, between two exchanges, in a commit, in the report. The
-// result is the same, bit for bit; and everything that it depends on is protected.
+// result is the same, bit for bit, and all data that it depends on is protected.
 func TestEachDeath(t *testing.T) {
 	commtest.EachKill(t, commtest.Job{N: 4}, func(j commtest.Job) string {
 		return run(t, j, recovery.Config{Every: 1, Verify: true}, small)
 	})
 }
 
-// TestAnyCut: wherever the box is cut the bits are the same, also with two deaths, of which one is
+// TestAnyCut: on any division of the box the bits are the same, also with two deaths, one of them
 // in the repair after the other.
 func TestAnyCut(t *testing.T) {
 	want := run(t, commtest.Job{N: 1}, recovery.Config{}, small)
@@ -67,8 +67,8 @@ func TestAnyCut(t *testing.T) {
 	}
 }
 
-// TestOrder: with half the distance of cells, or half the time step, errors fall as they do at the
-// order that is promised.
+// TestOrder: with half the distance of cells, or half the time step, errors fall according to the
+// promised order.
 func TestOrder(t *testing.T) {
 	assert.InDelta(t, 8, math.Log2(transportError(8)/transportError(16)), 0.3)
 	assert.InDelta(t, 4, math.Log2(decayError(8)/decayError(16)), 0.3)
@@ -97,7 +97,7 @@ func transportError(n int) float64 {
 	return worst
 }
 
-// decayError is the error of y' = -y after one unit of time in so many steps.
+// decayError is the error of y' = -y after one unit of time in the given number of steps.
 func decayError(steps int) float64 {
 	y, rates := 1.0, 0.0
 	for range steps {
@@ -109,8 +109,8 @@ func decayError(steps int) float64 {
 	return math.Abs(y - math.Exp(-1))
 }
 
-// TestRates: a field that is the same everywhere does not move, what one species loses the next one
-// gets, and the solution of the equation is one.
+// TestRates: a field that is the same everywhere does not move, the loss of one species is the gain
+// of the next one, and the shares of all species add up to one.
 func TestRates(t *testing.T) {
 	b := block{n: [3]int{4, 5, 6}, h: [3]float64{1, 2, 3}, species: 3}
 	pad, rates := b.padded(), make([]float64, b.cells())

@@ -18,13 +18,13 @@ type solver struct {
 	out io.Writer
 	c   *comm.Comm // the ranks in a grid of three dimensions
 
-	u     []float64   // all species, one after the other: what is protected
+	u     []float64   // all species, one after the other: protected
 	rates []float64   // a register of the Runge-Kutta method, which means nothing between two steps
 	pads  [][]float64 // of each species
 }
 
-// solve runs the computation. It is called again after each repair: then Protect gives it the
-// fields of the last step that was committed, and Steps goes on after that.
+// solve runs the computation. It is called again after each repair. Then Protect restores the
+// fields of the last committed step, and Steps continues after that.
 func (s *solver) solve(ctx context.Context, w *recovery.World) error {
 	if err := s.place(ctx, w); err != nil {
 		return err
@@ -109,7 +109,7 @@ func (s *solver) step(ctx context.Context, step int) error {
 }
 
 // exchange fills the pads: with the block, and with the faces of its six neighbours. Edges and
-// corners stay empty, since no difference looks there.
+// corners stay empty, since no difference uses them.
 func (s *solver) exchange(ctx context.Context) error {
 	for i, pad := range s.pads {
 		s.unpack(pad, s.u[i*s.cells():], [3]int{}, s.n)
@@ -126,7 +126,7 @@ func (s *solver) exchange(ctx context.Context) error {
 	return nil
 }
 
-// shift sends the layers from send on to the next rank in direction d, and takes those from recv
+// shift sends the layers from send on to the next rank in direction d, and receives those from recv
 // on.
 func (s *solver) shift(ctx context.Context, d, way, send, recv int) error {
 	from, to, err := s.c.CartShift(d, way)
@@ -169,7 +169,7 @@ func (s *solver) eachCell(f func(i, species, x, y, z int)) {
 	}
 }
 
-// worst returns the largest error in the box. A maximum is the same in whatever order it is taken.
+// worst returns the largest error in the box. A maximum does not depend on the order of its terms.
 func (s *solver) worst(ctx context.Context, steps int) (float64, error) {
 	most, t := 0.0, float64(steps)*s.stable()
 	s.eachCell(func(i, species, x, y, z int) {
@@ -186,8 +186,8 @@ func (s *solver) tell(ctx context.Context, steps int) error {
 	return err
 }
 
-// checksum is a sum over all cells of numbers made of place and bits: it does not depend on who has
-// which cell.
+// checksum is a sum over all cells of numbers made of place and bits: it does not depend on the
+// division of cells among ranks.
 func (s *solver) checksum(ctx context.Context) (uint64, error) {
 	sum := uint64(0)
 	s.eachCell(func(i, species, x, y, z int) {
@@ -205,8 +205,8 @@ func mix(v uint64) uint64 {
 	return v ^ v>>31
 }
 
-// report prints the result, at least once: if a rank dies before all have come to the end of the
-// body, it is called again at all.
+// report prints the result, at least once: if a rank dies before all have reached the end of the
+// body, the body is called again at all ranks.
 func (s *solver) report(ctx context.Context) error {
 	e, err := s.worst(ctx, s.o.steps)
 	if err != nil {

@@ -1,6 +1,6 @@
 // Sieve finds the primes below a number with a sieve of Eratosthenes that lies in the memory of all
-// ranks, by package shmem. Ranks may be killed on the way: the others take what those had marked
-// out of their memory, and go on; in the end no prime is missing and none is too many.
+// ranks, by package shmem. Ranks may be killed on the way: the others copy the marks of the dead
+// out of their memory, and continue. In the end no prime is missing and none is too many.
 //
 //	goulfm run -n 4 ./examples/sieve
 //	goulfm run -n 4 --kill 1@factor=5 --kill 0@factor=20 ./examples/sieve

@@ -9,13 +9,13 @@ import (
 	"github.com/goulfm/goulfm/shmem"
 )
 
-// A sieve is symmetric objects: number v is element v div PEs of PE v mod PEs. Which factors have
-// been struck out is at PE 0.
+// A sieve is a set of symmetric objects: number v is element v div PEs of PE v mod PEs. PE 0 has
+// the list of the factors that have been struck out.
 type sieve struct {
 	h       *shmem.Heap
 	below   int
 	factors []int            // the primes up to the root of below
-	marks   shmem.Sym[uint8] // 1: a multiple of something
+	marks   shmem.Sym[uint8] // 1: a multiple of a factor
 	struck  shmem.Sym[uint8] // 1: all multiples of the factor are marked
 	count   shmem.Sym[int64] // of primes
 }
@@ -23,12 +23,12 @@ type sieve struct {
 // result is the outcome of a run.
 type result struct{ primes, ranks, repairs int }
 
-// run fills a sieve, repairs it as often as needed, counts what is left, and prints the result at
-// one rank.
+// run fills a sieve, repairs it as often as needed, counts the remaining numbers, and prints the
+// result at one rank.
 func run(ctx context.Context, w *comm.Comm, below int, print func(result)) (err error) {
 	var r result
 	h, err := shmem.New(ctx, w, bytesOf(below, w.Size()))
-	for comm.Recoverable(err) { // killed before it had begun
+	for comm.Recoverable(err) { // a rank was killed before the heap was made
 		if w, err = w.Shrink(ctx); err != nil {
 			return err
 		}
@@ -78,7 +78,7 @@ func report(ctx context.Context, c *comm.Comm, print func()) error {
 	}
 }
 
-// bytesOf is the size of a heap that has room for the sieves of as many repairs as there can be.
+// bytesOf is the size of a heap with room for the sieves of the largest possible number of repairs.
 func bytesOf(below, pes int) (bytes int) {
 	factors := len(smallPrimes(below))
 	for n := 1; n <= pes; n++ {
@@ -87,7 +87,7 @@ func bytesOf(below, pes int) (bytes int) {
 	return bytes
 }
 
-// newSieve makes an empty one.
+// newSieve makes an empty sieve.
 func newSieve(ctx context.Context, h *shmem.Heap, below int) (s *sieve, err error) {
 	s = &sieve{h: h, below: below, factors: smallPrimes(below)}
 	if s.marks, err = shmem.Alloc[uint8](ctx, h, (below+h.PEs()-1)/h.PEs()); err != nil {
@@ -100,7 +100,7 @@ func newSieve(ctx context.Context, h *shmem.Heap, below int) (s *sieve, err erro
 	return s, err
 }
 
-// smallPrimes are those up to the root of a number.
+// smallPrimes returns the primes up to the root of a number.
 func smallPrimes(below int) (primes []int) {
 next:
 	for v := 2; v*v < below; v++ {
@@ -114,8 +114,8 @@ next:
 	return primes
 }
 
-// fill strikes out the multiples of all factors, each PE those of some, and returns how many
-// numbers are left.
+// fill strikes out the multiples of all factors, each PE those of some factors, and returns the
+// count of the remaining numbers.
 func (s *sieve) fill(ctx context.Context) (primes int, err error) {
 	for k := s.h.PE(); k < len(s.factors); k += s.h.PEs() {
 		s.h.Comm().Mark("factor", k/s.h.PEs())
@@ -144,8 +144,8 @@ func (s *sieve) fill(ctx context.Context) (primes int, err error) {
 	return int(s.count.Local()[0]), err
 }
 
-// strike marks the multiples of a factor. To do so again does no harm, so a PE that dies in it has
-// done none.
+// strike marks the multiples of a factor. A repetition does no harm, so the factor of a PE that
+// dies here counts as not struck out.
 func (s *sieve) strike(ctx context.Context, p int) error {
 	pes := s.h.PEs()
 	for v := p * p; v < s.below; v += p {
@@ -156,9 +156,9 @@ func (s *sieve) strike(ctx context.Context, p int) error {
 	return nil
 }
 
-// repaired is the sieve on a heap of the living PEs, with what had been marked in the old one, also
-// by the dead and at the dead. The old heap is freed. Without a sieve, as when a PE had died while
-// it was made, it is an empty one.
+// repaired returns the sieve on a heap of the living PEs, with the marks of the old one, also those
+// made by the dead and at the dead. The old heap is freed. Without an old sieve, for example if a
+// PE has died while that was made, the result is an empty sieve.
 func repaired(ctx context.Context, s *sieve, old *shmem.Heap, below int, repairs *int) (*sieve, *shmem.Heap, error) {
 	for {
 		h, err := old.Repair(ctx)
@@ -184,7 +184,7 @@ func repaired(ctx context.Context, s *sieve, old *shmem.Heap, below int, repairs
 	}
 }
 
-// take brings over what the PEs of an old sieve have: each PE what some of them have.
+// take copies the marks of the PEs of an old sieve. Each PE copies those of some old PEs.
 func (s *sieve) take(ctx context.Context, old *sieve) error {
 	was := make([]uint8, old.marks.Len())
 	for pe := s.h.PE(); pe < old.h.PEs(); pe += s.h.PEs() {

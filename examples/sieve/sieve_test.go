@@ -11,7 +11,7 @@ import (
 	"github.com/goulfm/goulfm/comm/commtest"
 )
 
-// primesBelow counts the slow way.
+// primesBelow counts by trial division.
 func primesBelow(n int) (primes int) {
 	for v := 2; v < n; v++ {
 		prime := true

@@ -1,18 +1,18 @@
-// Train fits a small neural network to points of two moons, and goes on with fewer ranks when some
-// die.
+// Train fits a small neural network to points of two moons, and continues with fewer ranks when
+// some die.
 //
-// The points are dealt out to the ranks; each sums the gradient over its own, an Allreduce makes
-// the sum over all, and every rank takes the same step downhill. So all have the same weights, and
-// what a death takes away is only who reads which points. Where the dead cannot be replaced
-// (--universe), the points are dealt out anew to those who are left.
+// The points are divided among the ranks. Each rank sums the gradient over its own points, an
+// Allreduce makes the sum over all, and every rank takes the same step downhill. So all ranks have
+// the same weights, and a death changes only the division of the points. If the dead cannot be
+// replaced (--universe), the points are divided again among the remaining ranks.
 //
 //	goulfm run -n 4 ./examples/train -print 100
-//	goulfm run -n 4 --universe 4 --kill 1@step=50 --kill 3@step=200 ./examples/train   # ends with two ranks
-//	goulfm run -n 4 --kill 2@300ms ./examples/train                                    # a new one, where there is room
+//	goulfm run -n 4 --universe 4 --kill 1@step=50 --kill 3@step=200 ./examples/train   # two ranks are left
+//	goulfm run -n 4 --kill 2@300ms ./examples/train                # a new rank, where there is room
 //
-// The result is the same bit for bit, on whatever ranks: each point's gradient is rounded to a
-// whole number of tiny units, and sums of whole numbers are the same in any order. With
-// floating-point sums, the last bits would depend on how many ranks there were when.
+// The result is the same bit for bit on any ranks: each point's gradient is rounded to a multiple
+// of a tiny unit, and sums of integers are the same in any order. With floating-point sums, the
+// last bits would depend on the number of ranks in each step.
 //
 // Read network.go for the network and train.go for the parallel program. Points for fault plans:
 // step=K, report=1, and those of package recovery.

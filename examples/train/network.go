@@ -11,7 +11,7 @@ type point struct {
 	moon float64 // 1 or -1
 }
 
-// makePoint is the same whoever makes it, and when.
+// makePoint depends only on i, so any process can make any point at any time.
 func makePoint(i int) point {
 	rng := rand.New(rand.NewPCG(2, uint64(i)))
 	angle := math.Pi * rng.Float64()
@@ -37,8 +37,8 @@ func newWeights(hidden int) weights {
 	return w
 }
 
-// output is positive where the network takes p for one of the first moon. units are the values of
-// the hidden ones.
+// output is positive where the network assigns p to the first moon. units receives the values of
+// the hidden units.
 func (w weights) output(units []float64, p point) float64 {
 	sum := w[len(w)-1]
 	for k := range units {
@@ -49,11 +49,11 @@ func (w weights) output(units []float64, p point) float64 {
 	return sum
 }
 
-// A tally is what is summed over points, in whole numbers of units, and so in any order: the
-// gradient, after it the loss, and then how many points are taken for what they are.
+// A tally is a sum over points, in integer multiples of unit, so that the order does not matter. It
+// has the gradient, then the loss, then the number of points that the network classifies correctly.
 type tally []int64
 
-// unit is a billionth of a thousandth. Sums of ten million terms of size one do not overflow.
+// unit is about 1e-12. Sums of eight million terms of size one do not overflow.
 const unit = 1. / (1 << 40)
 
 func (t tally) add(i int, v float64) { t[i] += int64(math.Round(v / unit)) }

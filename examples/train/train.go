@@ -13,18 +13,18 @@ import (
 	"github.com/goulfm/goulfm/recovery"
 )
 
-// A process is what one process keeps from attempt to attempt: the points that it has made, or
-// read.
+// A process is the data that one process keeps from attempt to attempt: the points that it has
+// made, or read.
 type process struct {
 	points, hidden, steps, print int
 	rate                         float64
 	out                          io.Writer
 
-	lo, hi int // which points
+	lo, hi int // the range of its points
 	mine   []point
 }
 
-// A model is what all ranks have alike, and what is protected.
+// A model is the data that all ranks share and that is protected.
 type model struct {
 	w    weights
 	last float64 // loss before the last step
@@ -56,7 +56,7 @@ func (p *process) run(ctx context.Context, w *recovery.World) error {
 	return p.report(ctx, w.Comm(), m)
 }
 
-// deal makes the points lo to hi-1, where they are not there already.
+// deal makes the points lo to hi-1, unless they are there already.
 func (p *process) deal(lo, hi int) {
 	if lo == p.lo && hi == p.hi {
 		return
@@ -67,7 +67,8 @@ func (p *process) deal(lo, hi int) {
 	}
 }
 
-// step goes downhill, and returns the loss from before and how many points were right.
+// step moves the weights downhill, and returns the loss before the move and the number of points
+// that were classified correctly.
 func (p *process) step(ctx context.Context, c *comm.Comm, m *model) (loss float64, right int64, err error) {
 	t, units := make(tally, len(m.w)+2), make([]float64, p.hidden)
 	for _, point := range p.mine {
@@ -88,7 +89,7 @@ func (p *process) step(ctx context.Context, c *comm.Comm, m *model) (loss float6
 	return loss, right, nil
 }
 
-// report prints the result, at least once: how good the weights are that all steps have led to.
+// report prints the result, at least once: the quality of the final weights.
 func (p *process) report(ctx context.Context, c *comm.Comm, m *model) error {
 	after := model{append(weights(nil), m.w...), m.last}
 	loss, right, err := p.step(ctx, c, &after)

@@ -19,7 +19,7 @@ import (
 	"github.com/goulfm/goulfm/recovery"
 )
 
-// output is what all ranks have printed.
+// output collects the output of all ranks.
 type output struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -31,8 +31,8 @@ func (o *output) Write(p []byte) (int, error) {
 	return o.text.Write(p)
 }
 
-// run returns the result line, which may have been printed more than once. A process is one of the
-// job, and outlives the attempts.
+// run returns the result line, which may have been printed more than once. There is one process
+// value for each process of the job; it outlives the attempts.
 func run(t *testing.T, j commtest.Job, cfg recovery.Config, steps int) (result, all string) {
 	t.Helper()
 	out := &output{}
@@ -46,8 +46,8 @@ func run(t *testing.T, j commtest.Job, cfg recovery.Config, steps int) (result, 
 	return strings.Join(lines, "\n"), out.text.String()
 }
 
-// TestEachDeath: whoever dies at whatever point, with room for a new process and without, the
-// weights are the same, bit for bit.
+// TestEachDeath: after a death of any rank at any point, with room for a new process and without,
+// the weights are the same, bit for bit.
 func TestEachDeath(t *testing.T) {
 	for _, room := range []int{0, 3} {
 		commtest.EachKill(t, commtest.Job{N: 3, Room: room}, func(j commtest.Job) string {
@@ -57,8 +57,8 @@ func TestEachDeath(t *testing.T) {
 	}
 }
 
-// TestFewerRanks: three of five die one after the other, and the loss falls in each step, from
-// whichever rank it is heard.
+// TestFewerRanks: three of five ranks die one after the other, and the loss falls in each step, in
+// the output of any rank.
 func TestFewerRanks(t *testing.T) {
 	want, _ := run(t, commtest.Job{N: 1}, recovery.Config{}, 40)
 	kills := []commtest.Killed{{Rank: 4, Mark: "step", At: 5}, {Rank: 0, Mark: "step", At: 15}, {Rank: 2, Mark: "step", At: 25}}
@@ -82,7 +82,7 @@ func TestFewerRanks(t *testing.T) {
 	assert.Contains(t, all, "ranks 2")
 }
 
-// TestGradient: it is the slope of the loss.
+// TestGradient: the gradient is the slope of the loss.
 func TestGradient(t *testing.T) {
 	w, units, p := newWeights(3), make([]float64, 3), makePoint(1)
 	loss := func() float64 { return math.Log1p(math.Exp(-p.moon * w.output(units, p))) }

@@ -9,13 +9,13 @@ import (
 	"github.com/goulfm/goulfm/examples/plate"
 )
 
-// Copies are what a rank keeps of one step: its own block and its left
-// neighbour's. So each block is held twice, and the loss of any one rank, or of
-// several that are not neighbours, loses no row.
+// Copies are the data that a rank keeps of one step: its own block and its left neighbour's. So
+// each block is held twice, and the loss of any one rank, or of several that are not neighbours,
+// loses no row.
 //
-// A solver has two of them. The new one is filled while the old one stands, and
-// becomes the one to go back to only when all agree that it is complete
-// everywhere: a death in the middle of the exchange finds the old one untouched.
+// A solver has two of them. The new one is filled while the old one stays valid, and replaces it
+// only when all ranks agree that it is complete everywhere: a death in the middle of the exchange
+// finds the old one untouched.
 type copies struct {
 	step     int
 	residual float64
@@ -39,7 +39,7 @@ func (p *piece) resize(s plate.Span, width int) {
 	}
 }
 
-// slab is the memory of the rows in s, all of which one of the two pieces has.
+// slab returns the memory of the rows in s; one of the two pieces has all of them.
 func (c *copies) slab(s plate.Span) []float64 {
 	p := &c.own
 	if !p.Contains(s.Lo) {
@@ -49,8 +49,8 @@ func (c *copies) slab(s plate.Span) []float64 {
 	return p.cells[(s.Lo-p.Lo)*width : (s.Hi-p.Lo)*width]
 }
 
-// copyToBuddy fills s.next: our block, and the one of the left neighbour, which
-// gives ours to the right one. It counts when the stretch is agreed.
+// copyToBuddy fills s.next with this rank's block and that of its left neighbour, and sends this
+// rank's block to the right neighbour. The copy counts when the stretch is agreed.
 func (s *solver) copyToBuddy(ctx context.Context) error {
 	s.mark(s.c, "copy", s.step)
 	n, me := s.c.Size(), s.c.Rank()
@@ -64,7 +64,7 @@ func (s *solver) copyToBuddy(ctx context.Context) error {
 	return err
 }
 
-// A holding is what one rank tells the others about its copies.
+// A holding is the description of one rank's copies that the other ranks receive.
 type holding struct {
 	step       int
 	residual   float64
@@ -83,7 +83,7 @@ func (h *holding) find(step, y int) (plate.Span, bool) {
 	}
 }
 
-// whoHoldsWhat is the holding of each rank.
+// whoHoldsWhat returns the holding of each rank.
 func (s *solver) whoHoldsWhat(ctx context.Context) ([]holding, error) {
 	h := &s.have
 	mine := []uint64{
@@ -112,17 +112,17 @@ type move struct {
 	rows     plate.Span
 }
 
-// A plan is how to go on: from which step, and who gets which rows from whom.
+// A plan is the step to continue from, and the moves that bring each row to its new owner.
 type plan struct {
 	step     int
 	residual float64
 	moves    []move
-	lost     bool // there were copies, but of none is every row left
+	lost     bool // there were copies, but none with every row left
 }
 
-// choose finds the newest step of which every row is left with somebody. If
-// there is none, the plate is as it was at the start, which needs no move. Every
-// rank computes the same plan from the same table.
+// choose finds the newest step of which every row is left at some rank. If there is none, the plate
+// is in its initial state, which needs no move. Every rank computes the same plan from the same
+// table.
 func choose(held []holding, ny int) plan {
 	start := plan{residual: math.Inf(1)}
 	for step := newest(held, math.MaxInt); step > 0; step = newest(held, step) {
@@ -134,8 +134,8 @@ func choose(held []holding, ny int) plan {
 	return start
 }
 
-// newest is the latest step before the given one of which anybody has a copy; 0
-// if there is none.
+// newest returns the latest step before the given one of which any rank has a copy; 0 if there is
+// none.
 func newest(held []holding, before int) int {
 	step := 0
 	for _, h := range held {
@@ -164,8 +164,8 @@ func collect(held []holding, ny, step int) (plan, bool) {
 	return p, true
 }
 
-// holder is the rank that gives row y to rank to, and the span it has: the rank
-// itself if it can, else the lowest one; -1 if the row is lost.
+// holder returns the rank that sends row y to rank to, and the span that the sender has. The sender
+// is rank to itself if it has the row, otherwise the lowest rank that does; -1 if the row is lost.
 func holder(held []holding, step, y, to int) (int, plate.Span) {
 	if has, ok := held[to].find(step, y); ok {
 		return to, has

@@ -7,7 +7,7 @@ import (
 	"github.com/goulfm/goulfm/examples/plate"
 )
 
-// randomHoldings is a table as a run could leave it, and many that no run could.
+// randomHoldings makes a table: some that a run could leave, and many that no run could.
 func randomHoldings(rng *rand.Rand, ny int) []holding {
 	some := func() plate.Span {
 		lo := rng.IntN(ny + 1)
@@ -26,12 +26,12 @@ func randomHoldings(rng *rand.Rand, ny int) []holding {
 	return held
 }
 
-// has is find without thinking.
+// has is a direct version of find.
 func has(h holding, step, y int) bool {
 	return h.step == step && (y >= h.own.Lo && y < h.own.Hi || y >= h.buddy.Lo && y < h.buddy.Hi)
 }
 
-// dumbChoose looks at every step and every row.
+// dumbChoose tries every step and every row.
 func dumbChoose(held []holding, ny int) (best int, lost bool) {
 	for step := 1; step <= 30; step++ {
 		complete, any := true, false
@@ -86,7 +86,7 @@ func TestChooseAgainstADumbVersion(t *testing.T) {
 					t.Fatalf("row %d of step %d is taken from %+v", y, step, held[m.from])
 				}
 			}
-			// A move must lie in one piece, for it is sent as one.
+			// A move must lie in one piece, because it is sent as one message.
 			h := held[m.from]
 			if !(h.own.Lo <= m.rows.Lo && m.rows.Hi <= h.own.Hi) && !(h.buddy.Lo <= m.rows.Lo && m.rows.Hi <= h.buddy.Hi) {
 				t.Fatalf("%v lies in no piece of %+v", m.rows, h)

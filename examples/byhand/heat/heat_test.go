@@ -18,8 +18,8 @@ import (
 
 var small = options{Options: plate.Options{NX: 7, NY: 9, Steps: 20, Tol: 1.6e-2, Print: 5}, every: 3}
 
-// A kill takes a rank of the first communicator when it reaches a point. after
-// lets it run on for so many scheduler turns: it dies inside an operation.
+// A kill ends a rank of the first communicator when that rank reaches a point. With after, the rank
+// runs for that number of scheduler turns and dies inside an operation.
 type kill struct {
 	rank  int
 	point string
@@ -27,11 +27,11 @@ type kill struct {
 	after int
 }
 
-// outcome is what a run left behind.
+// outcome is the output and the errors of a run.
 type outcome struct {
 	mu     sync.Mutex
 	lines  []string
-	sums   []uint64 // of the ranks that came to the end
+	sums   []uint64 // of the ranks that reached the end
 	errs   []error
 	marks  map[string]bool
 	killed map[int]bool
@@ -75,7 +75,7 @@ func run(t testing.TB, n int, opts options, kills ...kill) *outcome {
 	return o
 }
 
-// A hand kills one rank, as long as it runs.
+// A hand kills one rank, unless that rank has ended.
 type hand struct {
 	mu   sync.Mutex
 	w    *comm.Comm
@@ -122,7 +122,7 @@ func (o *outcome) point(h *hand, kills []kill, me int, point string, n int) {
 	}
 }
 
-// check says what is wrong with a run.
+// check reports the faults of a run.
 func (o *outcome) check(t *testing.T, n int, opts options) {
 	t.Helper()
 	steps, residual, checksum := plate.Reference(opts.Options)
@@ -130,7 +130,7 @@ func (o *outcome) check(t *testing.T, n int, opts options) {
 	for _, err := range o.errs {
 		t.Error(err)
 	}
-	// A rank that is killed late may have been through before.
+	// A rank that is killed late may have reached the end before.
 	if live := n - len(o.killed); len(o.sums) < live {
 		t.Errorf("%d ranks came to the end, want %d", len(o.sums), live)
 	}
@@ -177,7 +177,7 @@ func TestStopsByTolerance(t *testing.T) {
 	}
 }
 
-// Each rank dies once at each point that a run without a death comes by.
+// Each rank dies once at each point that a run without a death passes.
 func TestOneDeathAnywhere(t *testing.T) {
 	const n = 4
 	for point := range run(t, n, small).marks {
@@ -217,7 +217,7 @@ func TestDeathDuringRepair(t *testing.T) {
 	run(t, n, small, all...).check(t, n, small)
 }
 
-// The rank that has the only copy dies with the owner: the run starts again and says so.
+// The rank that has the only copy dies with the owner: the run starts again and reports that.
 func TestBlockAndCopyLost(t *testing.T) {
 	o := run(t, 5, small, kill{2, "step", 8, 0}, kill{3, "repair", 1, 0})
 	o.check(t, 5, small)
@@ -226,8 +226,8 @@ func TestBlockAndCopyLost(t *testing.T) {
 	}
 }
 
-// The repair makes a new copy at once: when the next one dies, who had the only
-// rows of the first until then, nothing is lost.
+// The repair makes a new copy at once. When the rank dies that had the only rows of the first
+// victim until then, no row is lost.
 func TestCopiesAreRenewedByTheRepair(t *testing.T) {
 	o := run(t, 5, small, kill{2, "step", 8, 0}, kill{3, "step", 9, 0})
 	o.check(t, 5, small)
@@ -242,7 +242,7 @@ func TestCopiesAreRenewedByTheRepair(t *testing.T) {
 	}
 }
 
-// Random victims at random points, most inside an operation. HEAT_RUNS says how many runs.
+// Random victims at random points, most inside an operation. HEAT_RUNS sets the number of runs.
 func TestRandomDeaths(t *testing.T) {
 	runs := 150
 	fmt.Sscan(os.Getenv("HEAT_RUNS"), &runs)

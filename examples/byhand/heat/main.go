@@ -1,21 +1,20 @@
-// Heat computes the temperature of a plate and does not mind if ranks die: the program of
-// examples/heat with all that package recovery does there written out, and with fewer ranks
-// after each death.
+// Heat computes the temperature of a plate and survives the death of ranks: the program of
+// examples/heat with the work of package recovery written out, and with fewer ranks after each
+// death.
 //
-// The upper edge of the plate is hot, the others are cold; Jacobi's method finds
-// the temperature in between. Each rank has a block of rows. Every few steps it
-// gives a copy of its block to its right neighbour. When ranks die, the others
-// shrink the communicator, deal out the rows of the last copy among themselves
-// and go on. The result is the same, bit for bit, as without a death:
+// The upper edge of the plate is hot, the others are cold; Jacobi's method finds the temperature in
+// between. Each rank has a block of rows. Every few steps it sends a copy of its block to its right
+// neighbour. When ranks die, the others shrink the communicator, divide the rows of the last copy
+// among themselves and continue. The result is the same, bit for bit, as without a death:
 //
 //	goulfm run -n 8 ./examples/byhand/heat
 //	goulfm run -n 8 --kill 3@step=40 --kill 5@step=70 ./examples/byhand/heat
 //	goulfm run -n 4 ./examples/byhand/heat -pids -nx 1000 -ny 1000 -steps 20000 -tol 0
 //
-// The last one runs long enough to kill ranks by hand, and says how.
-// Read examples/plate for the numerics, solve.go for the parallel program, recovery.go
-// for what happens when somebody dies, copies.go for the copies. Points for fault
-// plans: step=K, copy=K, repair=N, gather=K, report=K.
+// The last one runs long enough to kill ranks by hand, and prints the commands for that. Read
+// examples/plate for the numerics, solve.go for the parallel program, recovery.go for the reaction
+// to a death, copies.go for the copies. Points for fault plans: step=K, copy=K, repair=N, gather=K,
+// report=K.
 package main
 
 import (
@@ -57,7 +56,7 @@ func parse() options {
 	return o
 }
 
-// wrong says what is wrong with the options, if anything.
+// wrong describes the first wrong option; empty: none.
 func (o options) wrong(rest []string) string {
 	if o.every < 1 {
 		return fmt.Sprintf("-every must be at least 1, got %d", o.every)

@@ -9,30 +9,28 @@ import (
 	"github.com/goulfm/goulfm/examples/plate"
 )
 
-// A stage is what the ranks do next. All ranks are in the same stage: it
-// changes only by an agreement.
+// A stage is the next work of the ranks. All ranks are in the same stage: it changes only by an
+// agreement.
 type stage int
 
 const (
-	restoring stage = iota // find the rows of the last copy and deal them out anew
+	restoring stage = iota // find the rows of the last copy and divide them again
 	computing              // some steps, then a copy
 	gathering              // the checksum
 	reporting              // the result line
 	finished
 )
 
-// solve runs the computation to its end, whoever dies on the way.
+// solve runs the computation to its end, even if ranks die on the way.
 //
-// The work is cut into stretches: some steps and a copy, say. Inside a stretch
-// ranks may see different things: one gets an error in step 41 while another is
-// in step 42, a third has sent its copy already, a fourth notices nothing at
-// all. So each stretch, good or bad, ends in the same agreement, and nothing
-// that a stretch made counts before it. The outcome of an agreement is the same
-// at every survivor: either all go on to the next stage, or all repair.
+// The work is cut into stretches: some steps and a copy, for example. Inside a stretch ranks may
+// see different things: one gets an error in step 41 while another is in step 42, a third has sent
+// its copy already, a fourth notices nothing at all. So each stretch, good or bad, ends in the same
+// agreement, and no result of a stretch counts before the agreement. The outcome of an agreement is
+// the same at every survivor: either all continue with the next stage, or all repair.
 //
-// It is one Agree at one place, and that is the point. If the ranks with an
-// error went straight to Shrink, they would wait there for those that wait in
-// Agree at the end of the stretch.
+// There must be only one Agree, at one place. If the ranks with an error called Shrink at once,
+// they would wait there for those that wait in Agree at the end of the stretch.
 func (s *solver) solve(ctx context.Context) error {
 	for s.stage != finished {
 		next, err := s.stretch(ctx)
@@ -42,7 +40,7 @@ func (s *solver) solve(ctx context.Context) error {
 		good := uint64(1)
 		if err != nil {
 			good = 0
-			// Somebody may be waiting for a message of ours that will not come.
+			// Another rank may be waiting for a message from this rank that will not come.
 			if err := s.c.Revoke(); err != nil {
 				return err
 			}
@@ -67,12 +65,12 @@ func (s *solver) solve(ctx context.Context) error {
 	return nil
 }
 
-// fatal tells errors that end the run (a cancelled context, a mistake of ours)
-// from those that a smaller communicator cures.
+// fatal reports whether an error ends the run (a cancelled context, a mistake of this program). A
+// smaller communicator cures the other errors.
 func fatal(err error) bool { return err != nil && !comm.Recoverable(err) }
 
-// stretch does the work of the present stage and returns the stage to go on
-// with if all agree that it is done.
+// stretch does the work of the present stage and returns the stage that follows if all agree that
+// the stretch is done.
 func (s *solver) stretch(ctx context.Context) (next stage, err error) {
 	switch s.stage {
 	case restoring:
@@ -99,16 +97,16 @@ func (s *solver) commit(next stage) {
 	s.stage = next
 }
 
-// repair leaves the communicator that lost a member for one without it. All
-// members come here together. Shrink does not fail because of a failure; whoever
-// dies now is found on the new communicator, in the next stretch.
+// repair replaces the communicator that lost a member by one without that member. All members call
+// it together. Shrink does not fail because of a failure: a later death is found on the new
+// communicator, in the next stretch.
 func (s *solver) repair(ctx context.Context) error {
 	s.outage.begin(s.c)
 	smaller, err := s.c.Shrink(ctx)
 	if err != nil {
 		return err
 	}
-	if s.c != s.world { // that one is comm.Main's
+	if s.c != s.world { // the world belongs to comm.Main
 		if err := s.c.Free(); err != nil {
 			return err
 		}
@@ -123,10 +121,10 @@ func (s *solver) repair(ctx context.Context) error {
 	return nil
 }
 
-// restore brings back the last copy, dealt out to the ranks that are left, and
-// makes a new copy of it at once: until then the rows whose owner or keeper died
-// exist only once. It changes neither s.have nor anything that another try of it
-// would need, so a death in the middle costs no more than the time.
+// restore brings back the last copy, divided among the ranks that are left, and makes a new copy of
+// it at once: until then the rows whose owner or keeper died exist only once. It changes neither
+// s.have nor anything that another try of it would need, so a death in the middle costs no more
+// than the time.
 func (s *solver) restore(ctx context.Context) error {
 	s.outage.tries++
 	s.mark(s.c, "repair", s.outage.number)
@@ -144,9 +142,9 @@ func (s *solver) restore(ctx context.Context) error {
 	return s.copyToBuddy(ctx)
 }
 
-// deal carries out the moves, each rank its own, all in the same order. Blocking
-// calls in one common order cannot wait in a circle: of the moves not yet done,
-// both ends of the first are at it.
+// deal carries out the moves, each rank its own, all in the same order. Blocking calls in one
+// common order cannot wait in a circle: both ends of the first pending move are executing that
+// move.
 func (s *solver) deal(ctx context.Context, moves []move) error {
 	me := s.c.Rank()
 	for _, m := range moves {
@@ -166,12 +164,12 @@ func (s *solver) deal(ctx context.Context, moves []move) error {
 	return nil
 }
 
-// An outage is a failure from its discovery until all agreed that it is
-// repaired. Further deaths on the way belong to it.
+// An outage is a failure from its discovery until all ranks agree that it is repaired. Further
+// deaths on the way belong to it.
 type outage struct {
 	open   bool
-	number int        // the how-manieth of the run
-	before comm.Group // who was there
+	number int        // its number in the run, from 1
+	before comm.Group // the members before the failure
 	since  time.Time
 	tries  int // of restore
 	plan   plan
@@ -183,7 +181,7 @@ func (o *outage) begin(c *comm.Comm) {
 	}
 }
 
-// repaired ends the outage, if there is one, and says what it cost.
+// repaired ends the outage, if there is one, and prints its cost.
 func (s *solver) repaired() {
 	o := &s.outage
 	if !o.open {

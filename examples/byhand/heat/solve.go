@@ -11,7 +11,7 @@ import (
 	"github.com/goulfm/goulfm/examples/plate"
 )
 
-// Options say what to compute.
+// Options describe the problem and its copies.
 type options struct {
 	plate.Options
 	every int // steps between two copies
@@ -42,8 +42,8 @@ func newSolver(w *comm.Comm, o options, out io.Writer) *solver {
 	return s
 }
 
-// done tells whether the computation is at its end: the same at every rank,
-// since step and residual are.
+// done reports whether the computation has reached its end: the same at every rank, since step and
+// residual are.
 func (s *solver) done() bool { return s.step >= s.Steps || s.residual < s.Tol }
 
 // compute does the steps up to the next copy.
@@ -72,8 +72,8 @@ func (s *solver) oneStep(ctx context.Context) error {
 	return nil
 }
 
-// gather computes the checksum of the field. Every rank learns it: should rank 0
-// die before it has printed the result, another can.
+// gather computes the checksum of the field. Every rank receives the checksum: if rank 0 dies
+// before it has printed the result, another rank can.
 func (s *solver) gather(ctx context.Context) error {
 	s.mark(s.c, "gather", s.step)
 	sum, err := s.grid.SumBlocks(ctx, s.c, s.NY)
@@ -86,8 +86,8 @@ func (s *solver) gather(ctx context.Context) error {
 	return err
 }
 
-// report prints the result, once. If rank 0 dies, the next rank 0 cannot know
-// whether the line was out: rather the same line twice than none.
+// report prints the result, once. If rank 0 dies, the next rank 0 cannot know whether the line was
+// out, and prints it: two lines are better than none.
 func (s *solver) report() {
 	s.mark(s.c, "report", s.step)
 	if s.c.Rank() != 0 || s.printed {
