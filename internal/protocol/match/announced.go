@@ -1,7 +1,7 @@
 package match
 
-// Announced returns the unexpected message that src announced under handle, or
-// nil: for a sender that takes it back. It looks through all contexts.
+// Announced returns the unexpected message that src announced under handle, or nil. A sender uses
+// it to take an announced message back. The search covers all contexts.
 func (m *Matcher) Announced(src int, handle uint64) *Message {
 	for _, p := range m.table.pages {
 		if p == m.table.absentPage || p == m.table.sharedFreed {

@@ -2,8 +2,8 @@ package match
 
 import "fmt"
 
-// check returns what is wrong with a Matcher's queues by the invariants of the
-// package comment, or nil.
+// check returns the first violation of the invariants of the package comment in a Matcher's queues,
+// or nil.
 func (m *Matcher) check() error {
 	messages, bytes := 0, 0
 	for i, p := range m.table.pages {
@@ -74,7 +74,7 @@ func (s *space) check() error {
 	return nil
 }
 
-// checkLive compares the two chains and looks for a pair that should have met.
+// checkLive compares the two chains and searches for a message and a posted receive that match.
 func (s *space) checkLive(bySrc, arrivals []*Message) error {
 	if len(bySrc) != len(arrivals) {
 		return fmt.Errorf("%d messages by source, %d by arrival", len(bySrc), len(arrivals))

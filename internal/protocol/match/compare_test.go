@@ -10,8 +10,8 @@ import (
 
 var long = flag.Bool("long", false, "run the comparisons in full")
 
-// A twin does every op on the Matcher and on the dumb version and compares what
-// happened, what is left, and the Matcher's own invariants.
+// A twin does every op on the Matcher and on the dumb version. It compares their events, their
+// remaining state, and the Matcher's own invariants.
 type twin struct {
 	real *real
 	dumb *dumb
@@ -30,7 +30,7 @@ func (w *twin) do(o op) ([]event, error) {
 	return got, nil
 }
 
-// compare looks at the whole state of both.
+// compare compares the whole state of both.
 func (w *twin) compare() error {
 	if err := w.real.m.check(); err != nil {
 		return err
@@ -103,9 +103,8 @@ func wild(choice int, b byte) int {
 	return choice
 }
 
-// TestAgainstDumb compares the Matcher with the dumb version on random ops, and
-// says how often each kind of thing happened, so that a generator that has gone
-// lopsided is seen.
+// TestAgainstDumb compares the Matcher with the dumb version on random ops, and logs the number of
+// events of each kind, so that a lopsided generator is noticed.
 func TestAgainstDumb(t *testing.T) {
 	ops, seeds := 60_000, uint64(4)
 	if *long {
@@ -138,7 +137,7 @@ func TestAgainstDumb(t *testing.T) {
 	}
 }
 
-// FuzzOps compares the Matcher with the dumb version on what the fuzzer makes.
+// FuzzOps compares the Matcher with the dumb version on the input of the fuzzer.
 func FuzzOps(f *testing.F) {
 	f.Add([]byte{0, 0, 0, 0, 1, 58, 0, 0, 1, 0, 0, 44, 1, 1})
 	rng := rand.New(rand.NewPCG(3, 5))

@@ -2,16 +2,16 @@ package match
 
 import "github.com/goulfm/goulfm/internal/base/must"
 
-// DefaultLimitBytes is what all senders together may have pushed, unreceived,
-// into one process. More of it saves announcements when receivers lag; less of
-// it bounds memory tighter.
+// DefaultLimitBytes is the number of bytes that all senders together may have pushed, unreceived,
+// into one process. A higher limit saves announcements when receivers lag; a lower one bounds
+// memory more tightly.
 const DefaultLimitBytes = 64 << 20
 
-// limitBytesMin keeps a pair useful when there are very many.
+// limitBytesMin keeps the limit of a pair useful when there are very many pairs.
 const limitBytesMin = 64 << 10
 
-// overheadBytes is what an unexpected message costs beside its payload: its
-// header and the smallest buffer, rounded up.
+// overheadBytes is the cost of an unexpected message beside its payload: its header and the
+// smallest buffer, rounded up.
 const overheadBytes = 256
 
 // Charge returns the bytes that a pushed payload occupies at a receiver that
@@ -29,10 +29,10 @@ func Limit(totalBytes uint64, peers int) uint64 {
 	return max(totalBytes, limitBytesMin)
 }
 
-// A Credit is the sender's account of what it may push to one receiver. The
-// receiver counts up, and never down, the bytes that left its unexpected queue
-// or never entered it; the sender reads that one word when it likes. A total
-// instead of increments cannot be counted twice or lost.
+// A Credit is the sender's account of the bytes that it may push to one receiver. The receiver
+// counts up, and never down, the bytes that left its unexpected queue or never entered it; the
+// sender reads that one word at any time. A total, unlike increments, cannot be counted twice or
+// lost.
 //
 // Invariant: returned <= sent <= returned+limit.
 type Credit struct {
@@ -41,11 +41,11 @@ type Credit struct {
 	returned uint64 // bytes known to be out of the receiver's queue
 }
 
-// NewCredit returns an account of limitBytes, nothing of it taken.
+// NewCredit returns an account of limitBytes, with no bytes taken.
 func NewCredit(limitBytes uint64) Credit { return Credit{limit: limitBytes} }
 
-// Take takes n >= 0 bytes of credit for a payload to push. False means that
-// there is not enough: announce it instead. Nothing was taken then.
+// Take takes n >= 0 bytes of credit for a payload to push. False means that there is not enough
+// credit: the sender must announce the message instead. No credit was taken then.
 func (c *Credit) Take(n int) bool {
 	must.That(n >= 0, "negative payload")
 	if uint64(n) > c.Left() {
@@ -55,9 +55,9 @@ func (c *Credit) Take(n int) bool {
 	return true
 }
 
-// Untake takes back a Take of n bytes whose payload was never pushed: the receiver
-// will not count it. Left out, a sender that gives up what waits for room would run
-// out of credit for good.
+// Untake takes back a Take of n bytes whose payload was never pushed: the receiver will not count
+// it. Without Untake, a sender that drops messages waiting for room would run out of credit for
+// good.
 func (c *Credit) Untake(n int) {
 	must.That(n >= 0 && uint64(n) <= c.sent-c.returned, "more than was taken")
 	c.sent -= uint64(n)
@@ -66,10 +66,9 @@ func (c *Credit) Untake(n int) {
 // Left returns the bytes that Take can still give.
 func (c *Credit) Left() uint64 { return c.limit - (c.sent - c.returned) }
 
-// Returned tells the account the receiver's total. The word is the receiver's
-// to write, so it is judged before it is believed: an older total changes
-// nothing, and one beyond what was ever sent is a broken receiver's and is
-// ignored, or it would lift the limit.
+// Returned updates the account with the receiver's total. The receiver may write anything into that
+// word, so Returned checks the total. An older total changes nothing. A total beyond the bytes ever
+// sent comes from a broken receiver and is ignored, because it would lift the limit.
 func (c *Credit) Returned(total uint64) {
 	if total > c.returned && total <= c.sent {
 		c.returned = total

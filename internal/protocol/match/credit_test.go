@@ -29,7 +29,7 @@ func TestCredit(t *testing.T) {
 	returned(60, 60)
 	returned(60, 60)             // the same word read again counts once
 	returned(10, 60)             // an older one not at all
-	returned(101, 60)            // more than was ever sent: broken receiver
+	returned(101, 60)            // more than was ever sent: a broken receiver
 	returned(math.MaxUint64, 60) // likewise
 	returned(100, 100)
 	take(100, true, 0)
@@ -51,10 +51,9 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// TestCreditBoundsQueue runs a pair: the sender pushes while it has credit and
-// announces otherwise, the receiver receives when it likes, the word is read
-// late. What was pushed and not received never exceeds the limit, and all
-// credit is back when all is received.
+// TestCreditBoundsQueue runs a pair: the sender pushes while it has credit and announces otherwise,
+// the receiver receives at random times, and the word is read late. The pushed and unreceived bytes
+// never exceed the limit, and all credit is back when all is received.
 func TestCreditBoundsQueue(t *testing.T) {
 	rng := rand.New(rand.NewPCG(46, 50))
 	const limit = 64 << 10
@@ -136,8 +135,8 @@ func FuzzCredit(f *testing.F) {
 	})
 }
 
-// TestCreditIsTakenBack: what is untaken can be taken again, and a total of the
-// receiver that counts it is not believed.
+// TestCreditIsTakenBack: untaken credit can be taken again, and a total of the receiver that counts
+// the untaken bytes is ignored.
 func TestCreditIsTakenBack(t *testing.T) {
 	c := NewCredit(100)
 	for range 10 {

@@ -1,13 +1,13 @@
 package match
 
-// Posted returns how many receives wait on ctx.
+// Posted returns the number of receives that wait on ctx.
 func (m *Matcher) Posted(ctx uint32) int { return m.table.space(ctx).posted }
 
-// Unexpected returns how many messages wait on ctx.
+// Unexpected returns the number of messages that wait on ctx.
 func (m *Matcher) Unexpected(ctx uint32) int { return m.table.space(ctx).unexpected }
 
-// Buffered returns how many messages wait on all contexts, and the bytes of
-// their payload that this process holds.
+// Buffered returns the number of messages that wait on all contexts, and the bytes of their payload
+// that this process holds.
 func (m *Matcher) Buffered() (messages, bytes int) { return m.messages, m.bytes }
 
 // EachUnexpected calls f for every message that waits on ctx, by arrival. f must not call the

@@ -2,8 +2,8 @@ package match
 
 import "slices"
 
-// dumb is the matching rules as the standard words them: one slice of posted
-// receives in post order, one of unexpected messages by arrival, linear search.
+// dumb implements the matching rules as the standard words them: one slice of posted receives in
+// post order, one of unexpected messages by arrival, linear search.
 type dumb struct {
 	spaces   map[uint32]dumbSpace
 	posted   []dumbRecv

@@ -8,9 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestIdle: on random ops Idle says what the lists of the dumb version do: no receive is
-// posted that could take a message of the source, a wildcard neither, and no message of it
-// waits. Otherwise a receive that looks at the next cell itself would overtake.
+// TestIdle: on random ops Idle agrees with the lists of the dumb version: no posted receive,
+// wildcards included, could take a message of the source, and no message of the source waits.
+// Otherwise a receive that polls the next cell itself would overtake.
 func TestIdle(t *testing.T) {
 	saw := map[bool]int{}
 	for seed := range uint64(4) {

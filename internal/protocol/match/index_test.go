@@ -37,8 +37,8 @@ func TestLongQueuesFromTheLastTag(t *testing.T) {
 	}
 }
 
-// TestLongQueueThatNeverEmpties posts and withdraws beside receives that stay: what has left an
-// index is not kept for ever.
+// TestLongQueueThatNeverEmpties posts and withdraws beside receives that stay: an index does not
+// keep for ever the entries that have left.
 func TestLongQueueThatNeverEmpties(t *testing.T) {
 	m := New()
 	m.Open(0, 2, false)

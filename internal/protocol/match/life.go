@@ -5,28 +5,27 @@ import (
 	"github.com/goulfm/goulfm/internal/base/sparse"
 )
 
-// State returns where ctx stands. Any number is allowed.
+// State returns the state of ctx. Any number is allowed.
 func (m *Matcher) State(ctx uint32) State { return m.table.space(ctx).state }
 
-// Accepts says whether a message for ctx may be matched or kept: the context is
-// Pending or Live. What arrives elsewhere is for the caller to drop or answer.
+// Accepts reports whether a message for ctx may be matched or kept: the context is Pending or Live.
+// The caller must drop or answer arrivals for other contexts.
 func (m *Matcher) Accepts(ctx uint32) bool {
 	s := m.State(ctx)
 	return s == Pending || s == Live
 }
 
-// Reserve makes an Absent context Pending. It comes before the index is given
-// to any peer; contexts are dense, small numbers of this process's own choice.
+// Reserve makes an Absent context Pending. The caller reserves an index before it sends that index
+// to any peer. Contexts are dense, small numbers that this process chooses.
 func (m *Matcher) Reserve(ctx uint32) {
 	must.That(m.State(ctx) == Absent, "context reserved twice")
 	m.table.put(ctx, &space{state: Pending})
 }
 
-// Open makes an Absent or Pending context Live, with ranks 0 to members-1. In a
-// collective context (all) every receive needs every member: see Fail. What was
-// held while Pending keeps its order; held messages of ranks that the context
-// turns out not to have, sent by a broken peer, are recycled, for nothing could
-// ever receive them. A context revoked while it was Pending stays Revoked.
+// Open makes an Absent or Pending context Live, with ranks 0 to members-1. In a collective context
+// (all) every receive needs every member: see Fail. Messages held while Pending keep their order.
+// Held messages of ranks that the context does not have, sent by a broken peer, are recycled,
+// because no receive could ever take them. A context revoked while it was Pending stays Revoked.
 func (m *Matcher) Open(ctx uint32, members int, all bool) {
 	must.That(members > 0, "context without members")
 	s := m.table.space(ctx)
@@ -40,7 +39,7 @@ func (m *Matcher) Open(ctx uint32, members int, all bool) {
 	m.admit(s, held)
 }
 
-// admit hands the messages held while Pending to the new Live context.
+// admit adds the messages held while Pending to the new Live context.
 func (m *Matcher) admit(s *space, held messageQueue) {
 	for held.head != nil {
 		msg := held.head
@@ -56,8 +55,8 @@ func (m *Matcher) admit(s *space, held messageQueue) {
 	}
 }
 
-// Purge drops the messages of ctx whose sender is not to be kept: what was held
-// for a communicator before its members were known.
+// Purge drops the messages of ctx whose sender keep rejects: messages that were held for a
+// communicator before its members were known.
 func (m *Matcher) Purge(ctx uint32, keep func(src int) bool, dropped func(*Message)) {
 	s := m.table.space(ctx)
 	for msg := s.arrivals.head; msg != nil; {
@@ -81,10 +80,10 @@ func (m *Matcher) Discard(ctx uint32, unwanted func(*Message) bool, dropped func
 	}
 }
 
-// Free makes a context Freed for good (R58: whatever happened to it). Every
-// posted receive goes to ended, in the order of Revoke; every message goes to
-// dropped by arrival, and is recycled after that. Either may be nil, and neither
-// may call the Matcher. Freeing an Absent context only marks its index as used.
+// Free makes a context Freed for good (R58), in any state. Every posted receive is passed to ended,
+// in the order of Revoke; every message is passed to dropped by arrival, and is recycled after
+// that. Either may be nil, and neither may call the Matcher. Freeing an Absent context only marks
+// its index as used.
 func (m *Matcher) Free(ctx uint32, ended func(*Recv), dropped func(*Message)) {
 	s := m.table.space(ctx)
 	if s.state == Freed {
@@ -95,15 +94,15 @@ func (m *Matcher) Free(ctx uint32, ended func(*Recv), dropped func(*Message)) {
 	m.table.forget(ctx)
 }
 
-// Revoke ends everything on ctx (R13): every posted receive goes to ended,
-// those that name a source first, by source, each source's in post order, then
-// those from Any in post order; every message goes to dropped by arrival (R11:
-// none has a claim to be received any more) and is recycled after that. Either
-// may be nil, and neither may call the Matcher. Later arrivals are not accepted.
+// Revoke ends everything on ctx (R13). Every posted receive is passed to ended: those that name a
+// source first, by source, each source's in post order, then those from Any in post order. Every
+// message is passed to dropped by arrival (R11: no message has a claim to be received any more) and
+// is recycled after that. Either function may be nil, and neither may call the Matcher. Later
+// arrivals are not accepted.
 //
-// A Pending context becomes Revoked too, so that a revocation that overtakes
-// the creation of its communicator is not lost. An Absent one stays so: no
-// correct peer knows an index before it was Reserved.
+// A Pending context becomes Revoked too, so that a revocation that overtakes the creation of its
+// communicator is not lost. An Absent one stays so: no correct peer knows an index before it was
+// Reserved.
 func (m *Matcher) Revoke(ctx uint32, ended func(*Recv), dropped func(*Message)) {
 	if !m.Accepts(ctx) {
 		return
@@ -114,24 +113,23 @@ func (m *Matcher) Revoke(ctx uint32, ended func(*Recv), dropped func(*Message)) 
 	s.state, s.sources = Revoked, sparse.Table[source]{}
 }
 
-// Fail completes what the death of member src of ctx completes.
+// Fail completes the receives that the death of member src of ctx completes.
 //
-//   - Receives that name src go to ended (R46), in post order.
-//   - Receives from Any stay queued and go to pending (R49), in post order:
-//     they can still match a message of a live member. pending may Withdraw the
-//     receive it is given (R48: a blocking call keeps no request).
-//   - In a collective context every receive goes to ended instead (R54), in the
-//     order of Revoke: a member that waits for a live one would wait for ever if
-//     that one waits for the dead.
-//   - The messages of src stay, the complete ones and those that were announced. The
-//     complete ones are received as usual (R8). The payload of an announced one died with
-//     the sender; it keeps its place, so that the receive which it matches hears of that,
-//     and does not get a later message of src (MPI 3.5, R46). In a collective context
-//     nothing can be posted for them: there the announced ones go to dropped, by arrival,
-//     and are recycled.
+//   - Receives that name src are passed to ended (R46), in post order.
+//   - Receives from Any stay queued and are passed to pending (R49), in post order: they can still
+//     match a message of a live member. pending may Withdraw the receive that it gets (R48: a
+//     blocking call keeps no request).
+//   - In a collective context every receive is passed to ended instead (R54), in the order of
+//     Revoke. Otherwise a member that waits for a live one would wait for ever if the live one
+//     waits for the dead one.
+//   - The messages of src stay, both the complete and the announced ones. The complete ones are
+//     received as usual (R8). The payload of an announced one died with the sender. The message
+//     keeps its place, so that the receive which it matches reports the loss, and does not get a
+//     later message of src (MPI 3.5, R46). In a collective context no receive can be posted for
+//     them: there the announced ones are passed to dropped, by arrival, and are recycled.
 //
-// Any function may be nil, and none may call the Matcher but as said. Fail must
-// come after the last message of src was given to Arrive.
+// Any function may be nil, and none may call the Matcher except as stated. Fail must come after the
+// last message of src was passed to Arrive.
 func (m *Matcher) Fail(ctx uint32, src int, ended, pending func(*Recv), dropped func(*Message)) {
 	s := m.table.space(ctx)
 	if s.all {
@@ -155,9 +153,9 @@ func (m *Matcher) Fail(ctx uint32, src int, ended, pending func(*Recv), dropped 
 	}
 }
 
-// Part says that src has left after it sent all that it ever sends, in a collective context: posted
-// receives that name it end, each going to ended, and those from others go on. It must come after
-// the last message of src was given to Arrive.
+// Part handles the departure of src from a collective context, after src sent all its messages.
+// Posted receives that name src are passed to ended, and those from others stay posted. Part must
+// come after the last message of src was passed to Arrive.
 func (m *Matcher) Part(ctx uint32, src int, ended func(*Recv)) {
 	if s := m.table.space(ctx); s.state == Live {
 		must.That(uint(src) < uint(s.sources.Len()), "departure of a rank that the context does not have")
@@ -165,22 +163,22 @@ func (m *Matcher) Part(ctx uint32, src int, ended func(*Recv)) {
 	}
 }
 
-// Forget has receives and probes from Any pass over the messages of ctx that which selects:
-// what the dead had announced, once their failures are acknowledged (R22). A receive that
-// names the source still meets them, in order (R46).
+// Forget makes receives and probes from Any skip the messages of ctx that which selects: the
+// announcements of the dead, once their failures are acknowledged (R22). A receive that names the
+// source still matches these messages, in order (R46).
 func (m *Matcher) Forget(ctx uint32, which func(*Message) bool) {
 	for msg := m.table.space(ctx).arrivals.head; msg != nil; msg = msg.links[byArrival].next {
 		msg.forgotten = msg.forgotten || which(msg)
 	}
 }
 
-// endAll hands every posted receive of s to ended.
+// endAll passes every posted receive of s to ended.
 func (m *Matcher) endAll(s *space, ended func(*Recv)) {
 	s.sources.Each(func(from *source) { end(s, &from.posted, ended) })
 	end(s, &s.wild, ended)
 }
 
-// end hands every receive of the queue q of s to ended.
+// end passes every receive of the queue q of s to ended.
 func end(s *space, q *recvQueue, ended func(*Recv)) {
 	for q.head != nil {
 		r := q.head
@@ -209,7 +207,7 @@ func (m *Matcher) dropAnnounced(s *space, src int, dropped func(*Message)) {
 	}
 }
 
-// drop takes msg out of the queues of s, shows it to dropped and recycles it.
+// drop takes msg out of the queues of s, passes it to dropped and recycles it.
 func (m *Matcher) drop(s *space, msg *Message, dropped func(*Message)) {
 	m.remove(s, msg)
 	if dropped != nil {

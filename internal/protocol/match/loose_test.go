@@ -2,7 +2,7 @@ package match
 
 import "testing"
 
-// TestLoosely holds a receive that compares some bits of the tag to the definition.
+// TestLoosely compares a receive that uses some bits of the tag with the definition.
 func TestLoosely(t *testing.T) {
 	const top = 1<<31 - 1
 	tags := []int{0, 1, 2, 3, 5, 7, 8, 1 << 15, 1<<15 | 5, 1 << 30, top}
@@ -17,8 +17,8 @@ func TestLoosely(t *testing.T) {
 	}
 }
 
-// TestLooseReceivesInOrder has two receives of one number take a peer's messages in
-// order, whatever else their tags say, beside receives of another number.
+// TestLooseReceivesInOrder has two receives of one number take a peer's messages in order, for any
+// other bits of their tags, beside receives of another number.
 func TestLooseReceivesInOrder(t *testing.T) {
 	m := New()
 	m.Open(1, 2, true)

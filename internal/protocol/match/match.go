@@ -5,26 +5,25 @@ import "github.com/goulfm/goulfm/internal/base/must"
 // Any is the wildcard for the source or the tag of a receive or a probe.
 const Any = -1
 
-// A Recv is a receive. Its owner embeds it in a request, fills the exported
-// fields and hands it to Post; they must not change, and the Recv must not be
-// copied or moved, while it is queued.
+// A Recv is a receive. Its owner embeds it in a request, fills the exported fields and passes it to
+// Post. While the Recv is queued, its fields must not change, and it must not be copied or moved.
 type Recv struct {
 	Ctx  uint32 // the receiver's context
 	Src  int    // a rank of the context's communicator, or Any
 	Tag  int    // >= 0, or Any, or from Loosely
-	Slot uint32 // the owner's name for it, opaque here
+	Slot uint32 // the owner's name for this receive, opaque here
 
 	prev, next *Recv
 	seq        uint64 // place in the global post order; set by Post
 	queued     bool   // in a posted queue: posted, and neither matched, ended nor withdrawn
 }
 
-// Queued says whether r waits in a posted queue.
+// Queued reports whether r waits in a posted queue.
 func (r *Recv) Queued() bool { return r.queued }
 
-// A Message is an unexpected message: its header and, if it was pushed, its
-// payload. It comes from Matcher.Message; who gets it from Post or Take gives it
-// back with Recycle. Its fields must not change while it is kept.
+// A Message is an unexpected message: its header and, if the message was pushed, its payload. A
+// Message comes from Matcher.Message. The caller that gets it from Post or Take returns it with
+// Recycle. Its fields must not change while it is kept.
 type Message struct {
 	Ctx       uint32 // the receiver's context
 	Src       int    // rank of the sender in the context's communicator
@@ -36,7 +35,7 @@ type Message struct {
 	Announced bool   // the payload is still at the sender (rendezvous)
 	Addr      uint64 // of an announced message: where its payload lies, opaque here
 	Transfer  int    // of an announced message with Addr, opaque here
-	Sync      bool   // the sender waits to hear that it matched
+	Sync      bool   // the sender waits for the news of the match
 
 	forgotten bool // no receive from Any gets it: see Forget
 
@@ -46,7 +45,7 @@ type Message struct {
 	where place
 }
 
-// place says who owns a Message.
+// place is the owner of a Message.
 type place uint8
 
 const (
@@ -72,10 +71,9 @@ func New() *Matcher {
 	return &Matcher{table: newTable(), long: longQueue}
 }
 
-// Arrive takes the earliest posted receive that matches a message of src with
-// the given tag out of its queue and returns it. Nil means that none matches:
-// then the caller Keeps a Message if the context Accepts it. A source that the
-// context does not have matches nothing.
+// Arrive takes the earliest posted receive that matches a message of src with the given tag out of
+// its queue and returns it. Nil means that none matches: then the caller Keeps a Message if the
+// context Accepts it. A source that the context does not have matches nothing.
 func (m *Matcher) Arrive(ctx uint32, src, tag int) *Recv {
 	s := m.table.space(ctx)
 	if uint(src) >= uint(s.sources.Len()) {
@@ -88,9 +86,9 @@ func (m *Matcher) Arrive(ctx uint32, src, tag int) *Recv {
 	return r
 }
 
-// ArriveNamed is Arrive where that is short: it takes the first receive that names src,
-// if it wants this very tag and none is posted that would take the message of anybody. Nil
-// says only that Arrive must be asked.
+// ArriveNamed is the short path of Arrive: it takes the first receive that names src, if that
+// receive requests exactly this tag and no receive from Any is posted. Nil means only that the
+// caller must use Arrive.
 func (m *Matcher) ArriveNamed(ctx uint32, src, tag int) *Recv {
 	s := m.table.space(ctx)
 	if uint(src) >= uint(s.sources.Len()) || s.wild.head != nil {
@@ -123,8 +121,8 @@ func (m *Matcher) Post(r *Recv) *Message {
 	return nil
 }
 
-// Withdraw takes r out of its queue (MPI_Cancel) and says whether it was there;
-// false means that it had matched or ended before, or was never posted.
+// Withdraw takes r out of its queue (MPI_Cancel) and reports whether r was there. False means that
+// r had matched or ended before, or was never posted.
 func (m *Matcher) Withdraw(r *Recv) bool {
 	if !r.queued {
 		return false
@@ -134,9 +132,9 @@ func (m *Matcher) Withdraw(r *Recv) bool {
 	return true
 }
 
-// Idle says that no receive is posted that could take a message of src on ctx, and
-// that no message of src waits there: a receive of src may take the next that
-// arrives, whatever its tag. False where the context is not Live.
+// Idle reports that no posted receive could take a message of src on ctx, and that no message of
+// src waits there. A receive of src may then take the next message that arrives, with any tag. Idle
+// is false where the context is not Live.
 func (m *Matcher) Idle(ctx uint32, src int) bool {
 	s := m.table.space(ctx)
 	if uint(src) >= uint(s.sources.Len()) || s.wild.head != nil {
@@ -146,9 +144,9 @@ func (m *Matcher) Idle(ctx uint32, src int) bool {
 	return from.posted.head == nil && from.messages.head == nil
 }
 
-// Probe returns the message that Post would give a receive of src and tag,
-// without taking it, or nil. The context must be Live. The message stays the
-// Matcher's: it is valid until the next call that may take it.
+// Probe returns the message that Post would give a receive of src and tag, without taking it, or
+// nil. The context must be Live. The Matcher still owns the message, which is valid until the next
+// call that may take it.
 func (m *Matcher) Probe(ctx uint32, src, tag int) *Message {
 	return m.table.space(ctx).find(src, tag)
 }
@@ -159,9 +157,9 @@ func (m *Matcher) Take(msg *Message) {
 	m.remove(m.table.space(msg.Ctx), msg)
 }
 
-// Keep puts msg, from Message, at the end of the unexpected queues of its
-// context. Arrive must have found no receive for it. False means that the
-// context does not accept it or has no such source: msg was then recycled.
+// Keep puts msg, from Message, at the end of the unexpected queues of its context. Arrive must have
+// found no receive for it. False means that the context does not accept msg or has no such source;
+// Keep has recycled msg then.
 func (m *Matcher) Keep(msg *Message) bool {
 	must.That(msg.where == outside, "message kept twice")
 	s := m.table.space(msg.Ctx)
@@ -179,7 +177,7 @@ func (m *Matcher) Keep(msg *Message) bool {
 	return true
 }
 
-// remove takes msg out of the unexpected queues of s; the caller owns it then.
+// remove takes msg out of the unexpected queues of s, and the caller becomes its owner.
 func (m *Matcher) remove(s *space, msg *Message) {
 	must.That(msg.where == queued, "message taken twice")
 	msg.where = outside

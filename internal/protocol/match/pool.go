@@ -14,7 +14,7 @@ const (
 	classes       = bufferBitsMax - bufferBitsMin + 1
 )
 
-// Bounds of what the pool holds back from the garbage collector.
+// Bounds of the memory that the pool withholds from the garbage collector.
 const (
 	pooledBytesMax    = 16 << 20
 	pooledMessagesMax = 1 << 14

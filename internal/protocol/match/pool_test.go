@@ -27,7 +27,7 @@ func recycle(m *Matcher, data []byte) {
 	m.Recycle(msg)
 }
 
-// TestPoolReuses shows that the pool hands the same memory out again, once.
+// TestPoolReuses shows that the pool returns the same memory again, once.
 func TestPoolReuses(t *testing.T) {
 	m := New()
 	b := m.Buffer(100)

@@ -4,17 +4,18 @@ package match
 type recvQueue struct {
 	head, tail *Recv
 	length     int
-	index      *index[Recv] // of a long queue; else nil
+	index      *index[Recv] // of a long queue; otherwise nil
 }
 
-// looseShift is where a wanted tag names the bits that are not compared.
+// looseShift is the first bit of a requested tag that names the bits which are not compared.
 const looseShift = 32
 
-// Loosely returns what a receive wants that takes tags which differ from tag in the
-// bits of ignore at most. Both have 31 bits.
+// Loosely returns the requested tag of a receive that takes every tag which differs from tag at
+// most in the bits of ignore. Both have 31 bits.
 func Loosely(tag, ignore int) int { return ignore<<looseShift | tag&^ignore }
 
-// matches says whether a receive that wants a tag (or Any, or one Loosely) takes this one.
+// matches reports whether a receive that requests want (a tag, Any, or a value of Loosely) takes
+// tag.
 func matches(want, tag int) bool {
 	return want == tag || want == Any || want >= 1<<looseShift && tag&^(want>>looseShift) == want&(1<<looseShift-1)
 }
@@ -40,7 +41,7 @@ func (q *recvQueue) find(tag int) *Recv {
 	return r
 }
 
-// waitsAs says whether a receive is still posted as the one with this place in the post order.
+// waitsAs reports whether a receive is still posted under this place in the post order.
 func waitsAs(r *Recv, seq uint64) bool { return r.queued && r.seq == seq }
 
 // push puts r, which has its place in the post order, at the end. A queue with more than long
@@ -103,11 +104,11 @@ type link struct {
 type messageQueue struct {
 	head, tail *Message
 	length     int
-	index      *index[Message] // of a long queue; else nil
+	index      *index[Message] // of a long queue; otherwise nil
 }
 
-// first returns the earliest message that a receive wanting this tag (or Any)
-// takes, or nil. One from any source passes over what is forgotten.
+// first returns the earliest message that a receive of this tag (or Any) takes, or nil. A receive
+// from any source skips forgotten messages.
 func (q *messageQueue) first(c chain, want int) *Message {
 	if q.index != nil && lineOf(want) != anyTag {
 		return q.index.first(want, isKeptAs, func(msg *Message) bool { return c != byArrival || !msg.forgotten })
@@ -119,7 +120,7 @@ func (q *messageQueue) first(c chain, want int) *Message {
 	return msg
 }
 
-// isKeptAs says whether a message is still kept as the one with this number.
+// isKeptAs reports whether a message is still kept under this number.
 func isKeptAs(msg *Message, number uint64) bool { return msg.where == queued && msg.number == number }
 
 // push puts msg at the end. A queue with more than long entries gets an index.

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestRules has one row per claim of the MPI standard or of a rule. Every call
-// but the last sets the scene; want is what the last one causes.
+// TestRules has one row per claim of the MPI standard or of a rule. Every call but the last sets
+// the scene; want is the effect of the last one.
 func TestRules(t *testing.T) {
 	for _, c := range []struct{ rule, calls, want string }{
 		{"MPI 3.5: two messages of one source match in the order sent, here by a wildcard tag",

@@ -10,9 +10,9 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/golden"
 )
 
-// A script runs calls that a person can read against the Matcher and the dumb
-// version at once. A line is a verb, for post, arrive and withdraw a name, and
-// key=value arguments; ctx is 0 unless given. "show" prints a context.
+// A script runs readable calls against the Matcher and the dumb version at once. A line is a verb,
+// for post, arrive and withdraw a name, and key=value arguments; ctx is 0 unless given. "show"
+// prints a context.
 type script struct {
 	twin  *twin
 	ids   map[string]int // of receives and messages

@@ -5,14 +5,14 @@ import (
 	"github.com/goulfm/goulfm/internal/base/sparse"
 )
 
-// A State is where a context stands in its life.
+// A State is the place of a context in its life.
 type State uint8
 
 // The states of a context, in the order they are passed through; Pending,
 // Live and Revoked may be skipped.
 const (
-	Absent  State = iota // never heard of: nothing may be sent to it
-	Pending              // its index was given out, the communicator is not there yet: messages are held
+	Absent  State = iota // not known: no message may be sent to it
+	Pending              // its index was given out, but its communicator does not exist yet: messages are held
 	Live                 // messages and receives meet
 	Revoked              // ended by Revoke: messages are dropped, nothing can be posted
 	Freed                // forgotten for good: an index is never used again
@@ -39,9 +39,9 @@ func (s State) String() string {
 type space struct {
 	state State
 	all   bool // every receive needs every member
-	// sources is indexed by rank and non-empty iff Live. A Pending context has no
-	// members yet, so what arrives waits in arrivals alone: a source number that a
-	// broken peer made up costs no memory.
+	// sources is indexed by rank and non-empty iff Live. A Pending context has no members yet, so
+	// its messages wait in arrivals alone: a source number that a broken peer made up costs no
+	// memory.
 	sources  sparse.Table[source]
 	wild     recvQueue    // receives from Any
 	arrivals messageQueue // every message, along byArrival
@@ -51,7 +51,7 @@ type space struct {
 
 // A source holds what one member of a context sent or is expected to send.
 type source struct {
-	posted   recvQueue    // receives that name it
+	posted   recvQueue    // receives that name this source
 	messages messageQueue // its messages, along bySource
 }
 
@@ -77,12 +77,12 @@ func (s *space) take(q *recvQueue, r *Recv) {
 	s.posted--
 }
 
-// earliest returns the receive posted first among those that take a message of
-// member src with this tag, and its queue; nil if there is none.
+// earliest returns the receive posted first among those that take a message of member src with this
+// tag, and its queue; nil if there is none.
 //
-// Order (MPI 3.5): post Recv(Any, t), post Recv(0, t), arrival of (0, t) must
-// take the first although the second names the source. Hence post sequences
-// are compared, and neither queue goes before the other.
+// Order (MPI 3.5): post Recv(Any, t), post Recv(0, t), arrival of (0, t) must take the first
+// although the second names the source. Hence post sequences are compared, and neither queue has
+// priority.
 func (s *space) earliest(src, tag int) (*recvQueue, *Recv) {
 	named := &s.sources.At(src).posted
 	r := named.first(tag)
@@ -92,7 +92,7 @@ func (s *space) earliest(src, tag int) (*recvQueue, *Recv) {
 	return named, r
 }
 
-// wanted says whether a posted receive takes msg.
+// wanted reports whether a posted receive takes msg.
 func (s *space) wanted(msg *Message) bool {
 	if s.state != Live {
 		return false
@@ -111,7 +111,7 @@ func (s *space) find(src, tag int) *Message {
 	return s.sources.At(src).messages.first(bySource, tag)
 }
 
-// keeps says whether a message of src may wait here.
+// keeps reports whether a message of src may wait here.
 func (s *space) keeps(src int) bool {
 	return s.state == Pending || uint(src) < uint(s.sources.Len())
 }

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// cycles are the steady states of traffic; each call leaves the queues as it
-// found them. Neither the tests nor the benchmarks may see one allocate.
+// cycles are the steady states of traffic; each call leaves the queues as it found them. No cycle
+// may allocate, in the tests or in the benchmarks.
 func cycles() []cycle {
 	return []cycle{
 		{"post then arrive", expected(2, 1, 7, 7)},
@@ -52,7 +52,7 @@ func withdrawing() func() {
 	}
 }
 
-// keep does what an engine does with an arrival that nobody waits for.
+// keep does the work of an engine for an arrival that no receive waits for.
 func keep(m *Matcher, size int, announced bool) {
 	msg := m.Message()
 	msg.Src, msg.Tag, msg.Size, msg.Announced = 1, 7, size, announced

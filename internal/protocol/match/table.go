@@ -1,10 +1,9 @@
 package match
 
-// Contexts are counted up and never reused, so a program that makes and frees
-// communicators for weeks would grow a flat table without bound. The table is
-// cut into pages; a page whose contexts are all Freed, or were passed over, is replaced
-// by one shared page of Freed ones once a later one is in use. What remains is 8 bytes
-// per 1024 contexts ever used.
+// Contexts are counted up and never reused, so a program that makes and frees communicators for
+// weeks would grow a flat table without bound. The table is cut into pages. A page whose contexts
+// are all Freed, or were skipped, is replaced by one shared page of Freed ones once a later page is
+// in use. The remaining cost is 8 bytes per 1024 contexts ever used.
 const (
 	pageBits = 10
 	pageLen  = 1 << pageBits
@@ -73,7 +72,7 @@ func (t *table) forget(ctx uint32) {
 	t.fold(i)
 }
 
-// fold gives up a page that is over. Contexts are counted up: those passed over are
+// fold replaces a page that is no longer used. Contexts are counted up: those that were skipped are
 // never used.
 func (t *table) fold(i int) {
 	if i >= 0 && i < len(t.pages)-1 && t.pages[i].used == 0 {

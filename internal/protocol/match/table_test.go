@@ -2,8 +2,8 @@ package match
 
 import "testing"
 
-// TestTableForgets shows what the table costs: pages exist only where a context
-// is not Freed, whatever came and went.
+// TestTableForgets shows the cost of the table: pages exist only where a context is not Freed,
+// after any number of contexts.
 func TestTableForgets(t *testing.T) {
 	m := New()
 	m.Open(0, 2, false) // the world, never freed

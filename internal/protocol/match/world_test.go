@@ -12,7 +12,7 @@ type op struct {
 	members   int
 	all       bool
 	announced bool
-	blocking  bool // fail: the receives told that they are pending withdraw (R48)
+	blocking  bool // fail: the receives reported as pending withdraw (R48)
 }
 
 type verb string
@@ -28,10 +28,10 @@ const (
 	arrive   verb = "arrive"
 	probe    verb = "probe"
 	mprobe   verb = "mprobe"
-	recall   verb = "recall" // the sender takes back what it announced
+	recall   verb = "recall" // the sender takes its announcement back
 )
 
-// An event is one thing that an op caused. The id is a receive's or message's.
+// An event is one effect of an op. The id is a receive's or message's.
 type event struct {
 	what what
 	id   int
@@ -52,11 +52,11 @@ const (
 	nothing     what = "nothing"
 	withdrawn   what = "withdrawn"
 	tooLate     what = "too late"
-	notPossible what = "not possible" // the caller must not ask for it in this state
+	notPossible what = "not possible" // the caller must not make this call in this state
 )
 
-// real drives a Matcher. It owns taken messages for a while, so that a payload
-// buffer that was reused too early shows.
+// real drives a Matcher. It owns taken messages for a while, so that a payload buffer that was
+// reused too early is detected.
 type real struct {
 	m      *Matcher
 	recvs  map[int]*Recv
@@ -161,7 +161,7 @@ func (w *real) withdraw(o op) {
 
 func (w *real) arrive(o op) {
 	r := (*Recv)(nil)
-	if o.id%2 == 0 { // the short way may say nothing
+	if o.id%2 == 0 { // the short path may find nothing
 		r = w.m.ArriveNamed(o.ctx, o.src, o.tag)
 	}
 	if r == nil {
