@@ -59,8 +59,8 @@ func (r *ram) lock(me int) *Lock {
 	return New(Config{Memory: seat{r, me}, Members: seat{r, me}, Me: me})
 }
 
-// TestGoroutines: what the lock protects is written by one at a time. The race detector
-// sees whether each holder sees what the one before it did.
+// TestGoroutines: one goroutine at a time writes the protected data. The race detector checks that
+// each holder sees the stores of the one before it.
 func TestGoroutines(t *testing.T) {
 	const n, rounds = 6, 400
 	r := newRAM(n)
@@ -105,13 +105,13 @@ func TestGoroutines(t *testing.T) {
 	assert.Equal(t, Held, r.lock(0).Lock(Exclusive), "nobody has left anything")
 }
 
-// TestGoroutinesDie: half of the goroutines stop between two accesses, wherever that is. The others
-// go on, and mend what is broken.
+// TestGoroutinesDie: half of the goroutines stop between any two accesses. The others continue, and
+// mend the broken locks.
 func TestGoroutinesDie(t *testing.T) {
 	for seed := range uint64(60) {
 		const n = 6
 		r := newRAM(n)
-		var value, copied int // equal but within a hold
+		var value, copied int // equal outside of holds
 		var wg sync.WaitGroup
 		for me := range n {
 			wg.Go(func() {
@@ -124,7 +124,7 @@ func TestGoroutinesDie(t *testing.T) {
 				mode := Exclusive
 				for done := 0; done < 60; life-- {
 					if life == 0 {
-						r.dead[me].Store(true) // after all that it stored
+						r.dead[me].Store(true) // after all of its stores
 						return
 					}
 					switch l.phase {
@@ -141,7 +141,7 @@ func TestGoroutinesDie(t *testing.T) {
 						assert.Equal(t, value, copied, "seed %d", seed)
 						value++
 						if life == 1 {
-							continue // it dies in the middle of its work
+							continue // this goroutine dies in the middle of its work
 						}
 						copied++
 						done++

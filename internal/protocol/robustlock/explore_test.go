@@ -12,9 +12,9 @@ import (
 
 var long = flag.Bool("long", false, "also the searches that take minutes")
 
-// A search visits every state that a world can reach, each once: every order of single
-// accesses to memory, deaths between any two of them, notices of deaths as late as they like,
-// and where programs say so, withdrawals at any moment of a wait.
+// A search visits every state that a world can reach, each once: every order of single accesses to
+// memory, deaths between any two of them, notices of deaths with any delay, and, where programs
+// allow it, withdrawals at any moment of a wait.
 type search struct {
 	programs []string
 	deaths   int
@@ -33,7 +33,7 @@ func (s *search) String() string {
 	return text
 }
 
-// run visits everything. An error tells the path to the violation.
+// run visits every state. An error holds the path to the violation.
 func (s *search) run() error {
 	s.seen = map[string]struct{}{}
 	w := newWorld(s.programs...)
@@ -67,7 +67,7 @@ func (s *search) visit(w *world, path []string) error {
 	return nil
 }
 
-// move is one thing that can happen next.
+// move is one possible next event.
 type move struct {
 	name string
 	do   func(w *world) error
@@ -120,7 +120,7 @@ var names = func() (n struct {
 	return n
 }()
 
-// key is everything about a state in which two can differ.
+// key encodes everything in which two states can differ.
 func (w *world) key() []byte {
 	b := make([]byte, 0, 96)
 	b = append(b, small(w.word), flags(w.hint, w.broken))
@@ -147,7 +147,7 @@ func flags(of ...bool) (b byte) {
 	return b
 }
 
-// TestExhaustive: small worlds completely.
+// TestExhaustive visits small worlds completely.
 func TestExhaustive(t *testing.T) {
 	for _, c := range []struct {
 		search
@@ -192,8 +192,8 @@ func TestExhaustive(t *testing.T) {
 	}
 }
 
-// TestEveryStateSettles: of the smallest worlds in which a rule that is left out shows, every state
-// is played to its end. Planted bugs are hunted by this test.
+// TestEveryStateSettles plays every state of the smallest worlds that reveal an omitted rule to its
+// end. Planted bugs are hunted by this test.
 func TestEveryStateSettles(t *testing.T) {
 	for _, c := range []search{
 		{programs: []string{"X", "S"}},

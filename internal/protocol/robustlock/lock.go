@@ -2,7 +2,7 @@ package robustlock
 
 import "github.com/goulfm/goulfm/internal/base/must"
 
-// Mode is how a lock is wanted or held.
+// Mode is the mode in which a lock is requested or held.
 type Mode uint8
 
 // The modes.
@@ -21,17 +21,17 @@ func (m Mode) String() string {
 	return "unknown"
 }
 
-// Outcome is how it stands with a lock that was asked for.
+// Outcome is the state of a request for a lock.
 type Outcome uint8
 
 // The outcomes.
 const (
-	Idle    Outcome = iota // nothing is asked for
-	Waiting                // not yet: Look again
-	Held                   // it is held in the mode that was asked for
-	// Broken: its exclusive holder died, and what it protected may be half done. Lock.Dead
-	// says who. Nothing is held or asked for any more. Who can repair what the lock protects
-	// asks in mode Mend.
+	Idle    Outcome = iota // no request
+	Waiting                // not yet: call Look again
+	Held                   // the lock is held in the requested mode
+	// Broken: the exclusive holder died, and the protected data may be half written. Lock.Dead
+	// returns the name of the holder. Nothing is held or requested any more. A process that can
+	// repair the data requests the lock in mode Mend.
 	Broken
 )
 
@@ -43,8 +43,8 @@ func (o Outcome) String() string {
 	return "unknown"
 }
 
-// phase is what a Lock does next: one access to memory each, so that a death between any two
-// of them is a death between two phases.
+// phase is the next action of a Lock: each phase makes one access to memory, so that a death
+// between any two accesses is a death between two phases.
 type phase uint8
 
 const (
@@ -52,40 +52,39 @@ const (
 
 	// Towards an exclusive hold.
 	snatch   // swap 0 for me
-	claim    // say that I wait
+	claim    // store that I wait
 	hint     // set the hint
-	look     // look at W, and choose what follows
-	yield    // W is F: look whether reader cursor waits
-	absence  // W is handed to another: look whether it waits
+	look     // load W, and choose the next phase
+	yield    // W is F: check whether reader cursor waits
+	absence  // W is handed to another: check whether that process waits
 	grab     // swap seen for me
-	unclaim  // I do not wait any more
-	scan     // W is mine: look whether reader cursor has left
+	unclaim  // store that I do not wait any more
+	scan     // W is mine: check whether reader cursor has left
 	holding  // held, exclusively
-	abandon  // broken: say that I do not wait any more
-	withdrew // given up: the same
+	abandon  // broken: store that I do not wait any more
+	withdrew // given up: the same store
 
 	// Towards a share.
-	enter     // say that I share
-	check     // look at W, and choose what follows
-	retreat   // say that I wait
+	enter     // store that I share
+	check     // load W, and choose the next phase
+	retreat   // store that I wait
 	hintRead  // set the hint
-	watch     // look at W, and choose what follows
-	absenceRd // W is handed to another: look whether it waits
-	putBack   // swap seen for 0: it was handed to nobody
+	watch     // load W, and choose the next phase
+	absenceRd // W is handed to another: check whether that process waits
+	putBack   // swap seen for 0: its process does not take the lock
 	sharing   // held, shared
 
-	// Out.
-	leave     // shared: say that I want nothing
-	askHint   // exclusive: does anybody wait?
+	// Towards the end of a hold or a wait.
+	leave     // shared: store that I request nothing
+	askHint   // exclusive: load the hint
 	clearHint // clear the hint
-	survey    // look what origin cursor wants
-	setHint   // somebody waits: set it again
+	survey    // load the claim of origin cursor
+	setHint   // a process waits: set the hint again
 	release   // store next
 )
 
-// Lock is one process's part in the lock of one target. It asks for one hold at a time;
-// its owner orders the goroutines of a process. It blocks never: who waits calls Look until
-// it is over.
+// Lock is one process's part in the lock of one target. It requests one hold at a time; its owner
+// orders the goroutines of a process. No call blocks: a waiter calls Look until its wait is over.
 type Lock struct {
 	memory  Memory
 	members Members
@@ -95,21 +94,21 @@ type Lock struct {
 	phase  phase
 	mode   Mode
 	cursor int    // of a walk over the origins
-	seen   uint64 // W, as it was looked at
-	next   uint64 // W, as it will be released
-	back   phase  // of a reader: where a lock that is held leads to
+	seen   uint64 // W at the last load
+	next   uint64 // W after the release
+	back   phase  // of a reader: the phase that follows if the lock is held
 	dead   uint64 // name of the dead holder, if the last outcome was Broken
-	broken uint64 // name of the dead holder from which this one took the lock, to mend it; else 0
+	broken uint64 // name of the dead holder from which this process took the lock, to mend it; otherwise 0
 }
 
-// Config says who a Lock is for.
+// Config describes the process that a Lock belongs to.
 type Config struct {
 	Memory  Memory
 	Members Members
 	Me      int
 }
 
-// New returns origin Me's part in the lock that lies in that memory.
+// New returns origin Me's part in the lock in that memory.
 func New(c Config) *Lock {
 	l := &Lock{memory: c.Memory, members: c.Members, me: c.Me}
 	l.name = c.Members.Name(c.Me)
@@ -117,7 +116,7 @@ func New(c Config) *Lock {
 	return l
 }
 
-// Lock asks for the lock. Nothing may be held or asked for.
+// Lock requests the lock. Nothing may be held or requested.
 func (l *Lock) Lock(m Mode) Outcome {
 	must.That(l.phase == idle && m != None, "lock in mode %v while in phase %d", m, l.phase)
 	l.startLock(m)
@@ -127,8 +126,8 @@ func (l *Lock) Lock(m Mode) Outcome {
 	return l.Look()
 }
 
-// lockFree takes a lock that is free: the phases snatch and scan by themselves, which saves
-// half of the time. It says no if the lock is not free, which is left to Look.
+// lockFree takes a lock that is free: it makes the phases snatch and scan without step, which saves
+// half of the time. False means that the lock is not free; Look does the rest.
 func (l *Lock) lockFree() bool {
 	l.phase = claim
 	if !l.memory.Swap(free, l.name) {
@@ -147,7 +146,7 @@ func (l *Lock) startLock(m Mode) {
 	}
 }
 
-// Look goes on with what was asked for, as far as it goes without waiting.
+// Look continues a request as far as possible without waiting.
 func (l *Lock) Look() Outcome {
 	for {
 		if waits := l.step(); waits {
@@ -156,7 +155,7 @@ func (l *Lock) Look() Outcome {
 	}
 }
 
-// Outcome says how it stands.
+// Outcome returns the state of the request.
 func (l *Lock) Outcome() Outcome {
 	switch {
 	case l.phase == holding || l.phase == sharing:
@@ -217,14 +216,14 @@ func (l *Lock) Return() {
 	l.goOut()
 }
 
-// Withdraw gives up what is waited for. If the lock has been got meanwhile it is given back.
+// Withdraw gives up a wait. If the lock was obtained in the meantime, Withdraw releases it.
 func (l *Lock) Withdraw() {
 	must.That(l.Outcome() == Waiting, "withdrawal of what is not waited for, in phase %d", l.phase)
 	l.startWithdraw()
 	l.goOut()
 }
 
-// goOut ends a hold or a wait: on that way nothing is waited for.
+// goOut ends a hold or a wait, without waiting for anything.
 func (l *Lock) goOut() {
 	for l.phase != idle {
 		l.stepOut()
@@ -247,7 +246,7 @@ func (l *Lock) startReturn() {
 	}
 }
 
-// startWithdraw ends a wait in the phases in which one can be (see step).
+// startWithdraw ends a wait in one of the phases in which a process waits (see step).
 func (l *Lock) startWithdraw() {
 	if l.phase == scan {
 		l.startReturn()
@@ -256,7 +255,7 @@ func (l *Lock) startWithdraw() {
 	l.phase = withdrew
 }
 
-// Describe says in which state the lock is, for diagnoses.
+// Describe returns the mode and the outcome, for diagnoses.
 func (l *Lock) Describe() string {
 	return l.mode.String() + " " + l.Outcome().String()
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// logged is a Memory that writes down each access.
+// logged is a Memory that records each access.
 type logged struct {
 	view
 	log *[]string
@@ -33,8 +33,8 @@ func (m logged) SetClaimFenced(c Claim) {
 	m.view.SetClaimFenced(c)
 }
 
-// TestQuickWays: Lock and Unlock make the accesses that the phases make, in their order, from
-// every state of memory. The searches know the phases only.
+// TestQuickWays: Lock and Unlock make the accesses of the phases, in their order, from every state
+// of memory. The searches know the phases only.
 func TestQuickWays(t *testing.T) {
 	words := []uint64{free, first, 2, 3, 1 | handed, 2 | handed}
 	for state := range 6 * 2 * 4 * 4 * 3 {
@@ -55,7 +55,7 @@ func TestQuickWays(t *testing.T) {
 		slow.startLock(mode)
 		slow.Look()
 		for _, w := range []*world{quickWorld, slowWorld} {
-			if w.locks[0].Outcome() == Waiting { // what it waits for goes away
+			if w.locks[0].Outcome() == Waiting { // the cause of the wait is removed
 				w.word, w.claims[1], w.claims[2] = w.mine(0), Absent, Absent
 				w.locks[0].Look()
 			}
@@ -69,7 +69,7 @@ func TestQuickWays(t *testing.T) {
 	}
 }
 
-// mine is W if it names p as its holder, else free.
+// mine is W if it names p as its holder, otherwise free.
 func (w *world) mine(p int) uint64 {
 	if w.word == w.locks[p].name {
 		return w.word

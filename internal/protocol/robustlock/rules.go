@@ -1,7 +1,7 @@
 package robustlock
 
-// step makes one access to memory, and says whether there is nothing to do but to wait, or
-// nothing to do.
+// step makes one access to memory, and reports whether the process has to wait, or has nothing to
+// do.
 func (l *Lock) step() (waits bool) {
 	switch l.phase {
 	case idle, holding, sharing:
@@ -15,16 +15,16 @@ func (l *Lock) step() (waits bool) {
 	return false
 }
 
-// stepExclusive is the way to an exclusive hold.
+// stepExclusive makes one access on the way to an exclusive hold.
 //
-//	W     what it means                  what is done with S = Claiming and N set
+//	W     meaning                        action with S = Claiming and N set
 //	0     free                           swap 0 for me
 //	F     free, waiting readers first    none waits: swap F for me; else wait
 //	h     held                           wait; h is dead: broken, or in mode Mend swap h for me
 //	h+H   handed to h                    h is me: swap h+H for me
 //	                                     h is dead, or does not wait: the same; else wait
 //
-// To take what was handed over wants a swap, too, not a store:
+// The receiver of a lock must take the lock by a swap, not by a store:
 //
 //	0 is handed the lock, gives up, and 1 sees that 0 does not wait. 0 asks again, and sees
 //	0+H. If 0 stored 0, and 1 swapped 0+H for 1 just before: two holders.
@@ -64,7 +64,7 @@ func (l *Lock) stepExclusive() (waits bool) {
 	return false
 }
 
-// chooseExclusive is the table above.
+// chooseExclusive implements the table above.
 func (l *Lock) chooseExclusive(w uint64) (waits bool) {
 	l.seen = w
 	h := w &^ handed
@@ -96,8 +96,8 @@ func (l *Lock) wait(in phase) bool {
 	return true
 }
 
-// deferToReader looks whether one reader waits while W is F. A writer that came there first
-// would let readers starve.
+// deferToReader checks whether one reader waits while W is F. A writer that took the lock in front
+// of waiting readers would let readers starve.
 func (l *Lock) deferToReader() (waits bool) {
 	o := l.cursor
 	if o == l.members.Len() {
@@ -127,8 +127,8 @@ func (l *Lock) beginScan() {
 	l.phase, l.cursor = scan, 0
 }
 
-// scanReader waits until one reader has left, or is dead. W is this process's name: a
-// reader that comes now sees that, and goes back. So each is waited for once only.
+// scanReader waits until one reader has left, or is dead. W is this process's name: a reader that
+// comes now sees the name and retreats. So the writer waits for each reader only once.
 func (l *Lock) scanReader() (waits bool) {
 	if l.cursor == l.members.Len() {
 		l.phase = holding
@@ -142,19 +142,19 @@ func (l *Lock) scanReader() (waits bool) {
 	return false
 }
 
-// stepShared is the way to a share.
+// stepShared makes one access on the way to a share.
 //
-//	W       what is done with S = Sharing       with S = Reading and N set
+//	W       action with S = Sharing             with S = Reading and N set
 //	0, F    in                                  S = Sharing, and look again
 //	h       S = Reading                         wait; h is dead: broken
 //	h+H     h is dead, or does not wait: swap h+H for 0, and look again; else as for h
 //
-// Writer and reader both say first what they want, and look then:
+// Writer and reader both publish their request first, and load the other's word then:
 //
 //	reader   S = Sharing   fence   look at W
 //	writer   swap W for me         look at S
 //
-// So one of them sees the other, whatever the order.
+// So at least one of them sees the other, in any order.
 func (l *Lock) stepShared() (waits bool) {
 	m := l.memory
 	switch l.phase {
@@ -179,7 +179,7 @@ func (l *Lock) stepShared() (waits bool) {
 		}
 		return l.heldOn(l.back)
 	case putBack:
-		m.Swap(l.seen, free) // if it fails W has changed, which is as good
+		m.Swap(l.seen, free) // a failed swap means that W has changed, which is as good
 		l.phase = check
 		if l.back == watch {
 			l.phase = watch
@@ -188,7 +188,8 @@ func (l *Lock) stepShared() (waits bool) {
 	return false
 }
 
-// chooseShared is the table above: in is where a free lock leads to, back where a held one does.
+// chooseShared implements the table above: in is the phase after a free lock, back the phase after
+// a held one.
 func (l *Lock) chooseShared(w uint64, in, back phase) (waits bool) {
 	l.seen, l.back = w, back
 	switch dead := l.isDead(w &^ handed); {
@@ -206,19 +207,19 @@ func (l *Lock) chooseShared(w uint64, in, back phase) (waits bool) {
 	return false
 }
 
-// heldOn goes back from a lock that is held: the first time to say that this process waits, later
-// to look again.
+// heldOn returns from a lock that is held: the first time to publish that this process waits, later
+// to poll again.
 func (l *Lock) heldOn(back phase) (waits bool) {
 	l.phase = back
 	return back == watch
 }
 
-// stepOut is the way out of a hold or a wait.
+// stepOut makes one access on the way out of a hold or a wait.
 //
-// Who releases an exclusive hold hands it on if somebody waits: to the readers first, then to
-// the next writer in the circle. The hint saves it the walk over all origins. A hint that is still
-// in another processor's store buffer, or was cleared just after it was set, costs the
-// waiter its turn, and not the lock: who waits looks at W again and again.
+// The releaser of an exclusive hold hands the lock on if a process waits: to the readers first,
+// then to the next writer in the circle. Without a hint the releaser saves the walk over all
+// origins. A hint that is still in another processor's store buffer, or was cleared just after it
+// was set, costs the waiter its place in the order, and not the lock: waiters poll W.
 //
 //	releaser   N = 0   S[1]: nothing            W = 0
 //	waiter 1                   S = Claiming, N = 1     W is 0: swap
@@ -247,8 +248,8 @@ func (l *Lock) stepOut() {
 	}
 }
 
-// survey looks what one origin wants, in the circle that begins behind this one. A waiting
-// reader decides; of the waiting writers the first does. The dead want nothing.
+// survey loads the claim of one origin, in the circle that begins behind this process. A waiting
+// reader decides; of the waiting writers the first does. The claims of the dead are ignored.
 func (l *Lock) survey() {
 	n := l.members.Len()
 	if l.cursor == n {
@@ -273,7 +274,7 @@ func (l *Lock) end() {
 	l.phase, l.mode, l.cursor, l.seen, l.next, l.back, l.broken = idle, None, 0, 0, 0, idle, 0
 }
 
-// isDead says whether who has a name is known to be dead, or is nobody any more.
+// isDead reports whether the process with a name is known to be dead, or is no longer a member.
 func (l *Lock) isDead(name uint64) bool {
 	o, ok := l.members.Origin(name)
 	return !ok || l.members.Dead(o)

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestNobodyStarves: processes that want the lock again and again, in any mixture of modes and
-// with random turns, overtake each other a bounded number of times.
+// TestNobodyStarves: processes that request the lock repeatedly, in any mixture of modes and with
+// random steps, overtake each other a bounded number of times.
 func TestNobodyStarves(t *testing.T) {
 	for _, mix := range []string{"XXXX", "XSSS", "XXXS", "XXSS"} {
 		t.Run(mix, func(t *testing.T) {
