@@ -1,29 +1,29 @@
-// Package rendezvous holds the rules of long messages: how two processes agree when the payload
-// of one goes, and when each buffer is its program's again.
+// Package rendezvous holds the rules of long messages: two processes agree on the time at which the
+// payload of a message is sent, and on the time at which each buffer is returned to its program.
 //
 // # Problem
 //
-// A long message is not pushed at a receiver that may have no room for it. The sender announces
-// it; the payload stays in the buffer of the program that sends, until a receive matches. So
-// there are two buffers that belong to the library for a while, one at each side, and either
-// side may want its buffer back: a call's context ends, a communicator is revoked, a process dies.
+// A long message is not pushed to a receiver that may have no room for it. The sender announces the
+// message; the payload stays in the buffer of the sending program until a receive matches. So two
+// buffers belong to the library for a while, one at each side, and either side may need its buffer
+// back: a call's context ends, a communicator is revoked, a process dies.
 //
 //	sender                            receiver
 //	Announce --data lane-->           kept until a receive matches it
-//	         <--control lane-- Grant  matched: so many bytes fit
+//	         <--control lane-- Grant  matched: Limit bytes fit
 //	Chunk    --data lane-->           copied to their place
 //	Chunk    --data lane-->           the last one: the receive is over
 //	the send is over with the last chunk
 //
-// Three frames end what goes no further. Withdraw, from the sender, asks for an announcement back;
-// Withdrawn answers that nothing had matched it, a Grant that something had. Refuse, from the
-// receiver, says that the communicator is gone. Gone, from the sender, says that the send which a
-// Grant named is over, or ends before its last chunk.
+// Three more kinds of frames end a message early. Withdraw, from the sender, requests an
+// announcement back; Withdrawn answers that no receive had matched it, a Grant that one had.
+// Refuse, from the receiver, means that the communicator is gone. Gone, from the sender, means that
+// the send which a Grant named is over, or ends before its last chunk.
 //
 // # The two lanes
 //
-// Frames of one lane come in order; the two lanes know nothing of each other. What that
-// needs, drawn:
+// Frames of one lane arrive in order; there is no order between the two lanes. The schedules show
+// the consequences:
 //
 //	sender                 receiver
 //	announces M (data)
@@ -32,10 +32,10 @@
 //	                       M comes, is kept; nobody receives it
 //	waits for an answer for ever
 //
-// So a Withdraw carries the number of the announcement that it is about, counted per pair. Is it
-// greater than that of the last announcement that has come, the withdrawal is kept and takes effect
-// when the announcement is there (Peer). Otherwise the message has matched, or was refused, and
-// an answer is under way already.
+// So a Withdraw carries the number of its announcement, counted per pair. If that number is greater
+// than that of the last announcement that has arrived, the withdrawal is kept and takes effect when
+// the announcement arrives (Peer). Otherwise the message waits and is taken back, or it has matched
+// or was refused, and an answer is under way already.
 //
 //	sender                        receiver
 //	announces M
@@ -55,37 +55,38 @@
 //	                              the receive is over: revoked
 //	chunks of the grant           name no receive: dropped
 //
-// # What is promised
+// # Promises
 //
-//   - A buffer is given back once: a Send and a Recv end once.
-//   - An end that is over answers no: nothing lands in the buffer of such a receive, nothing is read from
-//     that of such a send. For that handles are never used twice.
-//   - Chunks land in order, from the peer that was granted, within what was granted.
-//   - Whoever asks for a message back gets an answer, unless it has one: by Withdrawn, by a Grant, by
-//     Refuse, or by the death of the receiver.
-//   - A receive that has matched waits for no send that is over.
+//   - A buffer is returned once: a Send and a Recv end once.
+//   - An end that is over rejects every frame: no byte is written to the buffer of such a receive,
+//     and none is read from that of such a send. For that purpose handles are never used twice.
+//   - Chunks are stored in order, only from the process that was granted, and within the granted
+//     bytes.
+//   - A sender that requests a message back gets an answer, unless it has one: by Withdrawn, by a
+//     Grant, by Refuse, or by the death of the receiver.
+//   - A receive that has matched does not wait for a send that is over.
 //
-// # What the host does
+// # Duties of the host
 //
 // The host implements Host, and passes each control frame to Hear. It finds ends by their handles,
-// moves payloads, keeps frames in their order, and receives nothing of a process after its death.
-// It ends with End each send and receive that is over: by its last byte, by a death, by a
-// revocation. It may let a receiver copy the payload from the sender's memory instead (Pulled):
-// then there are no chunks.
+// moves payloads, keeps frames in their order, and receives nothing from a process after the death
+// of that process. With End the host ends each send and receive that is over: by its last byte, by
+// a death, by a revocation. The host may let a receiver copy the payload from the sender's memory
+// instead (Pulled): then there are no chunks.
 //
 // # Evidence
 //
 // explore_test.go visits every state of small worlds: two and three processes, each order of
 // program steps, of frames on each lane, of cancels, revocations, and deaths that lose any part of
-// what is under way. The simulator (internal/testing/sim/cluster) hosts these rules in whole
-// clusters. Rules left out are found (planted bugs long-*).
+// the frames under way. The simulator (internal/testing/sim/cluster) hosts these rules in whole
+// clusters. The tests find omitted rules (planted bugs long-*).
 //
 // # Not here
 //
-// Which receive matches is for internal/protocol/match. What an end means to the program (its
-// error) is the host's. A peer that breaks the protocol harms only itself: its frames are refused
-// by what a Read function and the methods return. But it can have as many withdrawals kept as it
-// likes.
+// Package internal/protocol/match decides which receive matches. The host decides the error that an
+// end reports to the program. A peer that breaks the protocol harms only itself: the Read functions
+// and the results of the methods reject its frames. But the number of its kept withdrawals is not
+// bounded.
 //
 // Reading order: send.go, receive.go, peer.go, frame.go, host.go; testdata; explore_test.go.
 package rendezvous

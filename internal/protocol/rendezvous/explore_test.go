@@ -12,20 +12,21 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/longtest"
 )
 
-// A model is a small world: what its programs do, each in order, and what may happen to it.
+// A model is a small world: the actions of its programs, each in order, and the events that may
+// happen to it.
 type model struct {
 	procs    int
 	programs [][]string // by process: commands of a script
-	cancels  []string   // ends whose program may want its buffer back
-	abandons []string   // sends that may end for a reason of which the receiver is not told by others
+	cancels  []string   // ends whose program may need its buffer back
+	abandons []string   // sends that may end for a reason that the receiver learns only from Gone
 	revokes  []int      // processes that may revoke
 	frees    []int      // processes that may free
 	dies     []int      // processes that may die
-	deaths   int        // at most
-	states   int        // at least, that there are
+	deaths   int        // upper limit
+	states   int        // lower limit of the states visited
 }
 
-// models are visited whole.
+// models are visited completely.
 var models = map[string]model{
 	"one message": {
 		procs: 2, programs: [][]string{{"send 0 a 1 2"}, {"recv 1 r 0 2"}},
@@ -61,7 +62,7 @@ var models = map[string]model{
 type event struct {
 	what    string // as a command of a script; program: the next command of a
 	a, b, c int
-	must    bool // it comes sooner or later
+	must    bool // the event happens sooner or later
 }
 
 // explorer visits the states of a model.
@@ -71,11 +72,11 @@ type explorer struct {
 	seen map[uint64]bool
 }
 
-// run is a world with how far its programs are.
+// run is a world with the progress of its programs.
 type run struct {
 	*world
 	done      []int           // by program: commands carried out
-	cancelled map[string]bool // ends that were wanted back
+	cancelled map[string]bool // ends whose buffers were requested back
 	deaths    int
 }
 
@@ -85,8 +86,9 @@ func (x *explorer) start() *run {
 	return r
 }
 
-// TestExplore visits all states: every promise holds in each of them, and where nothing that must
-// come is left, everything has ended but what waits for a message that nobody sends or receives.
+// TestExplore visits all states: every promise holds in each of them. When no event that must
+// happen is left, everything has ended except waits for a message that no process sends or
+// receives.
 func TestExplore(t *testing.T) {
 	for name, m := range models {
 		t.Run(name, func(t *testing.T) {
@@ -104,8 +106,8 @@ func TestExplore(t *testing.T) {
 	}
 }
 
-// visit looks at the state that a path leads to, and at all that follow. Paths are walked anew for
-// each: a matcher cannot be copied.
+// visit checks the state that a path leads to, and all that follow. Each path is replayed from the
+// start, because a matcher cannot be copied.
 func (x *explorer) visit(path []event) {
 	r := x.walk(path)
 	key := fnv.New64a()
@@ -132,7 +134,7 @@ func (x *explorer) walk(path []event) *run {
 	return r
 }
 
-// next returns what can happen.
+// next returns the possible events.
 func (x *explorer) next(r *run) (can []event) {
 	revoked := slices.ContainsFunc(r.procs, func(p *proc) bool { return p.revoked })
 	for i, p := range r.procs {
@@ -158,7 +160,7 @@ func (x *explorer) next(r *run) (can []event) {
 	return can
 }
 
-// nextOf returns what a living process can do, and what can reach it.
+// nextOf returns the actions of a living process, and the frames that can reach it.
 func (x *explorer) nextOf(r *run, p *proc) (can []event) {
 	var busy [3]bool // an earlier send waits for room
 	for h, e := range p.ends[1:] {

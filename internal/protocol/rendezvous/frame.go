@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// The control frames of long messages begin with one of these bytes; announcements and chunks
-// are data frames, which transports have forms of their own for.
+// The control frames of long messages begin with one of these bytes. Announcements and chunks are
+// data frames, for which transports have their own forms.
 const (
 	KindGrant     byte = 0x80
 	KindWithdraw  byte = 0x81
@@ -17,35 +17,35 @@ const (
 	KindGone      byte = 0x84
 )
 
-// ErrMalformed is the error of a frame that is not what its first byte says.
+// ErrMalformed is the error of a frame that contradicts its first byte.
 var ErrMalformed = errors.New("malformed frame of a long message")
 
-// Grant says that a receive has matched: the sender sends so many bytes in chunks.
+// Grant reports that a receive has matched: the sender sends Limit bytes in chunks.
 type Grant struct {
 	Send  uint64 // handle of the announced send
 	Recv  uint64 // handle that the chunks will name
 	Limit uint64 // bytes
 }
 
-// Withdraw asks for an announced message back.
+// Withdraw requests an announced message back.
 type Withdraw struct {
 	Send   uint64 // handle of the announced send
-	Number uint64 // of the announcement, among those of this process to that one, from 1
+	Number uint64 // of the announcement, among those from this process to the receiver, from 1
 }
 
-// Withdrawn says that nothing had matched a message that was asked back: the receiver has forgotten
-// it.
+// Withdrawn reports that no receive had matched a message that was requested back: the receiver has
+// forgotten the message.
 type Withdrawn struct {
 	Send uint64 // handle of the send
 }
 
-// Refuse says that a message was announced to a communicator that is gone.
+// Refuse reports that a message was announced to a communicator that is gone.
 type Refuse struct {
 	Send uint64 // handle of the send
 	Why  uint64 // for the owners
 }
 
-// Gone says that the send which a grant names is over: nothing comes.
+// Gone reports that the send which a grant names is over: no more chunks follow.
 type Gone struct {
 	Recv uint64 // handle of the receive
 }
@@ -95,7 +95,7 @@ func ReadGone(frame []byte) (Gone, error) {
 	return Gone{Recv: w[0]}, err
 }
 
-// frameMax is as long as any frame is.
+// frameMax is the length of the longest frame.
 const frameMax = 1 + 3*binary.MaxVarintLen64
 
 func appendFrame(b []byte, kind byte, words ...uint64) []byte {
@@ -106,7 +106,7 @@ func appendFrame(b []byte, kind byte, words ...uint64) []byte {
 	return b
 }
 
-// readFrame returns the n words of a frame, which have nothing behind them.
+// readFrame returns the n words of a frame. The frame must end behind them.
 func readFrame(frame []byte, kind byte, n int) (words [3]uint64, err error) {
 	if len(frame) == 0 || frame[0] != kind {
 		return words, fmt.Errorf("%w: no frame of kind %#x", ErrMalformed, kind)

@@ -9,7 +9,8 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/match"
 )
 
-// TestFramesAreReadBack: what Append has written is read, and nothing that is shorter or longer.
+// TestFramesAreReadBack: the output of Append can be read back; shorter and longer frames are
+// refused.
 func TestFramesAreReadBack(t *testing.T) {
 	const h = 1<<63 + 7
 	for _, frame := range [][]byte{
@@ -53,7 +54,7 @@ func reread(frame []byte) ([]byte, error) {
 	return f.Append(nil), err
 }
 
-// FuzzFrames: any bytes are refused, or stand for a frame that is written and read as the same.
+// FuzzFrames: any bytes are refused, or are a frame that is written and read as the same.
 func FuzzFrames(f *testing.F) {
 	f.Add(Grant{Send: 1, Recv: 2, Limit: 3}.Append(nil))
 	f.Add(Withdraw{Send: 1, Number: 2}.Append(nil))
@@ -69,8 +70,7 @@ func FuzzFrames(f *testing.F) {
 	})
 }
 
-// TestPeersThatBreakTheProtocol: what a frame of another process says, or one that cannot be, is
-// refused.
+// TestPeersThatBreakTheProtocol: a frame of another process, or an impossible frame, is refused.
 func TestPeersThatBreakTheProtocol(t *testing.T) {
 	var s Send
 	s.Begin(4)
@@ -101,8 +101,8 @@ func TestPeersThatBreakTheProtocol(t *testing.T) {
 	assert.True(t, r.Landed(10))
 }
 
-// TestPulledSends: a receiver that copies from memory may still ask for chunks, and then all is as
-// ever.
+// TestPulledSends: a receiver that copies from memory may still request chunks, and then the send
+// continues as usual.
 func TestPulledSends(t *testing.T) {
 	var s Send
 	s.Begin(1)
@@ -113,12 +113,12 @@ func TestPulledSends(t *testing.T) {
 	assert.False(t, s.Withdrawn(1), "it has matched")
 	assert.True(t, s.HasMatched())
 	assert.True(t, s.Grant(1, Grant{Recv: 2, Limit: 3}, 3))
-	s.Pulled() // a word of the other way, read late
+	s.Pulled() // a notice of the copy from memory, read late
 	_, tell := s.End()
 	assert.True(t, tell, "the chunks do not come")
 }
 
-// TestNothingIsAllocated: neither a message nor a withdrawal that finds it does.
+// TestNothingIsAllocated: neither a message nor a withdrawal that finds its message allocates.
 func TestNothingIsAllocated(t *testing.T) {
 	m := match.New()
 	m.Reserve(0)

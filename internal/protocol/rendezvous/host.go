@@ -6,14 +6,14 @@ import "errors"
 var ErrUnknownKind = errors.New("control frame of an unknown kind")
 
 // A Host executes the effects of control frames at one process: it finds the request that a frame
-// names, gives the frame to the request's rules and carries out their result. A request may have
+// names, passes the frame to the request's rules and carries out their result. A request may have
 // ended in the meantime.
 type Host interface {
 	// Granted continues a send: its receiver has matched it.
 	Granted(from int, g Grant)
 	// AskedBack withdraws an announcement, unless a receive has matched it.
 	AskedBack(from int, w Withdraw)
-	// Withdrawn ends a send that its own process has asked back.
+	// Withdrawn ends a send whose message its own process has requested back.
 	Withdrawn(from int, w Withdrawn)
 	// Refused ends a send whose communicator is gone at the receiver.
 	Refused(from int, r Refuse)
@@ -21,8 +21,8 @@ type Host interface {
 	Gone(from int, g Gone)
 }
 
-// Hear decodes a control frame of process from, which is not empty, and calls its method of h. A
-// frame that is malformed changes nothing.
+// Hear decodes a non-empty control frame from a process, and calls its method of h. A malformed
+// frame changes nothing.
 func Hear(h Host, from int, frame []byte) (err error) {
 	switch frame[0] {
 	case KindGrant:

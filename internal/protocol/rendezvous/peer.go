@@ -6,14 +6,14 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/match"
 )
 
-// A Peer counts the announcements between this process and another one, and keeps the
-// withdrawals that have come before what they are about. The zero Peer has heard of none.
+// A Peer counts the announcements between this process and another one, and keeps the withdrawals
+// that arrive before their announcements. The zero Peer has received none.
 //
-// Invariant: early has handles of announcements that have not come.
+// Invariant: early has handles of announcements that have not arrived.
 type Peer struct {
 	announced uint64   // by this process
-	heard     uint64   // by the other one
-	early     []uint64 // sends whose announcement is asked back and has not come
+	heard     uint64   // by the other process
+	early     []uint64 // sends whose announcement is requested back and has not arrived
 }
 
 // Count returns the number of an announcement that has just been sent to the peer.
@@ -22,8 +22,8 @@ func (p *Peer) Count() uint64 {
 	return p.announced
 }
 
-// Hear takes note of an announcement of the peer, before anything else is done about it. Is it
-// withdrawn, the owner drops it and answers Withdrawn.
+// Hear records an announcement of the peer, before any other action on it. If Hear returns true,
+// the owner drops the announcement and answers Withdrawn.
 func (p *Peer) Hear(send uint64) (withdrawn bool) {
 	p.heard++
 	i := slices.Index(p.early, send)
@@ -34,9 +34,9 @@ func (p *Peer) Hear(send uint64) (withdrawn bool) {
 	return true
 }
 
-// TakeBack carries out a withdrawal of the peer, which is from for the matcher. The owner answers
-// Withdrawn if it says true: the message was there, nothing had matched it, and it is gone. False
-// means that the answer comes later, by Hear, or was given before.
+// TakeBack carries out a withdrawal of the peer, which is process from in the matcher. True means
+// that the message was there, no receive had matched it, and it is dropped: the owner answers
+// Withdrawn. False means that the answer follows later, by Hear, or was given before.
 func (p *Peer) TakeBack(m *match.Matcher, from int, w Withdraw) bool {
 	if w.Number > p.heard {
 		p.early = append(p.early, w.Send)
@@ -45,7 +45,7 @@ func (p *Peer) TakeBack(m *match.Matcher, from int, w Withdraw) bool {
 	return Drop(m, from, w.Send)
 }
 
-// Drop takes a message that a process has announced out of the unexpected ones, and says
+// Drop removes a message that a process has announced from the unexpected messages, and reports
 // whether it was there.
 func Drop(m *match.Matcher, from int, send uint64) bool {
 	msg := m.Announced(from, send)

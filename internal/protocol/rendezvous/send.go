@@ -2,20 +2,20 @@ package rendezvous
 
 import "github.com/goulfm/goulfm/internal/base/must"
 
-// A stage is how far an end has come.
+// A stage is the progress of an end.
 type stage uint8
 
 const (
 	unused    stage = iota // not an end of a long message, or over: the buffer is the program's
 	queued                 // send: its announcement waits for room
 	announced              // send: its announcement is out
-	asked                  // send: its announcement is out, and was asked back
-	pulled                 // send: a receive has matched it, and copies it from the sender's memory
-	matched                // a receive has matched: the payload goes in chunks
+	asked                  // send: its announcement is out, and was requested back
+	pulled                 // send: a receive has matched it, and copies the payload from the sender's memory
+	matched                // a receive has matched: the payload is sent in chunks
 )
 
-// A Send is the sender's end of one long message. Its owner embeds it in a request, begins it
-// and hands it the answers of the receiver. The zero Send is none, and so is one that is over.
+// A Send is the sender's end of one long message. Its owner embeds the Send in a request, begins it
+// and passes it the answers of the receiver. The zero Send, and one that is over, is not in use.
 type Send struct {
 	stage  stage
 	to     int    // process
@@ -25,37 +25,38 @@ type Send struct {
 	moved  int    // of these, sent
 }
 
-// Begin makes s the end of a message to a process, which is still to be announced.
+// Begin makes s the end of a message to a process. The message is not yet announced.
 func (s *Send) Begin(to int) { *s = Send{stage: queued, to: to} }
 
-// Announced says that the announcement is out. number is from Peer.Count, or 0 for a message to
+// Announced records that the announcement is out. number is from Peer.Count, or 0 for a message to
 // the process itself.
 func (s *Send) Announced(number uint64) {
 	must.That(s.stage == queued, "announced in stage %d", s.stage)
 	s.stage, s.number = announced, number
 }
 
-// IsUsed says whether s is an end that is not over.
+// IsUsed reports whether s is an end that is not over.
 func (s *Send) IsUsed() bool { return s.stage != unused }
 
-// IsQueued says whether the announcement is not out yet.
+// IsQueued reports whether the announcement is not out yet.
 func (s *Send) IsQueued() bool { return s.stage == queued }
 
-// Waits says whether the announcement is out and the receiver has not answered.
+// Waits reports whether the announcement is out and the receiver has not answered.
 func (s *Send) Waits() bool { return s.stage == announced || s.stage == asked }
 
-// HasMatched says whether a receive is known to have matched: the message goes to its end.
+// HasMatched reports whether a receive is known to have matched, so that the message cannot be
+// taken back.
 func (s *Send) HasMatched() bool { return s.stage == pulled || s.stage == matched }
 
-// A Return says what comes of a message that its sender wants back.
+// A Return is the result of an attempt to take a message back.
 type Return uint8
 
-// What TakeBack returns.
+// Results of TakeBack.
 const (
-	TooLate Return = iota // it has matched, or the send is over: nothing comes of it
-	AtOnce                // it was not announced: the owner ends the send
-	Ask                   // the owner sends a Withdraw; the answer will end the send, or a grant goes on with it
-	Asked                 // that was done before
+	TooLate Return = iota // the message has matched, or the send is over: no effect
+	AtOnce                // the message was not announced: the owner ends the send
+	Ask                   // the owner sends a Withdraw; the answer ends the send, or a grant continues it
+	Asked                 // the owner has sent a Withdraw before
 )
 
 // TakeBack begins to take a message back.
@@ -72,18 +73,18 @@ func (s *Send) TakeBack() Return {
 	return TooLate
 }
 
-// Withdraw returns the frame that asks for the message of a send back.
+// Withdraw returns the frame that requests the message of a send back.
 func (s *Send) Withdraw(handle uint64) Withdraw { return Withdraw{Send: handle, Number: s.number} }
 
-// Pulled says that the receiver copies the payload from this process's memory.
+// Pulled records that the receiver copies the payload from this process's memory.
 func (s *Send) Pulled() {
 	if s.Waits() {
 		s.stage = pulled
 	}
 }
 
-// Grant takes a grant of a process for a payload of size bytes. The owner sends the chunks if it
-// says true, else Gone.
+// Grant accepts a grant of a process for a payload of size bytes. If Grant returns true the owner
+// sends the chunks, otherwise Gone.
 func (s *Send) Grant(from int, g Grant, size int) bool {
 	if !s.Waits() && s.stage != pulled || from != s.to || g.Limit > uint64(size) {
 		return false
@@ -92,27 +93,27 @@ func (s *Send) Grant(from int, g Grant, size int) bool {
 	return true
 }
 
-// Chunk returns the next bytes to send to the receive with a handle, at most so many. None are
-// left if n is 0: the send is over.
+// Chunk returns the handle of the receive, and the offset and the length of the next chunk, which
+// has at most most bytes. If n is 0 no bytes are left: the send is over.
 func (s *Send) Chunk(most int) (recv uint64, offset, n int) {
 	must.That(s.stage == matched, "a chunk in stage %d", s.stage)
 	return s.remote, s.moved, min(s.limit-s.moved, most)
 }
 
-// Pushed says that a chunk of n bytes is out.
+// Pushed records that a chunk of n bytes is out.
 func (s *Send) Pushed(n int) {
 	must.That(s.stage == matched && n <= s.limit-s.moved, "%d bytes pushed in stage %d, %d of %d before", n, s.stage, s.moved, s.limit)
 	s.moved += n
 }
 
-// Withdrawn says whether the answer of a process that nothing has matched ends the send.
+// Withdrawn reports whether the answer of a process that no receive has matched ends the send.
 func (s *Send) Withdrawn(from int) bool { return s.stage == asked && from == s.to }
 
-// Refused says whether the answer of a process that its communicator is gone ends the send.
+// Refused reports whether the answer of a process that its communicator is gone ends the send.
 func (s *Send) Refused(from int) bool { return s.Waits() && from == s.to }
 
-// End gives the buffer back, for whatever reason. tell says that the receiver waits for chunks that
-// will not come: the owner sends it the Gone.
+// End returns the buffer to the program, for any reason. tell means that the receiver waits for
+// chunks that will not follow: the owner sends it the Gone.
 func (s *Send) End() (gone Gone, tell bool) {
 	must.That(s.stage != unused, "a send ends twice")
 	tell = s.stage == matched && s.moved < s.limit

@@ -8,16 +8,16 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/match"
 )
 
-// A world is some processes that send each other long messages, hosted as the engine hosts them:
-// two lanes from each to each, which are emptied one frame at a time in any order, one
-// communicator, and programs whose buffers are marked: a byte of a message is its letter, and a
-// program that has its buffer back writes dots into it.
+// A world is some processes that send each other long messages, hosted as the engine hosts them.
+// There are two lanes between each pair in each direction, which are emptied one frame at a time in
+// any order, and one communicator. The buffers of the programs are marked: each byte of a message
+// is its letter, and a program that has its buffer back writes dots into it.
 type world struct {
 	procs []*proc
 	lanes map[[3]int][]frame // by sender, receiver, lane
-	log   []string           // what has come of the last command
+	log   []string           // the effects of the last command
 	wrong []string           // promises that are broken
-	quiet bool               // log is not wanted
+	quiet bool               // no log is needed
 }
 
 const (
@@ -144,7 +144,7 @@ func (p *proc) recvOf(h uint64) *end {
 	return e
 }
 
-// isend begins a send; publish makes it known.
+// isend begins a send; publish sends its announcement.
 func (p *proc) isend(name string, to, tag, size int) {
 	e := p.newEnd(name, to, []byte(strings.Repeat(name[:1], size)))
 	e.send, e.tag = &Send{}, tag
@@ -205,7 +205,7 @@ func (p *proc) matched(e *end, from int, send uint64, size int) {
 	}
 }
 
-// give gives a buffer back to the program, which uses it for something else.
+// give returns a buffer to the program, which uses it for something else.
 func (p *proc) give(e *end, result string) {
 	if e.result != "" {
 		p.w.breaks("%d: the buffer of %s is given back twice: %s, %s", p.me, e.name, e.result, result)
@@ -227,14 +227,14 @@ func (p *proc) give(e *end, result string) {
 				p.w.breaks("%d: %s received %s", p.me, e.name, e.buf)
 			}
 		}
-		return // the program looks at it
+		return // the program reads the buffer
 	}
 	for i := range e.buf {
 		e.buf[i] = '.'
 	}
 }
 
-// cancel wants a send back, or a receive.
+// cancel requests the buffer of a send, or of a receive, back.
 func (p *proc) cancel(e *end) {
 	if e.recv != nil {
 		if p.match.Withdraw(&e.posted) {
@@ -250,7 +250,7 @@ func (p *proc) cancel(e *end) {
 	}
 }
 
-// deliver has the next frame of a lane arrive.
+// deliver passes the next frame of a lane to its receiver.
 func (w *world) deliver(from, to, lane int) {
 	key := [3]int{from, to, lane}
 	f := w.lanes[key][0]
@@ -341,7 +341,7 @@ func (p *proc) Gone(from int, g Gone) {
 	}
 }
 
-// revoke is the revocation of the communicator as one process hears of it.
+// revoke is the revocation of the communicator at one process.
 func (p *proc) revoke() {
 	p.revoked = true
 	p.match.Revoke(ctx, func(r *match.Recv) { p.give(p.ends[r.Slot], "revoked") }, func(m *match.Message) {
@@ -350,8 +350,8 @@ func (p *proc) revoke() {
 	p.endAll("revoked", func(*end) bool { return true })
 }
 
-// free is the end of what the receiver wants to receive, of which it tells nobody. What has
-// matched, and what it sends, goes on.
+// free ends the posted receives of a process and refuses the messages that wait, without a
+// revocation. Receives that have matched, and sends, continue.
 func (p *proc) free() {
 	p.freed = true
 	p.match.Revoke(ctx, func(r *match.Recv) { p.give(p.ends[r.Slot], "freed") }, func(m *match.Message) {
@@ -367,7 +367,7 @@ func (p *proc) endAll(result string, which func(*end) bool) {
 	}
 }
 
-// die ends a process. What it has sent after the first so many frames of each lane is lost.
+// die ends a process. On each lane its first kept frames still arrive; the later ones are lost.
 func (w *world) die(proc, kept int) {
 	w.procs[proc].dead = true
 	for key, frames := range w.lanes {
@@ -377,14 +377,14 @@ func (w *world) die(proc, kept int) {
 	}
 }
 
-// learn is the notice of a death, after all that has come from the dead.
+// learn is the notice of a death, after all frames that have arrived from the dead.
 func (p *proc) learn(dead int) {
 	p.knows[dead] = true
 	p.match.Fail(ctx, dead, func(r *match.Recv) { p.give(p.ends[r.Slot], "died") }, nil, nil)
 	p.endAll("died", func(e *end) bool { return e.proc == dead && (e.send != nil || e.recv.HasMatched()) })
 }
 
-// state returns all that matters of a world, in words.
+// state returns the complete state of a world, in words.
 func (w *world) state() string {
 	var b strings.Builder
 	for _, p := range w.procs {
@@ -410,7 +410,7 @@ func (w *world) state() string {
 	return b.String()
 }
 
-// stuck returns what has not ended, and never will: nothing is under way any more.
+// stuck returns the ends that are not over and never will be: no frame is under way any more.
 func (w *world) stuck() (found []string) {
 	for _, p := range w.procs {
 		for _, e := range p.ends[1:] {
@@ -431,7 +431,7 @@ func (p *proc) has(from int, send uint64) bool {
 	return p.match.Announced(from, send) != nil
 }
 
-// names returns the end of a name.
+// named returns the end of a name.
 func (p *proc) named(name string) *end {
 	i := slices.IndexFunc(p.ends[1:], func(e *end) bool { return e.name == name })
 	return p.ends[1+i]

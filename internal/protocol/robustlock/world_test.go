@@ -8,12 +8,12 @@ import (
 
 const procsMax = 4
 
-// world is n processes and the memory that they share. Nothing moves by itself: a script,
-// a random driver or an exhaustive search chooses the steps.
+// world is n processes and the memory that they share. A script, a random driver or an exhaustive
+// search chooses each step.
 //
-// With tso each process has a store buffer, as processors of the x86 family have: its stores
-// reach memory later, in their order; its own loads see them; a swap and a fence wait until
-// it is empty. A dead process's stores still reach memory, before anybody hears of the death.
+// With tso each process has a store buffer, like the processors of the x86 family. Its stores reach
+// memory later, in their order; its own loads see them; a swap and a fence wait until the buffer is
+// empty. A dead process's stores still reach memory, before any process learns of the death.
 type world struct {
 	n      int
 	tso    bool
@@ -23,16 +23,16 @@ type world struct {
 	buffer [procsMax][]store
 
 	locks   [procsMax]Lock
-	program [procsMax]string // what is left to do: see begin
+	program [procsMax]string // the letters still to be done: see begin
 	dead    [procsMax]bool
 	told    [procsMax][procsMax]bool // told[p][q]: p knows that q is dead
 
-	broken  bool           // somebody died in an exclusive hold, and nobody has mended it
-	died    [procsMax]bool // who died while W named it as holder
+	broken  bool           // a process died in an exclusive hold, and no process has mended the data
+	died    [procsMax]bool // processes that died while W named them as holder
 	outcome [procsMax]Outcome
 }
 
-// store is one that is in a buffer.
+// store is a store in a buffer.
 type store struct {
 	at    byte // 'W', 'N' or 'S'
 	value uint64
@@ -56,7 +56,7 @@ func (w *world) clone() *world {
 	return &c
 }
 
-// view is what one process has of the world: its Memory and its Members.
+// view is the world as one process sees it: its Memory and its Members.
 type view struct {
 	w  *world
 	me int
@@ -142,7 +142,7 @@ func (w *world) drain(p int) {
 // enterFences: a reader stores its claim with a fence. A planted bug changes this with the rule.
 const enterFences = true
 
-// fences says whether the next step of p waits for its store buffer.
+// fences reports whether the next step of p waits for its store buffer.
 func (w *world) fences(p int) bool {
 	switch w.locks[p].phase {
 	case snatch, grab, putBack:
@@ -156,14 +156,14 @@ func (w *world) fences(p int) bool {
 // modes are the letters of a program.
 var modes = map[byte]Mode{'X': Exclusive, 'S': Shared, 'M': Mend, 'x': Exclusive, 's': Shared, 'm': Mend}
 
-// begin starts the next letter of p's program: X, S or M ask for the lock in that mode; with x, s and
-// m the process may give up as long as it does not know that it holds the lock.
+// begin starts the next letter of p's program: X, S or M request the lock in that mode; with x, s
+// and m the process may give up as long as it does not know that it holds the lock.
 func (w *world) begin(p int) {
 	w.locks[p].startLock(modes[w.program[p][0]])
 	w.outcome[p] = Waiting
 }
 
-// step makes one access of p, or starts its next call, and checks what came of it.
+// step makes one access of p, or starts its next call, and checks the outcome.
 func (w *world) step(p int) error {
 	l := &w.locks[p]
 	switch l.phase {
@@ -191,8 +191,8 @@ func (w *world) step(p int) error {
 	return nil
 }
 
-// checkHeld is what a hold promises: an exclusive one is alone, and nobody gets what is
-// broken but who mends it.
+// checkHeld checks the promises of a hold: an exclusive hold is alone, and only a mender gets a
+// broken lock.
 func (w *world) checkHeld(p int) error {
 	for q := range w.n {
 		if q != p && !w.dead[q] && w.locks[q].Outcome() == Held && (w.exclusive(p) || w.exclusive(q)) {
@@ -207,7 +207,7 @@ func (w *world) checkHeld(p int) error {
 
 func (w *world) exclusive(p int) bool { return w.locks[p].mode != Shared }
 
-// checkBroken: only who died as a holder breaks a lock.
+// checkBroken: only a process that died as a holder breaks a lock.
 func (w *world) checkBroken(p int) error {
 	if w.outcome[p] != Broken {
 		return nil
@@ -239,7 +239,7 @@ func (w *world) lastWord(p int) uint64 {
 	return word
 }
 
-// mayGiveUp says whether p may withdraw: it waits, or has not learned that it holds the lock.
+// mayGiveUp reports whether p may withdraw: it waits, or has not learned that it holds the lock.
 func (w *world) mayGiveUp(p int) bool {
 	if w.program[p] == "" || w.program[p][0] != 'x' && w.program[p][0] != 's' && w.program[p][0] != 'm' {
 		return false
@@ -251,7 +251,7 @@ func (w *world) mayGiveUp(p int) bool {
 	return false
 }
 
-// giveUp ends a wait of p, or a hold of which p has not learned.
+// giveUp ends a wait of p, or a hold that p has not learned of.
 func (w *world) giveUp(p int) {
 	if w.locks[p].Outcome() == Held {
 		w.locks[p].startReturn()
@@ -262,7 +262,7 @@ func (w *world) giveUp(p int) {
 
 func (w *world) done(p int) bool { return w.dead[p] || w.program[p] == "" }
 
-// settle lets everybody hear of all deaths and take turns, and says whether all end.
+// settle tells all processes of all deaths, runs them by turns, and checks that all calls end.
 func (w *world) settle() error {
 	for p := range w.n {
 		for len(w.buffer[p]) > 0 {
