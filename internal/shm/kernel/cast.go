@@ -2,8 +2,8 @@ package kernel
 
 import "unsafe"
 
-// triple returns the bytes as elements, unless one of the slices is not aligned to
-// them: Go knows no such slices, and some processors fault.
+// triple returns the bytes as elements, unless one of the slices is not aligned to them: Go allows
+// no such slices, and some processors fault.
 func triple[T any](dst, acc, in []byte) (d, a, b []T, ok bool) {
 	equal(dst, acc, in)
 	var zero T
@@ -15,8 +15,8 @@ func triple[T any](dst, acc, in []byte) (d, a, b []T, ok bool) {
 	return unsafe.Slice((*T)(o), n), unsafe.Slice((*T)(p), n), unsafe.Slice((*T)(q), n), true
 }
 
-// oneByOne combines slices of any alignment, slowly: each element is copied to
-// where it is aligned, and back.
+// oneByOne combines slices of any alignment, slowly: each element is copied to an aligned place,
+// and back.
 func oneByOne[T any](dst, acc, in []byte, op func(x, y T) T) {
 	var x, y T
 	size := int(unsafe.Sizeof(x))

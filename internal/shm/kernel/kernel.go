@@ -63,7 +63,7 @@ var elems = [...]struct {
 	Bool: {"bool", 1},
 }
 
-// Bytes returns the size of one element, and 0 for what is no Elem.
+// Bytes returns the size of one element, and 0 for an invalid Elem.
 func (e Elem) Bytes() int {
 	if e > Bool {
 		return 0
@@ -79,14 +79,14 @@ func (e Elem) String() string {
 	return elems[e].name
 }
 
-// A Func sets dst[i] = acc[i] op in[i] for all elements. dst may be acc, or in. The
-// slices have one length, a multiple of the element's size, and need no alignment;
-// aligned ones are faster. It panics, before it touches anything, when the lengths differ. It
-// allocates nothing, and several goroutines may call it at once.
+// A Func sets dst[i] = acc[i] op in[i] for all elements. dst may be acc, or in. The slices have one
+// length, a multiple of the element's size, and need no alignment; aligned ones are faster. A Func
+// panics, before it touches the slices, when the lengths differ. It allocates nothing, and several
+// goroutines may call it at once.
 type Func func(dst, acc, in []byte)
 
-// Find returns the fastest Func of an operation on elements of one type, and nil
-// for a pair that does not exist, as BAnd of floats.
+// Find returns the fastest Func of an operation on elements of one type, and nil for a pair that
+// does not exist, such as BAnd of floats.
 func Find(op Op, e Elem) Func {
 	if op > LXor || e > Bool {
 		return nil
@@ -111,7 +111,8 @@ func choose() *table {
 	return &t
 }
 
-// equal asserts what assembly would not notice: it would run past the shorter ones.
+// equal panics on operands of different lengths. Assembly does not check lengths, and would run
+// past the end of the shorter ones.
 func equal(dst, acc, in []byte) {
 	if len(dst) != len(acc) || len(acc) != len(in) {
 		panic("kernel: operands of different lengths")

@@ -16,9 +16,9 @@ type implementation struct {
 	t    *table
 }
 
-// implementations are all that run here: plain loops, each layer over the plain
-// loops alone, and what Find returns. Under the race detector Find returns plain
-// loops, and the layers are tested all the same.
+// implementations are all that run here: plain loops, each layer over the plain loops alone, and
+// the result of Find. Under the race detector Find returns plain loops, but the layers are tested
+// too.
 func implementations() []implementation {
 	all := []implementation{{"plain", &plain}, {"found", fastest}}
 	for _, l := range layers() {
@@ -101,7 +101,7 @@ func value(r *rand.Rand, e Elem) uint64 {
 			return uint64(math.Float32bits(r.Float32()-0.5)) | uint64(math.Float32bits(float32(r.NormFloat64())))<<32
 		}
 		return math.Float64bits(r.NormFloat64())
-	case 2: // logical operations want zeros, whole and in part
+	case 2: // logical operations need zeros, whole and in part
 		few := r.Uint64()
 		for range 4 {
 			few &= r.Uint64()
@@ -134,9 +134,9 @@ func intact(mem []byte, off, n int) bool {
 		bytes.Count(mem[64+off+n:], []byte{guard}) == len(mem)-64-off-n
 }
 
-// TestShort runs every pair of every implementation on 0 to 67 elements at all
-// misalignments of up to 7 bytes, into either operand and into memory of its own, and
-// looks for writes outside of the slice.
+// TestShort runs every pair of every implementation on 0 to 67 elements at all misalignments of up
+// to 7 bytes, into either operand and into memory of its own, and checks that no byte outside of
+// the slice is written.
 func TestShort(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	all := implementations()
@@ -245,7 +245,7 @@ func TestOneSliceTwice(t *testing.T) {
 	})
 }
 
-// TestNaNOnEitherSide spells out what the comparison with naive also holds.
+// TestNaNOnEitherSide states cases that the comparison with naive covers as well.
 func TestNaNOnEitherSide(t *testing.T) {
 	nan, negativeZero := math.NaN(), math.Copysign(0, -1)
 	for _, c := range []struct {
@@ -271,8 +271,8 @@ func TestNaNOnEitherSide(t *testing.T) {
 	}
 }
 
-// TestDifferentLengths holds that a call with unequal operands panics before it
-// reads or writes anything, even where the memory behind them would do.
+// TestDifferentLengths checks that a call with unequal operands panics before it reads or writes
+// anything, even if the memory behind them would suffice.
 func TestDifferentLengths(t *testing.T) {
 	pairs(func(op Op, e Elem) {
 		for _, im := range implementations() {
@@ -295,7 +295,7 @@ func panics(f func()) (did bool) {
 	return false
 }
 
-// TestNoMisalignedElements holds what amd64 and arm64 would let pass.
+// TestNoMisalignedElements checks a rule that amd64 and arm64 do not enforce.
 func TestNoMisalignedElements(t *testing.T) {
 	a, b := room(64), room(64)
 	for i := range 9 * 9 * 9 {
@@ -323,8 +323,8 @@ func TestNothingAllocated(t *testing.T) {
 	})
 }
 
-// TestAssemblyIsUsed holds that Find returns assembly for all that a layer lists,
-// and plain loops under the race detector.
+// TestAssemblyIsUsed checks that Find returns assembly for all that a layer lists, and plain loops
+// under the race detector.
 func TestAssemblyIsUsed(t *testing.T) {
 	code := func(f Func) uintptr { return reflect.ValueOf(f).Pointer() }
 	for _, l := range layers() {

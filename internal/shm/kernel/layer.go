@@ -3,7 +3,7 @@ package kernel
 // A layer is the loops in assembly of one instruction set.
 type layer struct {
 	name    string
-	step    int // bytes that one round takes: lengths of calls are its multiples. A power of two.
+	step    int // bytes of one round: lengths of calls are its multiples. A power of two.
 	vectors []vector
 }
 
@@ -18,8 +18,8 @@ type vector struct {
 // alignment.
 type assembly func(dst, acc, in *byte, n int)
 
-// over puts the layer's loops into the table. What is left after the last whole
-// step goes to what was there before.
+// over puts the layer's loops into the table. The rest after the last whole step is computed by the
+// earlier entry of the table.
 func (l layer) over(t *table) {
 	for _, v := range l.vectors {
 		for _, e := range v.elems {
@@ -28,8 +28,8 @@ func (l layer) over(t *table) {
 	}
 }
 
-// callBytesMax bounds one call of assembly, which cannot be preempted: some 10 us
-// when memory is slow.
+// callBytesMax bounds one call of assembly, which cannot be preempted: about 10 us when memory is
+// slow.
 const callBytesMax = 64 << 10
 
 // driven returns the Func that runs a loop over all whole steps and leaves the

@@ -4,8 +4,8 @@ package kernel
 
 import "golang.org/x/sys/cpu"
 
-// layers returns what this processor runs, the faster the later. AVX2 loops leave
-// less than 32 bytes to the layer below; AVX-512 loops take any number of bytes.
+// layers returns the layers that this processor runs, faster ones later. AVX2 loops leave less than
+// 32 bytes to the layer below; AVX-512 loops take any number of bytes.
 func layers() []layer {
 	var ls []layer
 	x := cpu.X86

@@ -7,8 +7,8 @@ import (
 	"math"
 )
 
-// naive is the meaning of every pair, one element at a time and as slowly as
-// clearly. It shares nothing with the loops, not even max and min.
+// naive is the meaning of every pair, one element at a time and with clarity before speed. It
+// shares nothing with the loops, not even max and min.
 func naive(op Op, e Elem, acc, in []byte) []byte {
 	switch e {
 	case Int8:
@@ -147,12 +147,12 @@ func complexNumber[T complex64 | complex128](op Op) func(x, y T) T {
 	return nil
 }
 
-// rounded returns a*b + c*d, of which each product is rounded.
+// rounded returns a*b + c*d with each product rounded.
 func rounded[F float32 | float64](a, b, c, d F) F {
 	return times(a, b) + times(c, d)
 }
 
-// times is a call of its own, so that nothing fuses it with a sum.
+// times is a separate function, so that the compiler cannot fuse the product with a sum.
 //
 //go:noinline
 func times[F float32 | float64](a, b F) F { return a * b }
@@ -164,7 +164,7 @@ func pick[T any](first bool, x, y T) T {
 	return y
 }
 
-// same compares results: equal bits, or both NaN. It returns what differs.
+// same compares results: equal bits, or both NaN. It returns the difference.
 func same(e Elem, got, want []byte) error {
 	if bytes.Equal(got, want) {
 		return nil

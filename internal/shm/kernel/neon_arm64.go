@@ -2,7 +2,7 @@
 
 package kernel
 
-// neon lists the loops of neon_arm64.s: every arm64 processor has what it needs.
+// neon lists the loops of neon_arm64.s: every arm64 processor can run them.
 var neon = []vector{
 	{Sum, []Elem{Float32, Complex64}, sumFloat32NEON},
 	{Prod, []Elem{Float32}, prodFloat32NEON},

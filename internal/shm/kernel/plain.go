@@ -120,13 +120,13 @@ func prodComplex128(dst, acc, in []byte) {
 	}
 }
 
-// product64 rounds each product: without the conversions a compiler may fuse one of two
-// with their sum, another one in each loop.
+// product64 rounds each product: without the conversions a compiler may fuse one of two with their
+// sum, and a different one in each loop.
 func product64(x, y complex64) complex64 {
 	return complex(float32(real(x)*real(y))-float32(imag(x)*imag(y)), float32(real(x)*imag(y))+float32(imag(x)*real(y)))
 }
 
-// product128 is product64 of longer ones.
+// product128 is product64 for complex128.
 func product128(x, y complex128) complex128 {
 	return complex(float64(real(x)*real(y))-float64(imag(x)*imag(y)), float64(real(x)*imag(y))+float64(imag(x)*real(y)))
 }

@@ -2,6 +2,6 @@
 
 package kernel
 
-// raceDetector says whether this build looks for data races, which it does not
-// find in assembly.
+// raceDetector reports whether this build has the race detector, which does not find races in
+// assembly.
 const raceDetector = false

@@ -1,8 +1,8 @@
 package kernel
 
 // Scalar returns the function that combines two elements, given and returned as their bit patterns
-// in the lowest bits of a word; nil: there is none, or the elements have more than 8 bytes. It
-// agrees with what Find returns.
+// in the lowest bits of a word. Nil: the pair does not exist, or the elements have more than 8
+// bytes. Scalar agrees with Find.
 func Scalar(op Op, elem Elem) func(acc, in uint64) uint64 {
 	if op < Sum || op > LXor || elem < Int8 || elem > Bool {
 		return nil

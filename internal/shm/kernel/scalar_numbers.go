@@ -5,7 +5,7 @@ import (
 	"unsafe"
 )
 
-// The operations of numbers on bit patterns: as the sizes and signs want it.
+// The operations of numbers on bit patterns, by size and sign.
 var (
 	scalarSums = scalarRow{
 		Int8: func(a, b uint64) uint64 { return (a + b) & math.MaxUint8 }, Uint8: func(a, b uint64) uint64 { return (a + b) & math.MaxUint8 },
