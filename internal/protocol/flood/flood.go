@@ -13,17 +13,17 @@ type Config struct {
 	N     int // members of the group, at least 1
 	Me    int // this member, in [0, N)
 	Items int // items are ints in [0, Items)
-	// Silent keeps the set and sends nothing: everybody hears of every item by other
-	// means, and the caller would only drop the messages.
+	// Silent keeps the set and sends nothing: every member learns every item by other means, and
+	// the caller would only drop the messages.
 	Silent bool
 }
 
 // A Flood is one member of one group.
 type Flood struct {
 	cfg     Config
-	have    rankset.Set // the set; only grows, but for Vacated
-	closed  rankset.Set // members reported as Failed; only grows, but for Vacated and Came
-	targets []int       // who gets a set that grew: Neighbors(N, Me) ∪ nearest live neighbours, minus closed; ascending; nil while the set is empty
+	have    rankset.Set // the set; only grows, except by Vacated
+	closed  rankset.Set // members reported as Failed; only grows, except by Vacated and Came
+	targets []int       // receivers of a set that grew: Neighbors(N, Me) ∪ nearest live neighbours, minus closed; ascending; nil while the set is empty
 	out     []Action
 }
 
@@ -34,8 +34,8 @@ func New(cfg Config) *Flood {
 	return &Flood{cfg: cfg}
 }
 
-// Step applies one event and returns, in order, what the caller must do. The slice
-// is valid until the next Step.
+// Step applies one event and returns, in order, the actions for the caller. The slice is valid
+// until the next Step.
 func (f *Flood) Step(ev Event) []Action {
 	f.out = f.out[:0]
 	switch ev := ev.(type) {
@@ -81,13 +81,13 @@ func (f *Flood) spread(from int) {
 	}
 }
 
-// receive merges the sender's set, forwards mine if it grew, and answers the
-// sender if its message lacked something (B2).
+// receive merges the sender's set, forwards this member's set if it grew, and answers the sender if
+// its message lacked an item (B2).
 //
-// An answer cannot start an endless exchange. Let m1 go from a to b, m2 be b's
-// answer and m3 be a's answer to m2. Then m2 contains m1, and a answers m2 only if
-// a has something that m2 lacks, hence has grown since it sent m1. So a chain of
-// answers is at most as long as the number of growths at its two ends, plus one.
+// An answer cannot start an endless exchange. Let m1 be a message from a to b, m2 be b's answer and
+// m3 be a's answer to m2. Then m2 contains m1, and a answers m2 only if a has an item that m2
+// lacks, hence has grown since it sent m1. So a chain of answers is at most as long as the number
+// of growths at its two ends, plus one.
 func (f *Flood) receive(from int, msg []byte) {
 	f.checkPeer(from)
 	if f.closed.Has(from) {
@@ -108,18 +108,18 @@ func (f *Flood) receive(from int, msg []byte) {
 	}
 }
 
-// failed closes a member and mends the ring round it.
+// failed closes a member and mends the ring round that member.
 //
-// Schedule without the mend, n = 6: the neighbours of 0 are 1, 2, 4 and 5. 0
-// publishes, and they die before they read it. 3 never hears of it. With the mend, 0
-// finds that 3 has become its nearest live neighbour, and sends it the set.
+// Schedule without the mend, n = 6: the neighbours of 0 are 1, 2, 4 and 5. 0 publishes, and they
+// die before they read the set. 3 never learns of it. With the mend, 0 finds that 3 has become its
+// nearest live neighbour, and sends the set to 3.
 func (f *Flood) failed(rank int) {
 	f.checkPeer(rank)
 	if !f.closed.Add(rank) || f.cfg.Silent {
 		return
 	}
 	if f.have.IsEmpty() {
-		return // most floods never carry anything
+		return // most floods never carry an item
 	}
 	before := f.targets
 	f.targets = f.findTargets()
@@ -131,7 +131,8 @@ func (f *Flood) failed(rank int) {
 	}
 }
 
-// came opens a member, and sends it what it may have missed, if it is a target now.
+// came opens a member, and sends the set that the member may have missed, if that member is a
+// target now.
 func (f *Flood) came(rank int) {
 	f.checkPeer(rank)
 	if !f.closed.Remove(rank) || f.cfg.Silent || f.have.IsEmpty() {
@@ -150,7 +151,7 @@ func (f *Flood) compare(with int, digest uint64) {
 	}
 }
 
-// merge adds items to the set, delivers the new ones and says whether there are any.
+// merge adds items to the set, delivers the new ones and reports whether there are any.
 func (f *Flood) merge(items rankset.Set) bool {
 	must.That(items.Next(f.cfg.Items) < 0, "items %v, want below %d", items, f.cfg.Items)
 	fresh := items.Clone()
@@ -184,8 +185,8 @@ func (f *Flood) findTargets() []int {
 	return slices.DeleteFunc(targets, f.closed.Has)
 }
 
-// nearest returns the first live member met going round the ring by step, which is
-// this member itself when it is alone.
+// nearest returns the first live member on the ring in the direction of step, which is this member
+// itself when it is alone.
 func (f *Flood) nearest(step int) int {
 	n := f.cfg.N
 	r := (f.cfg.Me + step + n) % n

@@ -76,10 +76,10 @@ func TestBoundIsTight(t *testing.T) {
 	}
 }
 
-// TestRandomDeathsRepaired kills members at random, many in the middle of their
-// sends, tells each survivor of each death at a moment of its own, and lets messages
-// overtake each other. When all is told and delivered, all survivors have the same
-// set (B3), every item was delivered once, and messages were bounded (B14).
+// TestRandomDeathsRepaired kills members at random, many in the middle of their sends, reports each
+// death to each survivor at a separate moment, and lets messages overtake each other. When all is
+// reported and delivered, all survivors have the same set (B3), every item was delivered once, and
+// messages were bounded (B14).
 func TestRandomDeathsRepaired(t *testing.T) {
 	worst := 0.0
 	for seed := range uint64(3000) {
@@ -93,9 +93,9 @@ func TestRandomDeathsRepaired(t *testing.T) {
 		if err := w.disagreement(); err != nil {
 			t.Fatalf("seed %d, n = %d: %v", seed, n, err)
 		}
-		// Every growth is pushed to all targets, of which there are at most the
-		// neighbours and two; every telling mends at most two; every message is
-		// answered at most once, and an answer to an answer needs a growth.
+		// Every growth is pushed to all targets: at most the neighbours and two more. Every notice
+		// of death mends at most two. Every message is answered at most once, and an answer to an
+		// answer needs a growth.
 		targets := len(Neighbors(n, 0)) + 2
 		pushesMax := w.delivers*targets + tellings*2
 		answersMax := w.pushes + w.delivers*(n-1)
@@ -110,7 +110,7 @@ func TestRandomDeathsRepaired(t *testing.T) {
 	t.Logf("at most %.2f messages per growth and target", worst)
 }
 
-// runDeaths plays one run and returns how many notices of death were given.
+// runDeaths plays one run and returns the number of notices of death.
 func runDeaths(w *net, rng *rand.Rand) int {
 	n := len(w.members)
 	type telling struct{ to, dead int }
@@ -163,9 +163,9 @@ func runDeaths(w *net, rng *rand.Rand) int {
 	return tellings
 }
 
-// TestForwardOnce counts the messages of one item without deaths: each member sends
-// to its neighbours, without the one it has the item from (B3, B14; T5 of RR-9024
-// has no such condition and floods for ever).
+// TestForwardOnce counts the messages of one item without deaths: each member sends to its
+// neighbours, except the one that it has the item from (B3, B14; T5 of RR-9024 has no such
+// condition and floods for ever).
 func TestForwardOnce(t *testing.T) {
 	for n := 1; n <= 70; n++ {
 		w := newNet(n, 1)

@@ -7,11 +7,10 @@ import (
 	"github.com/goulfm/goulfm/internal/base/must"
 )
 
-// Neighbors returns the neighbours of member me in the circulant graph of n
-// members: me ± 2^i mod n for i = 0, 1, ..., without me and without duplicates, in
-// ascending order. It is a function of the original membership, so all members
-// agree on the graph whatever deaths each has heard of (B7, B8). The relation is
-// symmetric.
+// Neighbors returns the neighbours of member me in the circulant graph of n members: me ± 2^i mod n
+// for i = 0, 1, ..., without me and without duplicates, in ascending order. The graph is a function
+// of the original membership, so all members agree on it even if they know of different deaths (B7,
+// B8). The relation is symmetric.
 func Neighbors(n, me int) []int {
 	must.That(0 <= me && me < n, "member %d of %d", me, n)
 	out := make([]int, 0, 2*bits.Len(uint(n)))

@@ -24,10 +24,10 @@ func TestNeighborsDumb(t *testing.T) {
 	}
 }
 
-// TestConnectivity computes the node connectivity of the graph by max-flow for
-// every n up to 70 and finds it equal to the degree, which is the most it can be:
-// "optimally connected" in Angskun et al., ISPA 2007. It is how many deaths a flood
-// needs before it can be cut (B8).
+// TestConnectivity computes the node connectivity of the graph by max-flow for every n up to 70 and
+// finds that equal to the degree, which is the highest possible value: "optimally connected" in
+// Angskun et al., ISPA 2007. The connectivity is the number of deaths that a flood needs before it
+// can be cut (B8).
 func TestConnectivity(t *testing.T) {
 	for n := 1; n <= 70; n++ {
 		degree := len(Neighbors(n, 0))

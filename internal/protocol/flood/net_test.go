@@ -18,11 +18,11 @@ type net struct {
 	members   []*Flood
 	alive     rankset.Set
 	flight    []letter
-	delivered []rankset.Set // delivered[m]: what Deliver told at m
-	delivers  int           // Deliver actions, which bounds how often sets grew
+	delivered []rankset.Set // delivered[m]: the items of the Deliver actions of m
+	delivers  int           // Deliver actions: a bound of the number of growths
 	pushes    int           // sends that answer nothing: publish, forward, mend, compare
-	answers   int           // sends to the one whose message was received
-	problem   error         // the first thing that must not happen
+	answers   int           // sends to the member whose message was received
+	problem   error         // the first violation
 }
 
 func newNet(n, items int) *net {
@@ -33,7 +33,7 @@ func newNet(n, items int) *net {
 	return w
 }
 
-// step applies ev at a member, of whose sends only the first sendsMax get out.
+// step applies ev at a member. Only its first sendsMax sends get out.
 func (w *net) step(me int, ev Event, sendsMax int) {
 	sends := 0
 	for _, a := range w.members[me].Step(ev) {

@@ -7,8 +7,8 @@ import (
 	"github.com/goulfm/goulfm/internal/base/wire"
 )
 
-// TestNote: what all members learn by other means is delivered once and sent to nobody;
-// it goes with the next set, and a member that was missed gets it by its digest.
+// TestNote: items that all members learn by other means are delivered once and sent to no member.
+// They are part of the next set, and a member that missed them gets them by its digest.
 func TestNote(t *testing.T) {
 	f := New(Config{N: 5, Me: 0, Items: 10})
 	actions := f.Step(Note{Items: rankset.Of(7)})

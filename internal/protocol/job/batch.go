@@ -5,26 +5,26 @@ import (
 	"slices"
 )
 
-// A batch is what one call of Spawn has started: processes with consecutive numbers that wait
-// in Init until one of those who started them says that all of them agree.
+// A batch is the processes that one call of Spawn has started. They have consecutive numbers and
+// wait in Init until one of their parents reports that all parents agree.
 //
 //	root: spawn ...                      launcher: starts them, answers with the first number
 //	root and the others agree: all have the communicator, or none
 //	each of them: keep ... or drop       launcher: passes the first keep on, or ends the batch
 //
-// Whichever of them lives says so; if none is left the batch ends, too.
+// Any live parent reports the agreement; if none is left the batch ends, too.
 type batch struct {
 	first, count int   // seats
-	number       int   // of the process in the first seat, by which others name the batch
+	number       int   // of the process in the first seat; other processes name the batch by it
 	root         int   // a number
 	parents      []int // numbers of those that could keep it
 
 	token  uint64 // of the root's request
-	joined int    // are in Init
+	joined int    // processes in Init
 	told   bool   // the root has its answer
-	over   bool   // nobody keeps it: also those that are only now being started
+	over   bool   // no process keeps it: its processes end, also those that are still being started
 	missed bool   // one could not be started
-	spares bool   // they were there before
+	spares bool   // its processes were spares
 
 	// A batch is remembered until all parents that live have kept or refused it; see settle.
 	keepers  []int // numbers
@@ -43,7 +43,7 @@ func (r *Rules) batchOf(seat int) *batch {
 	return nil
 }
 
-// want gives a batch its seats, or refuses it.
+// want gives a batch its seats, or refuses the request.
 func (r *Rules) want(ev Wanted) {
 	no := Answer{Root: ev.Root, Token: ev.Token, Why: ev.Bad}
 	root := r.proc(ev.Root)
@@ -102,7 +102,7 @@ func newBatch(first Process, ev Wanted) *batch {
 func (r *Rules) take(first, n int) Start {
 	start := Start{First: first, Count: n}
 	for seat := first; seat < first+n; seat++ {
-		for len(r.procs) <= seat { // those before may be left out: their node is full, or lost
+		for len(r.procs) <= seat { // the seats before may be left out: their node is full, or lost
 			r.procs = append(r.procs, Process{Seat: len(r.procs)})
 		}
 		old := r.procs[seat]
@@ -118,8 +118,8 @@ func (r *Rules) take(first, n int) Start {
 	return start
 }
 
-// answer tells the root of a batch, once, that its processes are in Init, or why there are none.
-// Died: their program has nothing to do with that.
+// answer reports to the root of a batch, once, that its processes are in Init, or why there are
+// none. died: the failure is not the fault of their program.
 func (r *Rules) answer(b *batch, died bool, why string) {
 	if !b.told {
 		r.do(Answer{Root: b.root, Token: b.token, First: b.number, N: b.count, Died: died, Why: why})
@@ -127,8 +127,8 @@ func (r *Rules) answer(b *batch, died bool, why string) {
 	b.told = true
 }
 
-// endBeforeInit says why a process has ended before it was in Init, and whether its program has
-// nothing to do with it.
+// endBeforeInit returns the reason why a process has ended before it was in Init. died: the failure
+// is not the fault of its program.
 func endBeforeInit(p Process) (died bool, why string) {
 	switch {
 	case p.By == ByNode:
@@ -148,8 +148,8 @@ func (r *Rules) startedOne(b *batch, p *Process) {
 	r.forgetIfDone(b)
 }
 
-// abandon ends a batch of which one process could not be started. A process that was never
-// started is as good as dead: nobody waits for it.
+// abandon ends a batch if one of its processes could not be started. A process that was never
+// started counts as dead: no other process waits for it.
 func (r *Rules) abandon(ev NotStarted) {
 	p := r.proc(ev.Proc)
 	if p == nil {
@@ -177,7 +177,7 @@ func (r *Rules) countInInit(seat int) {
 	}
 }
 
-// lose notes that a process has ended and all that it said was heard. It may be one of a
+// lose notes that a process has ended and that all of its messages were read. It may be one of a
 // batch, or the last one that could keep a batch.
 func (r *Rules) lose(p *Process) {
 	if b := r.batchOf(p.Seat); b != nil && !b.told && !b.over {
@@ -196,13 +196,13 @@ func (r *Rules) lose(p *Process) {
 	}
 }
 
-// mayKeep says whether a process may still say that it keeps a batch.
+// mayKeep reports whether a process may still report that it keeps a batch.
 func (r *Rules) mayKeep(number int) bool {
 	p := r.proc(number)
 	return p != nil && !p.Heard && !(p.Silenced && r.cfg.Fence)
 }
 
-// drop ends a batch that nobody keeps.
+// drop ends a batch that no process keeps.
 func (r *Rules) drop(b *batch) {
 	if b.spares {
 		r.giveBack(b)
@@ -218,8 +218,8 @@ func (r *Rules) drop(b *batch) {
 	r.forgetIfDone(b)
 }
 
-// forgetIfDone forgets a batch that is over, once no process of it is to be started any more:
-// those that are have to be ended then.
+// forgetIfDone forgets a batch that is over, once none of its processes is still to be started:
+// until then the ones that start have to be ended.
 func (r *Rules) forgetIfDone(b *batch) {
 	toStart := func() bool {
 		return slices.ContainsFunc(r.procs[b.first:b.first+b.count], func(p Process) bool { return !p.Present })
@@ -233,11 +233,11 @@ func (r *Rules) forget(b *batch) {
 	r.batches = slices.DeleteFunc(r.batches, func(x *batch) bool { return x == b })
 }
 
-// keep passes on that those who started a batch agree.
+// keep passes on the agreement of the parents of a batch.
 func (r *Rules) keep(ev Kept) {
 	b := r.batchOf(SeatOf(ev.First))
 	if b == nil || b.number != ev.First || b.over || !slices.Contains(b.parents, ev.By) {
-		return // another one has dropped it; or it has the seat of one that was dropped before this was heard
+		return // another parent has dropped it; or it has the seat of a batch that was dropped before this event
 	}
 	if len(b.keepers) == 0 {
 		b.ranked = ev.Ranked
@@ -247,7 +247,7 @@ func (r *Rules) keep(ev Kept) {
 	r.settle(b)
 }
 
-// passKeep lets newcomers know that they are wanted: spares are none any more.
+// passKeep reports to newcomers that they are kept; spares are ordinary processes from here on.
 func (r *Rules) passKeep(b *batch) {
 	r.do(PassKeep{b.first, b.count})
 	for seat := b.first; b.spares && seat < b.first+b.count; seat++ {
@@ -260,9 +260,9 @@ func (r *Rules) passKeep(b *batch) {
 	r.refill(true)
 }
 
-// settle ends what is remembered of a batch that was kept: when every parent that lives has said
-// what it knows, or when newcomers with ranks are orphans. Until then the seats of the newcomers
-// are not used again:
+// settle ends the record of a batch that was kept: when every live parent has reported its result,
+// or when newcomers with ranks are orphans. Until then the seats of the newcomers are not used
+// again:
 //
 //	0 keeps the batch in seat 4                1 knows that it is kept, and has not said so yet
 //	the process in seat 4 dies; another batch of 0 and 1 starts in seat 4
@@ -273,8 +273,8 @@ func (r *Rules) passKeep(b *batch) {
 //	0 decides: there are newcomers, who get ranks. It says so, and dies.
 //	1 and 2 decide later, without 0: there are none. They have others started.
 //
-// The first ones have a communicator with 1 and 2, who will never come. They would wait until those
-// have ended, and then begin again alone.
+// The first newcomers have a communicator with 1 and 2, which will never use it. The newcomers
+// would wait until 1 and 2 have ended, and then begin again alone.
 func (r *Rules) settle(b *batch) {
 	alive := func(number int) bool { return !r.isKnownDead(number) }
 	split := b.ranked && b.refused
@@ -298,14 +298,14 @@ func (r *Rules) settleAll() {
 	}
 }
 
-// isKnownDead says whether a death was declared. A process that has left in peace is not dead.
+// isKnownDead reports whether a death was declared. A process that has left in peace is not dead.
 func (r *Rules) isKnownDead(number int) bool {
 	p := r.proc(number)
 	return p == nil || p.Declared && !p.Left
 }
 
-// dropUnwanted ends what a failed Spawn leaves: the batch that its root names, or, where the
-// root died and could not tell its number, those that nobody else can keep.
+// dropUnwanted ends the remains of a failed Spawn: the batch that its root names, or, if the root
+// died before the others learned the number, the batches that no other process can keep.
 func (r *Rules) dropUnwanted(ev Unwanted) {
 	root := r.proc(ev.Root)
 	for _, b := range slices.Clone(r.batches) {

@@ -1,11 +1,11 @@
-// Package job has the launcher's rules about processes: which of them belong to the job, what
-// their deaths mean to others, which are wanted, and how the job has ended.
+// Package job has the launcher's rules about processes: the membership of the job, the consequences
+// of a death for others, the processes to keep, and the way in which the job has ended.
 //
-// The problem. A job begins with the ranks of goulfm run, and its ranks start more of them.
-// Facts about each process come from several sides in any order: its tombstone falls, its
-// parent reaps it, what it said last is read after both; a rank says that it keeps processes
-// which end at that moment. Whoever acts on each fact as it comes decides differently from run
-// to run. Here every fact is an Event, and Step returns what follows from it.
+// The problem. A job begins with the ranks of goulfm run, and its ranks start more of them. Facts
+// about each process come from several sides in any order. Its tombstone falls, its parent reaps
+// it, and its last messages are read after both; a rank reports that it keeps processes which end
+// at that moment. A launcher that acts on each fact at once decides differently from run to run.
+// Here every fact is an Event, and Step returns its consequences.
 //
 //	launcher, daemon                     rules
 //	tombstone, reaped, read, asked  -->  Step(event)
@@ -14,18 +14,18 @@
 // Invariants:
 //
 //   - A death is declared once, and a process that was through Finalize has left, not died.
-//   - Of what one Spawn has started all processes are kept or all are ended (R59). Nobody waits
-//     for ever to hear which: where no member is left that could say so, they are ended.
-//   - What a process has said before its end counts before its end is judged.
-//   - The verdict goes by how processes ended, not by the order in which that was found, but for
-//     the first that said that it failed.
+//   - Either all processes of one Spawn are kept or all are ended (R59). They do not wait for ever
+//     for that decision: if no member is left that could report it, they are ended.
+//   - All messages of a process before its end count before its end is judged.
+//   - The verdict depends on the ends of the processes, not on the order in which they were found,
+//     except for the first process that reported a failure.
 //
-// Not promised: that a process to be killed is there. The daemon of a node sends signals under
-// the lock under which it reaps, and knows.
+// Not promised: that a process to be killed still exists. The daemon of a node sends signals under
+// the lock under which it reaps, and so knows.
 //
-// Between nodes nothing changes here: events come from several daemons. Deaths of nodes are
-// another set of rules.
+// Between nodes nothing changes here: events come from several daemons. Deaths of nodes are another
+// set of rules.
 //
-// Reading order: event.go, action.go, job.go, batch.go (Spawn), silence.go (processes that
-// show no life), verdict.go.
+// Reading order: event.go, action.go, job.go, batch.go (Spawn), seats.go, spares.go (Replace
+// without a start), silence.go (processes that show no life), verdict.go.
 package job

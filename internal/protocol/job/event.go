@@ -1,55 +1,57 @@
 package job
 
 // An Event is a fact. Processes are named by their numbers. An event about a process that was never
-// wanted, or whose seat another process has by now, changes nothing.
+// requested, or whose seat another process has by now, changes nothing.
 type Event interface{ event() }
 
-// Forked says that the process runs.
+// Forked reports that the process runs.
 type Forked struct{ Proc int }
 
-// NotStarted says that the process could not be started, and those of its batch that come after it
-// are not tried.
+// NotStarted reports that the process could not be started. The later processes of its batch are
+// not tried.
 type NotStarted struct {
 	Proc     int
 	NodeLost bool // the node on which it was to run
 	Why      string
 }
 
-// Joined says that the process is in Init.
+// Joined reports that the process is in Init.
 type Joined struct{ Proc int }
 
-// Found says that the process has ended, or is taken for dead, and this is not known to others yet.
+// Found reports that the process has ended, or is taken for dead, and that the others do not know
+// this yet.
 type Found struct {
 	Proc int
 	By   Evidence
-	Left bool  // it was through Finalize
+	Left bool  // was through Finalize
 	AtNs int64 // CLOCK_MONOTONIC
 }
 
-// Reaped says that the process has ended, and nothing of it runs any more.
+// Reaped reports that the process has ended, and nothing of it runs any more.
 type Reaped struct {
 	Proc   int
 	Status Status
 }
 
-// Heard says that the process is reaped, and all that it has said was an event before this one.
+// Heard reports that the process is reaped, and that all of its messages were events before this
+// one.
 type Heard struct{ Proc int }
 
-// KillDue says that the plan says that the process is to be killed now.
+// KillDue reports that the plan kills the process now.
 type KillDue struct {
 	Proc    int
 	AtNs    int64
 	Planned string // in the words of the plan
 }
 
-// Killing says that the process says that it is about to end itself as planned.
+// Killing reports that the process is about to end itself as planned.
 type Killing struct {
 	Proc    int
 	AtNs    int64
 	Planned string
 }
 
-// Aborted says that the process calls Abort for others, or without any for the whole job.
+// Aborted reports that the process calls Abort for others, or for the whole job if Others is empty.
 type Aborted struct {
 	Proc, Code int
 	Others     []int
@@ -61,20 +63,20 @@ type Finalizes struct{ Proc, Inits, Finalizes int }
 // Fenced says that the process says that it has learned that it was declared dead.
 type Fenced struct{ Proc int }
 
-// Silent says that the ring detector of a process finds that another one shows no life.
+// Silent reports that the ring detector of the process By finds no life in another one.
 type Silent struct {
 	Proc, By int
 	AtNs     int64
 }
 
-// NoLife says that the process has shown no life for the time after which it counts as dead.
+// NoLife reports that the process has shown no life for the time after which it counts as dead.
 type NoLife struct {
 	Proc int
 	AtNs int64
 }
 
-// Wanted says that the process Root wants N new ones; any of Parents could keep them. Bad is why
-// that cannot be, or empty.
+// Wanted reports that the process Root requests N new ones; any of Parents could keep them. Bad is
+// the reason why that is impossible, or empty.
 type Wanted struct {
 	Root    int
 	Token   uint64
@@ -83,49 +85,50 @@ type Wanted struct {
 	Bad     string
 	Replace bool // they get ranks of the dead: spares will do
 
-	// Vacant are the seats of reaped processes to which no other refers any more, ascending.
+	// Vacant are the seats of reaped processes to which no other process refers any more,
+	// ascending.
 	Vacant []int
 	// Barred are seats that no process can have: their nodes are lost.
 	Barred []int
-	// Kept are seats of the gone to which Root itself still refers, once it has had time to learn
-	// of their end.
+	// Kept are seats of ended processes to which Root itself still refers, once it has had time to
+	// learn of their end.
 	Kept []int
 	// Early: processes that are about to end may not have ended yet.
 	Early bool
-	// Last: there was time enough for others to let go of seats. Held says who refers to whom.
+	// Last: the others had time enough to release seats. Held lists the references that remain.
 	Last bool
 	Held string
 }
 
-// Kept says that those who started the batch whose first process is First agree to have it, as By
-// knows. Ranked: they have given them ranks among themselves, so all who live have come to the
-// same.
+// Kept reports that the parents of the batch whose first process is First have agreed to keep it,
+// as By knows. Ranked: they have given the new processes ranks among themselves, so all live
+// parents have the same result.
 type Kept struct {
 	First, By int
 	Ranked    bool
 }
 
-// Unwanted says that nobody has the batch of N processes whose first one is First. N 0: By, which
-// could keep them, says so of those for which Root had asked, which has died.
+// Unwanted reports that the batch of N processes from First on is not kept. If N is 0, By, which
+// could keep them, reports so about the processes that Root, which has died, had requested.
 type Unwanted struct{ First, N, Root, By int }
 
-// Unjoined says that a process which was to be a rank, or one below it, has called Init and cannot
-// join.
+// Unjoined reports that a process which was to be a rank, or a child of one, has called Init and
+// cannot join.
 type Unjoined struct{ Why string }
 
 // SpareRoom answers a Refill; Vacant and Barred are those of Wanted.
 type SpareRoom struct{ Vacant, Barred []int }
 
-// Roomier says that there are seats that could not be had before: a node has come.
+// Roomier reports that there are more seats than before: a node has joined.
 type Roomier struct{}
 
-// Stopped says that the job is to end at once, with an exit code and for a reason.
+// Stopped reports that the job must end at once, with an exit code and a reason.
 type Stopped struct {
 	Code int
 	Why  string
 }
 
-// Interrupted says that the job was asked to end, and will by itself, with that code.
+// Interrupted reports that the job was asked to end, and will end by itself, with that code.
 type Interrupted struct {
 	Code int
 	Why  string
@@ -153,10 +156,10 @@ func (Roomier) event()     {}
 func (Stopped) event()     {}
 func (Interrupted) event() {}
 
-// Evidence is what told of an end.
+// Evidence is the kind of observation that reported an end.
 type Evidence string
 
-// What can tell of an end.
+// The kinds of evidence.
 const (
 	ByTombstone Evidence = "tombstone" // the process has died and is not reaped
 	ByReaping   Evidence = "reaping"

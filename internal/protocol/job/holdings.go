@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// A Holding is a seat whose process is gone, and which processes may still refer to it.
+// A Holding is a seat whose process has ended, and the processes that may still refer to it.
 type Holding struct {
 	Seat int   `json:"seat"`
 	By   []int `json:"by,omitempty"` // seats, ascending
 }
 
-// Vacant returns the seats to which nobody refers any more.
+// Vacant returns the seats to which no process refers any more.
 func Vacant(holdings []Holding) (seats []int) {
 	for _, h := range holdings {
 		if len(h.By) == 0 {
@@ -32,11 +32,11 @@ func HeldBy(holdings []Holding, proc int) (seats []int) {
 	return seats
 }
 
-// heldMax is how many seats DescribeHeld names.
+// heldMax is the number of seats that DescribeHeld names.
 const heldMax = 8
 
-// DescribeHeld says for people which seats of the gone are not vacant, and whose processes hold
-// them.
+// DescribeHeld lists, as text, the seats of ended processes that are not vacant, and the processes
+// that hold them.
 func DescribeHeld(holdings []Holding) string {
 	var held []string
 	for _, h := range holdings {

@@ -5,38 +5,39 @@ import (
 	"fmt"
 )
 
-// Config is what the rules go by.
+// Config is the configuration of the rules.
 type Config struct {
 	Ranks   int  // with which the job begins: processes 0 to Ranks-1
-	Procs   int  // there are seats for so many at a time, with those that ranks start
+	Procs   int  // number of seats: the limit of processes at a time, including those that ranks start
 	Ring    bool // deaths are found by heartbeats between ranks, not by tombstones
 	Fence   bool // a process that shows no life is declared dead and may run on
 	Survive Survive
 	Nodes   []int // by seat: its node; nil: there is one
-	Spares  int   // so many processes wait for a rank to replace
-	// Limited: at most Respawn processes are started to replace others, or the spares that did.
+	Spares  int   // number of processes that wait for a rank to replace
+	// Limited: at most Respawn processes are started to replace others, or in place of spares that
+	// were used.
 	Limited bool
 	Respawn int
 }
 
-// seatBits are the bits of a process's number that are its seat; the others are its generation:
-// how many processes had the seat before. A number is never used twice.
+// seatBits are the bits of a process's number that are its seat. The others are its generation: the
+// number of processes that had the seat before. A number is never used twice.
 const seatBits = 16
 
-// A Process is what is known of one.
+// A Process is the record of one process.
 type Process struct {
 	Seat       int
 	Generation int
-	Present    bool // it was started; else it is still to be
-	Joined     bool // it is in Init, or was
+	Present    bool // was started; otherwise still to be started
+	Joined     bool // is in Init, or was
 	Declared   bool // its end was found
-	Left       bool // it was through Finalize then
+	Left       bool // was through Finalize then
 	Reaped     bool
-	Heard      bool // reaped, and all that it has said is known
-	Fenced     bool // it has learned that it was declared dead
-	Silenced   bool // it showed no life, and was killed or declared dead for it
+	Heard      bool // reaped, and all of its messages were read
+	Fenced     bool // has learned that it was declared dead
+	Silenced   bool // showed no life, and was killed or declared dead for that
 	Dropped    bool // a Spawn that failed had started it, or it was a spare
-	Spare      bool // it waits for a rank to replace, or has ended without one
+	Spare      bool // waits for a rank to replace, or has ended without one
 	Aborted    int  // the code of its Abort of some processes; 0: none
 	Inits      int  // calls of Init, if Finalize was called and less often; else 0
 	Finalizes  int  // calls of Finalize then
@@ -45,7 +46,7 @@ type Process struct {
 	Status     Status
 	By         Evidence
 	FoundNs    int64
-	KilledNs   int64  // when a planned kill came, 0: none
+	KilledNs   int64  // time of a planned kill, 0: none
 	Planned    string // in the words of the plan
 }
 
@@ -54,8 +55,8 @@ type Process struct {
 type Rules struct {
 	cfg     Config
 	procs   []Process // by seat
-	past    tally     // of processes whose seat is another's now
-	batches []*batch  // that are not kept yet
+	past    tally     // of processes whose seat another process has now
+	batches []*batch  // that have not been forgotten
 	spares  spares
 	joined  int  // of the first ranks
 	begun   int  // processes that became ranks
@@ -63,7 +64,7 @@ type Rules struct {
 	code    int  // exit code if it was
 	why     string
 
-	unjoined string // why a process could not join, first
+	unjoined string // the first reason why a process could not join
 
 	out []Action
 }
@@ -77,7 +78,7 @@ func New(cfg Config) *Rules {
 	return r
 }
 
-// Step applies an event and returns what is to be done. The slice is valid until the next Step.
+// Step applies an event and returns the actions to take. The slice is valid until the next Step.
 func (r *Rules) Step(ev Event) []Action {
 	r.out = r.out[:0]
 	switch ev := ev.(type) {
@@ -143,20 +144,19 @@ func (r *Rules) stepProcess(ev Event) {
 
 func (r *Rules) do(a Action) { r.out = append(r.out, a) }
 
-// Number is that of the process in the job.
+// Number is the number of the process in the job.
 func (p Process) Number() int { return NumberOf(p.Seat, p.Generation) }
 
-// NumberOf returns the number of the process of a seat that had so many before, and SeatOf the seat
-// of a process.
+// NumberOf returns the number of the process in a seat that generation processes had before.
 func NumberOf(seat, generation int) int { return generation<<seatBits | seat }
 
-// SeatOf goes with NumberOf.
+// SeatOf returns the seat of a process.
 func SeatOf(number int) int { return number & (1<<seatBits - 1) }
 
-// GenerationOf returns how many processes had the seat of a process before.
+// GenerationOf returns the number of processes that had the seat of a process before.
 func GenerationOf(number int) int { return number >> seatBits }
 
-// proc returns what is known of the process with a number, or nil: nobody wanted it, or another
+// proc returns the record of the process with a number, or nil: it was never requested, or another
 // process has its seat by now. So a late event about an earlier process changes nothing.
 func (r *Rules) proc(number int) *Process {
 	seat := SeatOf(number)
@@ -166,7 +166,7 @@ func (r *Rules) proc(number int) *Process {
 	return &r.procs[seat]
 }
 
-// Process returns what is known of the process with a number; false: it was never wanted, or
+// Process returns the record of the process with a number. False: it was never requested, or
 // another process has its seat by now.
 func (r *Rules) Process(number int) (Process, bool) {
 	if p := r.proc(number); p != nil {
@@ -183,7 +183,7 @@ func (r *Rules) Occupant(seat int) (Process, bool) {
 	return r.procs[seat], true
 }
 
-// Processes returns what is known of all that were started and have a seat, by seat, but for
+// Processes returns the records of all processes that were started and have a seat, by seat, except
 // spares.
 func (r *Rules) Processes() (all []Process) {
 	for _, p := range r.procs {
@@ -264,8 +264,8 @@ func (r *Rules) join(ev Joined) {
 	r.countInInit(p.Seat)
 }
 
-// find notes an end that others are to know. With the ring detector a death is declared once a
-// process has found it silent, so that the ring is what finds deaths.
+// find notes an end that the others have to learn. With the ring detector a death is declared only
+// after a process has found it silent, so that the ring detects the deaths.
 func (r *Rules) find(ev Found) {
 	p := r.proc(ev.Proc)
 	if p == nil || p.Declared {
@@ -276,7 +276,7 @@ func (r *Rules) find(ev Found) {
 	if !r.cfg.Ring || p.Left || p.Silenced && !r.cfg.Fence {
 		r.do(Declare{p.Number(), p.Left})
 	}
-	if ev.By == BySilence { // nobody waits for it: what it may still say counts no more
+	if ev.By == BySilence { // the rules do not wait for it: its later messages do not count
 		r.lose(p)
 	}
 	r.settleAll()
@@ -304,14 +304,14 @@ func (r *Rules) reap(ev Reaped) {
 	r.endFenced()
 }
 
-// hear judges the end of a process, now that all that it has said is known: that it keeps a
-// batch, or at which point it would end itself.
+// hear judges the end of a process, after all of its messages were read: it may have reported that
+// it keeps a batch, or the point at which it would end itself.
 //
 //	rank: keep, Finalize, exits      launcher: its tombstone, reaped
 //	                                           reads "keep"
 //
-// Judged before the last step, a batch that all members have kept would have nobody left to
-// keep it.
+// If the end were judged before the last step, a batch that all members have kept would have no
+// process left to keep it.
 func (r *Rules) hear(ev Heard) {
 	p := r.proc(ev.Proc)
 	if p == nil || p.Heard {
@@ -361,14 +361,14 @@ func (r *Rules) abort(ev Aborted) {
 	}
 }
 
-// kill ends a process that runs.
+// kill ends a running process.
 func (r *Rules) kill(p *Process) {
 	if p != nil && p.Present && !p.Reaped {
 		r.do(Kill{p.Number()})
 	}
 }
 
-// end notes how the job will have ended, if nothing has ended it before.
+// end notes the code and the reason of the job's end, if nothing has ended it before.
 func (r *Rules) end(code int, why string) {
 	if !r.ending {
 		r.ending, r.code, r.why = true, code, why

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A fakeJob is the launcher, the daemons and the processes of a job, without any of them: it turns
-// the actions of the rules into later events, in an order by chance.
+// A fakeJob replaces the launcher, the daemons and the processes of a job: it turns the actions of
+// the rules into later events, in random order.
 type fakeJob struct {
 	t     *testing.T
 	rng   *rand.Rand
@@ -38,7 +38,7 @@ type fakeProc struct {
 // A fakeAsk is a request for processes, and its end.
 type fakeAsk struct {
 	ev       Wanted
-	asked    bool // else it is made again later
+	asked    bool // otherwise it is made again later
 	answered bool
 	answer   Answer
 	keeps    bool         // the members agree on that
@@ -52,7 +52,7 @@ const (
 	fakeSeats = 12
 )
 
-// fakeNodes are the nodes of seats: the last one comes late.
+// fakeNodes are the nodes of seats; the last node joins late.
 var fakeNodes = []int{0, 0, 1, 1, 0, 0, 0, 1, 1, 1, 2, 2}
 
 func newFakeJob(t *testing.T, seed uint64) *fakeJob {
@@ -67,7 +67,7 @@ func newFakeJob(t *testing.T, seed uint64) *fakeJob {
 	return f
 }
 
-// step has the rules take an event, and does what follows.
+// step passes an event to the rules, and does the actions.
 func (f *fakeJob) step(ev Event) {
 	f.log = append(f.log, fmt.Sprintf("%T%+v", ev, ev))
 	for _, a := range slices.Clone(f.rules.Step(ev)) {
@@ -149,7 +149,7 @@ func (f *fakeJob) start(a Start, ev Event) {
 	f.starts = append(f.starts, batch)
 }
 
-// run starts the next process of a batch, in vain if its node is lost, or by chance.
+// run starts the next process of a batch. The start fails if the node is lost, or by chance.
 func (f *fakeJob) run() {
 	if len(f.starts) == 0 {
 		return
@@ -158,7 +158,7 @@ func (f *fakeJob) run() {
 	number := f.starts[i][0]
 	node := fakeNodes[SeatOf(number)]
 	if f.starts[i] = f.starts[i][1:]; number >= fakeRanks && (f.lost[node] || f.rng.IntN(8) == 0) {
-		f.starts[i] = nil // those after it are not tried
+		f.starts[i] = nil // the later ones are not tried
 		f.step(NotStarted{Proc: number, NodeLost: f.lost[node], Why: "chance"})
 	} else {
 		f.procs[number] = &fakeProc{number: number}
@@ -213,7 +213,7 @@ func (f *fakeJob) report() bool {
 	return true
 }
 
-// ask has a member ask for processes, together with others.
+// ask makes a member request processes, together with others.
 func (f *fakeJob) ask() {
 	root := f.some(f.isMember)
 	if root == nil || slices.ContainsFunc(f.asks, func(a *fakeAsk) bool { return a.ev.Root == root.number && !f.isOver(a) }) {
@@ -243,7 +243,8 @@ func (f *fakeJob) request(last bool) bool {
 	return false
 }
 
-// rooms returns the seats of the gone to which nobody refers any more, and those without a node.
+// rooms returns the seats of ended processes to which no process refers any more, and those without
+// a node.
 func (f *fakeJob) rooms() (vacant, barred []int) {
 	for seat := range fakeSeats {
 		if node := fakeNodes[seat]; f.lost[node] || node == 2 && !f.late {
@@ -257,7 +258,7 @@ func (f *fakeJob) rooms() (vacant, barred []int) {
 	return vacant, barred
 }
 
-// speak has one of the members report the result of their agreement; false: all have.
+// speak makes one of the members report the result of their agreement; false: all have reported.
 func (f *fakeJob) speak() bool {
 	for _, a := range f.asks {
 		root := f.procs[a.ev.Root]
@@ -277,7 +278,7 @@ func (f *fakeJob) speak() bool {
 			switch {
 			case knows && a.answer.Why == "" && a.keeps:
 				f.step(Kept{First: a.answer.First, By: number})
-			case number != a.ev.Root: // it does not know the numbers
+			case number != a.ev.Root: // this member does not know the numbers
 				a.keeps = a.keeps && knows
 				f.step(Unwanted{Root: a.ev.Root, By: number})
 			case a.answer.Why == "":
@@ -289,8 +290,8 @@ func (f *fakeJob) speak() bool {
 	return false
 }
 
-// shrink has one of the members leave a dead root out. It reports again that it keeps nothing of
-// that root: its first report had no effect if the root lived.
+// shrink makes one of the members leave a dead root out. The member reports again that it keeps
+// nothing of that root: its first report had no effect if the root lived.
 func (f *fakeJob) shrink() bool {
 	for _, a := range f.asks {
 		for _, number := range a.ev.Parents {
@@ -304,13 +305,12 @@ func (f *fakeJob) shrink() bool {
 	return false
 }
 
-// isOver reports whether nobody waits for a request any more.
+// isOver reports whether no process waits for a request any more.
 func (f *fakeJob) isOver(a *fakeAsk) bool {
 	return f.procs[a.ev.Root].dead || a.answered && (a.answer.N == 0 || a.spoke[a.ev.Root])
 }
 
-// loseNode has all processes of a node lost, as in a partition: they are dead without an exact
-// report.
+// loseNode loses all processes of a node, as in a partition: they are dead without an exact report.
 func (f *fakeJob) loseNode() {
 	node := 1 + f.rng.IntN(2)
 	if f.lost[node] || node == 2 && !f.late {
@@ -335,7 +335,7 @@ func (f *fakeJob) spare() bool {
 	return true
 }
 
-// happen does one thing by chance.
+// happen makes one random event happen.
 func (f *fakeJob) happen() {
 	switch k := f.rng.IntN(40); {
 	case k < 8:
@@ -369,7 +369,7 @@ func (f *fakeJob) happen() {
 	}
 }
 
-// settle lets all happen that has to, without further deaths.
+// settle completes all pending events, without further deaths.
 func (f *fakeJob) settle() {
 	for busy := true; busy; {
 		busy = f.report() || f.spare() || f.request(true) || len(f.starts) > 0
@@ -382,9 +382,9 @@ func (f *fakeJob) settle() {
 	}
 }
 
-// TestRandomJobs: with deaths, lost nodes and a late node at any moment a death is declared once,
-// each request has one answer, no seat has two processes, and of the processes that one request has
-// started all are kept or all are ended: none waits for ever.
+// TestRandomJobs: deaths, lost nodes and a late node happen at any moment. A death is declared
+// once, each request has one answer, and no seat has two processes. Either all processes of one
+// request are kept or all are ended: none waits for ever.
 func TestRandomJobs(t *testing.T) {
 	for seed := range uint64(3000) {
 		f := newFakeJob(t, seed)

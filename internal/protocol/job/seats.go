@@ -2,7 +2,7 @@ package job
 
 import "slices"
 
-// A room is the seats of the job, for one request: which of them it can have, now or soon.
+// A room is the seats of the job, for one request: those that the request can have, now or soon.
 type room struct {
 	*Rules
 	ev Wanted
@@ -10,9 +10,9 @@ type room struct {
 
 func (r *Rules) roomFor(ev Wanted) room { return room{r, ev} }
 
-// findSeats returns the first of ev.N seats in a row that nobody has. Where seats are on several
-// nodes, those with which the fullest node has the fewest processes; of equals the first ones,
-// which others had.
+// findSeats returns the first of ev.N free seats in a row. If seats are on several nodes, it
+// chooses those for which the fullest node has the fewest processes; of equals the first ones,
+// which other processes had.
 func (r room) findSeats() (first int, ok bool) {
 	ev := r.ev
 	load := r.loads()
@@ -51,8 +51,8 @@ func (r room) isFree(seat int) bool {
 	return seat >= len(r.procs) || r.isUnused(seat) || slices.Contains(ev.Vacant, seat) && r.isVacant(seat)
 }
 
-// loads returns how many processes each node has that live, or are to be started; nothing where
-// there is one node.
+// loads returns the number of processes of each node that live, or are to be started; nil if there
+// is one node.
 func (r *Rules) loads() (load []int) {
 	if r.cfg.Nodes == nil {
 		return nil
@@ -73,7 +73,7 @@ func addTo(load []int, node int) []int {
 	return load
 }
 
-// fullest returns how many processes the fullest of the nodes of n seats would have.
+// fullest returns the number of processes that the fullest of the nodes of n seats would have.
 func (r *Rules) fullest(load []int, first, n int) (most int) {
 	load = slices.Clone(load)
 	for seat := first; seat < first+n; seat++ {
@@ -85,30 +85,30 @@ func (r *Rules) fullest(load []int, first, n int) (most int) {
 	return most
 }
 
-// isUnused says whether the process for which a seat was taken was never started, and will not
-// be. One of the first ranks will be, though another may ask for processes before:
+// isUnused reports whether the process for which a seat was taken was never started, and will not
+// be. One of the first ranks will be started, although another may request processes before:
 //
 //	launcher: starts rank 0 ...            starts rank 2
 //	rank 0:                  spawn of two
 //
-// Rank 2's seat, given away in between, would have two processes.
+// If rank 2's seat were given to another process in between, it would have two processes.
 func (r *Rules) isUnused(seat int) bool {
 	p := &r.procs[seat]
 	first := seat < r.cfg.Ranks && p.Generation == 0
 	return !p.Present && !first && !p.Spare && r.batchOf(seat) == nil
 }
 
-// isVacant says whether the process of a seat is over for these rules, too.
+// isVacant reports whether the process of a seat is over for these rules, too.
 func (r *Rules) isVacant(seat int) bool {
 	p := &r.procs[seat]
-	speaks := func(b *batch) bool { // others may still say of it that it cannot keep a batch
+	speaks := func(b *batch) bool { // other processes may still report that it cannot keep a batch
 		return b.has(seat) || b.root == p.Number() || slices.Contains(b.parents, p.Number())
 	}
 	return p.Present && p.Declared && p.Heard && !slices.ContainsFunc(r.batches, speaks)
 }
 
-// mayBeVacant says whether there are as many seats as the request wants that are free, or may be
-// soon. That of a dead process to which the root refers is neither: the root waits for the answer.
+// mayBeVacant reports whether the requested number of seats is free, or may be soon. The seat of a
+// dead process to which the root refers is neither: the root waits for the answer.
 func (r room) mayBeVacant() bool {
 	ev := r.ev
 	free := 0
@@ -120,8 +120,8 @@ func (r room) mayBeVacant() bool {
 	return ev.N <= free
 }
 
-// mayLeave reports whether there would be as many seats as a Spawn wants if all processes ended
-// that do not take part in the Spawn. They may be about to end, which nobody knows yet:
+// mayLeave reports whether a Spawn would have the seats that it needs if all processes ended that
+// do not take part in it. They may be about to end, although this is not known yet:
 //
 //	0           starts four processes, meets them at a barrier, frees the intercommunicator
 //	1, 2, 3, 4  are in Finalize
@@ -140,8 +140,8 @@ func (r room) mayLeave() bool {
 	return !ev.Replace && ev.N <= free
 }
 
-// maybeLetGo says whether a seat is that of a process which is gone, and of which all others may
-// let go.
+// maybeLetGo reports whether the process of a seat has ended, so that all others may release the
+// seat.
 func (r *Rules) maybeLetGo(seat int) bool {
 	if seat >= len(r.procs) {
 		return false

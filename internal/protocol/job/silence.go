@@ -2,9 +2,9 @@ package job
 
 import "slices"
 
-// endSilent ends a process that the ring has found silent. If it has ended it is only now let
-// known, so that the ring is what finds deaths. With Fence the members have declared it themselves:
-// it may run on until it learns so, or until endFenced.
+// endSilent ends a process that the ring has found silent. If the process has ended before, its
+// death is declared only now, so that the ring detects the deaths. With Fence the members have
+// declared it themselves: it may run until it learns so, or until endFenced.
 func (r *Rules) endSilent(ev Silent) {
 	p := r.proc(ev.Proc)
 	if p == nil || !p.Present || p.Silenced || p.Left || r.cfg.Fence && p.Declared {
@@ -24,8 +24,8 @@ func (r *Rules) endSilent(ev Silent) {
 	}
 }
 
-// endLifeless ends a process that shows no life: it is killed, reaped, and declared like any
-// other death, so nobody lives on who was declared dead. With Fence it is only declared.
+// endLifeless ends a process that shows no life. The process is killed, reaped, and declared like
+// any other death, so that no process survives its own declaration. With Fence it is only declared.
 func (r *Rules) endLifeless(ev NoLife) {
 	p := r.proc(ev.Proc)
 	if p == nil || !p.Present || p.Reaped || p.Declared || p.Silenced {
@@ -41,8 +41,9 @@ func (r *Rules) endLifeless(ev NoLife) {
 	r.do(Kill{p.Number()})
 }
 
-// endFenced ends those that were declared dead and never went on, once nobody else is left. One
-// that has gone on ends itself, and says so: the last one to finish may just have continued it.
+// endFenced ends the processes that were declared dead and never continued, once no other process
+// is left. A process that has continued ends itself, and reports that: the last one to finish may
+// just have continued it.
 func (r *Rules) endFenced() {
 	waitedFor := func(p Process) bool { return p.Present && !p.Reaped && !p.Silenced }
 	starting := func(b *batch) bool {

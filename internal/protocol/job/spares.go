@@ -2,8 +2,9 @@ package job
 
 import "slices"
 
-// spares are processes that wait in Init for a rank to replace: with them a repair starts nothing.
-// They were told nothing, so nobody refers to them, and their deaths are no losses.
+// spares are processes that wait in Init for a rank to replace: with them a repair starts no
+// process. Spares have received no data about others, so no process refers to them, and their
+// deaths are no losses.
 //
 //	Refill ──▶ SpareRoom ──▶ Start, Forked, Joined ──▶ waits ──▶ Wanted{Replace}: a batch, answered at once
 //	                                                     ▲          │
@@ -16,12 +17,12 @@ type spares struct {
 	started int   // processes for ranks and for spares to come, beyond the first spares: see Config.Respawn
 }
 
-// wastedMax is how many spares may end, one after the other, before no more are started: their
-// program does not come through Init, or somebody kills them.
+// wastedMax is the number of spares that may end, one after the other, before no more are started:
+// their program does not come through Init, or an outsider kills them.
 const wastedMax = 10
 
-// refill asks for room for as many spares as are missing, once the job has begun. later: a repair
-// has just taken what is missing.
+// refill requests room for the missing spares, once the job has begun. later: a repair has just
+// taken the missing ones.
 func (r *Rules) refill(later bool) {
 	s := &r.spares
 	if r.cfg.Spares == 0 || r.joined < r.cfg.Ranks || r.ending || s.wasted >= wastedMax || r.isOver() {
@@ -33,12 +34,12 @@ func (r *Rules) refill(later bool) {
 	}
 }
 
-// mayStart says whether so many more processes may be started.
+// mayStart reports whether n more processes may be started.
 func (r *Rules) mayStart(n int) bool {
 	return !r.cfg.Limited || r.spares.started+n <= r.cfg.Respawn+r.cfg.Spares
 }
 
-// addSpare has a spare started, if there is room.
+// addSpare starts a spare, if there is room.
 func (r *Rules) addSpare(ev SpareRoom) {
 	r.spares.asked--
 	first, ok := r.roomFor(Wanted{N: 1, Vacant: ev.Vacant, Barred: ev.Barred}).findSeats()
@@ -53,7 +54,7 @@ func (r *Rules) addSpare(ev SpareRoom) {
 	r.do(start)
 }
 
-// forkSpare notes that a spare runs. Where the job is over already it is ended.
+// forkSpare notes that a spare runs. If the job is over already the spare is ended.
 func (r *Rules) forkSpare(p *Process) {
 	if r.isOver() {
 		r.dismiss(p)
@@ -79,8 +80,8 @@ func (r *Rules) awaitTurn(seat int) {
 	r.do(Waits{r.procs[seat].Number()})
 }
 
-// takeSpares gives a batch so many spares with consecutive seats: those on the nodes that have the
-// fewest processes.
+// takeSpares gives a batch spares in consecutive seats: those on the nodes that have the fewest
+// processes.
 func (r *Rules) takeSpares(ev Wanted) bool {
 	s := &r.spares
 	best, least := -1, 0
@@ -111,7 +112,7 @@ func (r *Rules) takeSpares(ev Wanted) bool {
 	return true
 }
 
-// waits says whether n seats from first on are those of waiting spares.
+// waits reports whether n seats from first on are those of waiting spares.
 func (r *Rules) waits(first, n int) bool {
 	for seat := first; seat < first+n; seat++ {
 		if !slices.Contains(r.spares.waiting, seat) || r.procs[seat].Declared {
@@ -121,7 +122,7 @@ func (r *Rules) waits(first, n int) bool {
 	return true
 }
 
-// giveBack has the spares of a batch that nobody keeps wait again.
+// giveBack returns the spares of a batch that no process keeps to the waiting ones.
 func (r *Rules) giveBack(b *batch) {
 	for seat := b.first; seat < b.first+b.count; seat++ {
 		if p := &r.procs[seat]; !p.Declared && !p.Reaped {
@@ -139,8 +140,8 @@ func (r *Rules) loseSpare(p *Process) {
 	r.spares.wasted++
 }
 
-// isOver says whether all that is left is spares: the first ranks have ended, and whoever was
-// started since.
+// isOver reports whether only spares are left: the first ranks and all processes started since have
+// ended.
 func (r *Rules) isOver() bool {
 	for i := range r.procs {
 		p := &r.procs[i]
@@ -152,7 +153,7 @@ func (r *Rules) isOver() bool {
 	return !slices.ContainsFunc(r.batches, func(b *batch) bool { return b.spares })
 }
 
-// dismissIfOver ends the spares when nobody is left who could want them.
+// dismissIfOver ends the spares when no process is left that could need them.
 func (r *Rules) dismissIfOver() {
 	if r.cfg.Spares == 0 || !r.isOver() {
 		return

@@ -9,37 +9,36 @@ import (
 const (
 	CodeFailed   = 1   // a rank failed without a code of its own
 	CodeUnjoined = 3   // a process has called Init and could not join
-	CodeTooMany  = 4   // nobody survived
+	CodeTooMany  = 4   // no process survived
 	CodeSignal   = 128 // plus the signal
 )
 
-// Survive says which failures of ranks others may survive, so that the job is a success.
+// Survive selects the failures of ranks that others may survive, so that the job is a success.
 type Survive string
 
 const (
-	// SurviveKilled is the default: a rank that something ended without its doing is
-	// survived: by a signal, or because it was declared dead. One that says itself that it
-	// has failed is not: by an exit code, an error or a panic of its body, an exit without
-	// Finalize, Abort.
+	// SurviveKilled is the default: a rank may be ended by an outside cause, which is a signal or a
+	// declaration of its death. A rank that reports its own failure makes the job fail: by an exit
+	// code, an error or a panic of its body, an exit without Finalize, Abort.
 	SurviveKilled Survive = "killed"
-	// SurviveAny has the job succeed if any rank finishes.
+	// SurviveAny makes the job a success if any rank finishes.
 	SurviveAny Survive = "any"
 	// SurviveNone ends the job with the first loss.
 	SurviveNone Survive = "none"
 )
 
-// A Status is how a process ended: with an exit code, or by a signal.
+// A Status is the end of a process: an exit code, or a signal.
 type Status struct {
 	Code   int
 	Signal int    // 0: none
 	Name   string // of the signal
 
-	Unknown bool // nobody can tell: it was not started by us
+	Unknown bool // not known: the process was not started by us
 }
 
 const sigkill = 9
 
-// String says how a process has ended.
+// String describes the end of a process.
 func (s Status) String() string {
 	switch {
 	case s.Unknown:
@@ -54,7 +53,7 @@ func (s Status) String() string {
 	return fmt.Sprintf("exit code %d", s.Code)
 }
 
-// ExitCode is what a shell would show.
+// ExitCode is the code that a shell would show.
 func (s Status) ExitCode() int {
 	if s.Unknown {
 		return CodeFailed
@@ -65,7 +64,7 @@ func (s Status) ExitCode() int {
 	return s.Code
 }
 
-// Fate says how a process has ended.
+// Fate describes the end of a process.
 func (p Process) Fate() string {
 	if p.Fenced {
 		return "fenced: it was declared dead and stopped itself"
@@ -116,7 +115,7 @@ func (p Process) said(strangers bool) (int, string) {
 	return 0, ""
 }
 
-// lost says whether a process's end is a loss to the others: a failure, in the words of C8.
+// lost reports whether a process's end is a loss to the others: a failure, in the words of C8.
 func (p Process) lost(strangers bool) bool {
 	code, _ := p.said(strangers)
 	return !p.Dropped && (code != 0 || !p.Left && !(strangers && p.Status.ExitCode() == 0))
@@ -130,13 +129,13 @@ func codeOfLoss(p Process, strangers bool) int {
 	return p.Status.ExitCode()
 }
 
-// A Verdict is how a job ended.
+// A Verdict is the result of a job.
 type Verdict struct {
 	Code int
 	Text string
 }
 
-// Verdict is how the job ended, once all its processes have.
+// Verdict returns the result of the job, once all its processes have ended.
 func (r *Rules) Verdict() Verdict {
 	if r.ending {
 		return Verdict{r.code, fmt.Sprintf("the job was stopped (code %d): %s", r.code, r.why)}
@@ -149,14 +148,14 @@ func (r *Rules) Verdict() Verdict {
 	return judge(ends, r.past, r.cfg.Survive)
 }
 
-// A tally counts how processes have ended whose seats others have now.
+// A tally counts the ends of processes whose seats other processes have now.
 type tally struct {
 	count, finished int
-	said, saidFine  *Process // the first that said that it failed; of those that have finished
+	said, saidFine  *Process // the first that reported a failure; the first such that has finished
 }
 
-// add takes in the end of a process. A seat is used again only in a job whose ranks came
-// through Init.
+// add counts the end of a process. A seat is used again only in a job whose ranks came through
+// Init.
 func (t *tally) add(p Process) {
 	t.count++
 	if p.Left {
@@ -171,7 +170,7 @@ func (t *tally) add(p Process) {
 	}
 }
 
-// earlier returns the one whose end was found first.
+// earlier returns the process whose end was found first.
 func earlier(a, b *Process) *Process {
 	if a == nil || b != nil && b.FoundNs < a.FoundNs {
 		return b
@@ -179,8 +178,8 @@ func earlier(a, b *Process) *Process {
 	return a
 }
 
-// judge finds how a job ended that nobody stopped: from how its processes ended, and what may
-// be survived.
+// judge returns the result of a job that was not stopped, from the ends of its processes and the
+// failures that may be survived.
 func judge(ends []Process, all tally, survive Survive) Verdict {
 	strangers := all.count == 0
 	for _, p := range ends {
@@ -207,7 +206,7 @@ func judge(ends []Process, all tally, survive Survive) Verdict {
 	return Verdict{0, text}
 }
 
-// judgeStrangers is judge for programs that know nothing of goulfm.
+// judgeStrangers is judge for programs that do not use goulfm.
 func judgeStrangers(ends []Process) Verdict {
 	failed := 0
 	for _, p := range ends {
@@ -218,8 +217,8 @@ func judgeStrangers(ends []Process) Verdict {
 	return Verdict{codeOfStrangers(ends), fmt.Sprintf("%d of %d processes failed; none came through Init: is it a goulfm program of this build?", failed, len(ends))}
 }
 
-// codeOfStrangers is the exit code of programs that know nothing of goulfm: that of the
-// first of them that has one.
+// codeOfStrangers is the exit code of programs that do not use goulfm: that of the first of them
+// that has one.
 func codeOfStrangers(ends []Process) int {
 	for _, p := range ends {
 		if code := p.Status.ExitCode(); code != 0 && !p.Dropped {

@@ -10,8 +10,8 @@ func exits(code int) Status { return Status{Code: code} }
 
 var killed = Status{Signal: sigkill}
 
-// TestVerdict: the code of a job, and the words with which it ends, from how its ranks
-// ended. Times are those at which the ends were found.
+// TestVerdict: the code of a job, and the words with which it ends, from the ends of its ranks.
+// Times are those at which the ends were found.
 func TestVerdict(t *testing.T) {
 	fine := Process{Joined: true, Left: true}
 	said := func(number int, status Status, foundNs int64) Process {

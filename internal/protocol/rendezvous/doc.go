@@ -17,8 +17,8 @@
 //
 // Three more kinds of frames end a message early. Withdraw, from the sender, requests an
 // announcement back; Withdrawn answers that no receive had matched it, a Grant that one had.
-// Refuse, from the receiver, means that the communicator is gone. Gone, from the sender, means that
-// the send which a Grant named is over, or ends before its last chunk.
+// Refuse, from the receiver, means that the communicator is freed or revoked. Gone, from the
+// sender, means that the send which a Grant named is over, or ends before its last chunk.
 //
 // # The two lanes
 //

@@ -39,7 +39,7 @@ type Withdrawn struct {
 	Send uint64 // handle of the send
 }
 
-// Refuse reports that a message was announced to a communicator that is gone.
+// Refuse reports that a message was announced to a freed or revoked communicator.
 type Refuse struct {
 	Send uint64 // handle of the send
 	Why  uint64 // for the owners

@@ -15,7 +15,7 @@ type Host interface {
 	AskedBack(from int, w Withdraw)
 	// Withdrawn ends a send whose message its own process has requested back.
 	Withdrawn(from int, w Withdrawn)
-	// Refused ends a send whose communicator is gone at the receiver.
+	// Refused ends a send whose communicator is freed or revoked at the receiver.
 	Refused(from int, r Refuse)
 	// Gone ends a receive whose sender has ended the send.
 	Gone(from int, g Gone)

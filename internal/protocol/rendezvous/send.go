@@ -84,7 +84,7 @@ func (s *Send) Pulled() {
 }
 
 // Grant accepts a grant of a process for a payload of size bytes. If Grant returns true the owner
-// sends the chunks, otherwise Gone.
+// sends the chunks, otherwise a Gone.
 func (s *Send) Grant(from int, g Grant, size int) bool {
 	if !s.Waits() && s.stage != pulled || from != s.to || g.Limit > uint64(size) {
 		return false
@@ -109,7 +109,8 @@ func (s *Send) Pushed(n int) {
 // Withdrawn reports whether the answer of a process that no receive has matched ends the send.
 func (s *Send) Withdrawn(from int) bool { return s.stage == asked && from == s.to }
 
-// Refused reports whether the answer of a process that its communicator is gone ends the send.
+// Refused reports whether the answer of a process that its communicator is freed or revoked ends
+// the send.
 func (s *Send) Refused(from int) bool { return s.Waits() && from == s.to }
 
 // End returns the buffer to the program, for any reason. tell means that the receiver waits for

@@ -426,7 +426,7 @@ func (w *world) stuck() (found []string) {
 
 func (s *Send) wasAsked() bool { return s.stage == asked }
 
-// has says whether a message waits among the unexpected ones.
+// has reports whether a message waits among the unexpected ones.
 func (p *proc) has(from int, send uint64) bool {
 	return p.match.Announced(from, send) != nil
 }
