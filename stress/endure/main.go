@@ -1,7 +1,6 @@
-// Endure does the same again and again, under deaths (only soak without), and checks every
-// result. Each command is a folder, whose comment says what it does and what it checks. The
-// exit code is 0 only if all was right; what was wrong is printed with the flags that run it
-// again.
+// Endure repeats the same work, under deaths (only soak without), and checks every result. Each
+// command is a folder, whose comment describes its work and its checks. The exit code is 0 only if
+// all results were right; a wrong result is printed with the flags that repeat its run.
 //
 //	go run ./stress/endure                        # the list
 //	go run ./stress/endure kill -h                # the flags of one

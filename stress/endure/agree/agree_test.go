@@ -58,7 +58,7 @@ func TestUnderKills(t *testing.T) {
 	}
 }
 
-// The checks must see what they are there for.
+// The checks must detect each kind of violation.
 func TestChecksSeeViolations(t *testing.T) {
 	flags := []uint64{0xfff0, 0xff0f, 0xf0ff, 0x7fff}
 	flagOf := func(r int) uint64 { return flags[r] }
@@ -89,8 +89,8 @@ func TestChecksSeeViolations(t *testing.T) {
 	}
 }
 
-// Two ranks whose results differ once are found out by the agreement that comes
-// lag later, and not before.
+// If the results of two ranks differ once, the agreement that comes lag later detects the
+// difference, and no earlier one does.
 func TestHistoriesDiffer(t *testing.T) {
 	var a, b history
 	for k := range uint64(5) {

@@ -8,27 +8,26 @@ import (
 	"slices"
 )
 
-// A flag has three fields: random bits, whose AND shows who contributed, and a
-// hash of earlier results together with its complement. Where all contribute the
-// same hash, the AND keeps both; where two differ, some bit is lost in one of
-// them.
+// A flag has three fields: random bits, whose AND shows the contributors, and a hash of earlier
+// results together with its complement. If all contribute the same hash, the AND keeps both; if two
+// differ, some bit is lost in one of them.
 const (
 	randomBits = 16
 	hashBits   = 24
 	hashMask   = 1<<hashBits - 1
 )
 
-// lag is how old the results are that an agreement compares.
+// lag is the age of the results that an agreement compares.
 //
-// A rank that dies may have returned from agreement k with a result that no
-// survivor shares: agreements promise nothing about the dead. If it got as far
-// as contributing to k+1 its hash would look like a violation. But nobody returns
-// from k+1 before every live rank has contributed to it and hence has returned
-// from k. Who contributes to k+2 was alive then, and is promised the same result.
+// A rank that dies may have returned from agreement k with a result that no survivor shares:
+// agreements promise nothing about the dead. If that rank also contributed to k+1, its hash would
+// appear to be a violation. But no rank returns from k+1 before every live rank has contributed to
+// it and hence has returned from k. A contributor to k+2 was alive then, and is promised the same
+// result.
 const lag = 2
 
-// randomFlag is what a rank puts into an agreement. Each bit is set often enough
-// for some to survive the AND over n ranks.
+// randomFlag is a rank's contribution to an agreement. Each bit is set often enough for some to
+// survive the AND over n ranks.
 func randomFlag(seed uint64, agreement, rank, n int) uint64 {
 	rng := rand.New(rand.NewPCG(seed, uint64(agreement)<<32|uint64(rank)))
 	flag := rng.Uint64()
@@ -38,11 +37,10 @@ func randomFlag(seed uint64, agreement, rank, n int) uint64 {
 	return flag & (1<<randomBits - 1)
 }
 
-// checkFlag holds the random field of a result against the flags of the members.
-// Without an error every member contributed (nothing was acknowledged). With an
-// error all that survived did, and any of the others may have: the AND is that of
-// the survivors and of some of the dead. If any set of them fits, the largest
-// that could does: all whose flags have every bit of the result.
+// checkFlag compares the random field of a result with the flags of the members. Without an error
+// every member contributed (no death was acknowledged). With an error all survivors did, and any of
+// the others may have: the AND is that of the survivors and of some of the dead. If any set of them
+// fits, the largest possible one does: all whose flags have every bit of the result.
 func checkFlag(got uint64, failed bool, members, survivors []int, flagOf func(rank int) uint64) error {
 	got &= 1<<randomBits - 1
 	want := uint64(1<<randomBits - 1)
@@ -66,8 +64,8 @@ func checkFlag(got uint64, failed bool, members, survivors []int, flagOf func(ra
 	return nil
 }
 
-// A history is a hash chain over all results. The agreement of number k compares
-// the chain as it was when it ended with result k-lag.
+// A history is a hash chain over all results. The agreement of number k compares the chain as it
+// was when it ended with result k-lag.
 type history struct{ links [lag]uint64 }
 
 // add appends a result: an agreement's, or the members that a shrink left.
@@ -86,7 +84,7 @@ func (h *history) stamp() uint64 {
 	return h.old()<<randomBits | (^h.old()&hashMask)<<(randomBits+hashBits)
 }
 
-// check says whether all that contributed to a result had this history.
+// check reports an error unless all contributors to a result had this history.
 func (h *history) check(got uint64) error {
 	if got>>randomBits != h.stamp()>>randomBits {
 		return fmt.Errorf("the members do not agree about the past: %012x, here %012x", got>>randomBits, h.stamp()>>randomBits)

@@ -2,10 +2,9 @@
 //
 //	goulfm run -n 8 ./stress/endure agree -agreements 20000 -kill-every 1000
 //
-// About every K agreements one or two ranks die, by SIGKILL from a goroutine of
-// their own, at any instruction of the main one. The others shrink and go on.
-// Every result is checked at every rank, see check.go. The exit code is 0 only
-// if there was no violation.
+// About every K agreements one or two ranks die, by SIGKILL from a goroutine of their own, at any
+// instruction of the main one. The others shrink and continue. Every result is checked at every
+// rank, see check.go. The exit code is 0 only if there was no violation.
 package agree
 
 import (
@@ -27,7 +26,7 @@ import (
 type options struct {
 	agreements int
 	seed       uint64
-	killEvery  int // 0: nobody dies
+	killEvery  int // 0: no rank dies
 	leave      int // ranks that are to be left
 }
 
@@ -83,7 +82,7 @@ func newStress(w *comm.Comm, o options, out io.Writer, die func()) *stress {
 }
 
 func (s *stress) run(ctx context.Context) error {
-	// The last two results are compared by two agreements more.
+	// The last two results are compared by two more agreements.
 	for s.done < s.agreements+lag {
 		s.scheduleDeath()
 		start := time.Now()
@@ -127,7 +126,7 @@ func (s *stress) settle(ctx context.Context, got uint64, failed bool) error {
 	return nil
 }
 
-// shrink goes on without the dead.
+// shrink continues without the dead.
 func (s *stress) shrink(ctx context.Context) error {
 	old := s.c
 	c, err := old.Shrink(ctx)
@@ -137,7 +136,7 @@ func (s *stress) shrink(ctx context.Context) error {
 	s.c, s.members = c, slices.Clone(c.Group().Processes())
 	s.shrinks++
 	if s.shrinks > 1 {
-		return old.Free() // the first one is the world, which is Main's
+		return old.Free() // the first one is the world, which belongs to Main
 	}
 	return nil
 }
@@ -146,14 +145,14 @@ func (s *stress) contribution(rank int) uint64 {
 	return randomFlag(s.seed, s.done, rank, s.world) | s.history.stamp()
 }
 
-// scheduleDeath chooses who dies about now. All ranks know who it will be, none
-// knows when: some time in the next few agreements.
+// scheduleDeath chooses the next victims. All ranks know the victims, but not the time of the
+// death: it is during the next few agreements.
 func (s *stress) scheduleDeath() {
 	if s.killEvery == 0 || s.done == 0 || s.done%s.killEvery != 0 {
 		return
 	}
 	rng := rand.New(rand.NewPCG(s.seed, uint64(s.done)))
-	// Who was chosen before may still be alive, and counts as dead.
+	// A rank that was chosen before may still be alive, and counts as dead.
 	left := slices.DeleteFunc(slices.Clone(s.members), func(r int) bool { return slices.Contains(s.doomed, r) })
 	victims := min(1+rng.IntN(2), len(left)-s.leave)
 	for i, at := range rng.Perm(len(left)) {
@@ -167,8 +166,8 @@ func (s *stress) scheduleDeath() {
 	}
 }
 
-// dieWithin does not sleep: a timer would let death come only when the process
-// is idle, in the middle of a wait.
+// dieWithin does not sleep: a timer would kill the process only when it is idle, in the middle of a
+// wait.
 func (s *stress) dieWithin(d time.Duration) {
 	d = time.Duration(rand.Int64N(int64(d) + 1))
 	for start := time.Now(); time.Since(start) < d; {

@@ -1,14 +1,14 @@
-// Package day does what section 4.3 of Herault et al., Practical Scalable Consensus (SC'15, ERA)
-// did for 24 hours: agreements without a pause, while processes fail all the time. There 969,739
-// agreements and 146,213 failures were counted, of processes that were left out from then on. Here
-// the dead are replaced, so it never ends.
+// Package day repeats the 24 hours of section 4.3 of Herault et al., Practical Scalable Consensus
+// (SC'15, ERA): agreements without a pause, while processes fail all the time. The paper counted
+// 969,739 agreements and 146,213 failures, of processes that were left out from then on. Here the
+// dead are replaced, so the run has no end of its own.
 //
 //	goulfm run -q -n 8 --spares 1 ./stress/endure day
 //	goulfm run -q -n 8 --spares 1 ./stress/endure day -for 1h -every 1m
 //
-// Each flag that is agreed on is checked at each member: it is what all contribute, or what all but
-// the dead do. So is who is in each new communicator. Memory and descriptors of the launcher may
-// not grow after the first tenth of the time.
+// Each agreed flag is checked at each member: it is the contribution of all, or of all but the
+// dead. The members of each new communicator are checked as well. Memory and descriptors of the
+// launcher may not grow after the first tenth of the time.
 package day
 
 import (

@@ -10,9 +10,9 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/harness/procfs"
 )
 
-// counts are what all members have in common. Newcomers get them from the others.
+// counts are the figures that all members share. Newcomers get them from the others.
 type counts struct {
-	Begun      int64 // when, in ns of the wall clock, which they share
+	Begun      int64 // in ns of the wall clock, which all members share
 	Agreements uint64
 	Failures   uint64 // processes that were lost and replaced
 	Repairs    uint64
@@ -20,7 +20,7 @@ type counts struct {
 	Launcher   footprint // after the first tenth of the time
 }
 
-// A footprint is what the launcher has.
+// A footprint is the memory and the descriptors of the launcher.
 type footprint struct{ Resident, Descriptors int64 }
 
 func (n *counts) encode() []byte {
@@ -41,8 +41,8 @@ func look() footprint {
 	return footprint{procfs.RSS(parent), procfs.Descriptors(parent)}
 }
 
-// residentBits are those of a flag in which a footprint has its first figure. Who does not measure
-// contributes ones.
+// residentBits are the bits of the first figure of a footprint in a flag. A rank that does not
+// measure contributes ones.
 const residentBits = 40
 
 func (p footprint) flag() uint64 {
@@ -53,14 +53,14 @@ func footprintOf(flag uint64) footprint {
 	return footprint{int64(flag & (1<<residentBits - 1)), int64(flag >> residentBits)}
 }
 
-// Limits of what may grow, in KiB and descriptors: the runtime keeps pages and stacks as it likes,
-// and a process that is being started or reaped has some descriptors.
+// Limits of the growth, in KiB and descriptors: the runtime keeps pages and stacks, and a process
+// that is being started or reaped has some descriptors.
 const (
 	residentMay    = 16 << 10
 	descriptorsMay = 64
 )
 
-// growth says what has grown too much, or nothing.
+// growth describes a growth above the limits; empty: none.
 func (first footprint) growth(last footprint) string {
 	switch {
 	case last.Resident > first.Resident+residentMay:
@@ -77,7 +77,7 @@ const (
 	paperFailures   = 146213 / 86400.0
 )
 
-// line tells how far it is.
+// line describes the progress.
 func (n *counts) line(now footprint) string {
 	s := n.lasted().Seconds()
 	return fmt.Sprintf("%8.0f s %10d agreements %9d failures %7.1f and %6.2f a second; launcher %d KiB, %d descriptors, rank 0 %d KiB",

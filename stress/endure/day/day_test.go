@@ -20,8 +20,8 @@ func TestFlags(t *testing.T) {
 	})
 }
 
-// TestDay: a second of it, with a death in every fifth agreement; or as long as this machine needs
-// for the first one.
+// TestDay runs for one second, with a death about every fifth agreement, or for as long as this
+// machine needs until the first death.
 func TestDay(t *testing.T) {
 	p, err := trial.Open("day", "", time.Minute)
 	require.NoError(t, err)
@@ -35,7 +35,7 @@ func TestDay(t *testing.T) {
 	assert.NotEmpty(t, r.Deaths())
 }
 
-// TestCheckSees: what is wrong with a flag is seen, with and without a death.
+// TestCheckSees: a wrong flag is detected, with and without a death.
 func TestCheckSees(t *testing.T) {
 	k := newWorker(nil, options{seed: 3}, io.Discard)
 	k.size = 3
@@ -59,7 +59,7 @@ func TestCheckSees(t *testing.T) {
 	}
 }
 
-// TestCounts: newcomers get what the others know.
+// TestCounts: newcomers get the counts of the others.
 func TestCounts(t *testing.T) {
 	want := counts{Begun: 1, Agreements: 2, Failures: 3, Repairs: 4, Next: 5, Launcher: footprint{6, 7}}
 	var got counts

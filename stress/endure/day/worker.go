@@ -75,8 +75,8 @@ func (k *worker) join(ctx context.Context) (*comm.Comm, error) {
 	return k.w, err
 }
 
-// measure has all know what rank 0 finds of the launcher. If rank 0 dies, the next agreement says
-// so, and they try again.
+// measure distributes rank 0's measurement of the launcher. If rank 0 dies, the next agreement
+// reports the death, and the ranks try again.
 func (k *worker) measure(ctx context.Context, c *comm.Comm) {
 	mine := ^uint64(0)
 	if c.Rank() == 0 {
@@ -87,20 +87,21 @@ func (k *worker) measure(ctx context.Context, c *comm.Comm) {
 	}
 }
 
-// flagOf is what a rank contributes to an agreement, but for what its clock says.
+// flagOf is a rank's contribution to an agreement, without the bits of its clock.
 func (k *worker) flagOf(rank int) uint64 {
 	return rand.New(rand.NewPCG(k.o.seed^uint64(rank)<<32, k.n.Agreements)).Uint64() &^ clocks
 }
 
-// apart is how many agreements there are before the next death.
+// apart is the number of agreements before the next death.
 func (k *worker) apart(failures uint64) uint64 {
 	return 1 + rand.New(rand.NewPCG(k.o.seed, failures)).Uint64N(uint64(2*k.o.apart-1))
 }
 
-// instantMax is how long after the beginning of its last agreement a victim lives at most.
+// instantMax is the longest life of a victim after the beginning of its last agreement.
 const instantMax = 300 * time.Microsecond
 
-// agree makes one agreement, and checks it. All members count alike: an agreement has one outcome.
+// agree makes one agreement, and checks it. All members count alike, because an agreement has one
+// outcome.
 func (k *worker) agree(ctx context.Context, c *comm.Comm) (flag uint64, err error) {
 	mine := k.flagOf(c.Rank())
 	if k.n.lasted() < k.o.lasts {
@@ -136,8 +137,8 @@ func (k *worker) die() {
 	trial.Die()
 }
 
-// check says what is wrong with a flag that was agreed on: it is what all contribute, or, where one
-// has died, perhaps what all others do. How late it is each member finds for itself.
+// check returns the fault of an agreed flag. The flag is the contribution of all, or, where one has
+// died, perhaps that of all others. The bits of the clock differ between members.
 func (k *worker) check(flag, mine uint64, died bool) string {
 	all := ^uint64(clocks)
 	for rank := range k.size {
@@ -184,14 +185,14 @@ func (k *worker) replace(ctx context.Context, c *comm.Comm) (*comm.Comm, error) 
 	}
 }
 
-// give frees a communicator, unless it is one that stays.
+// give frees a communicator, unless it is the one that stays or the world.
 func (k *worker) give(c, stays *comm.Comm) {
 	if c != stays && c != k.w {
 		_ = c.Free() // it may be revoked
 	}
 }
 
-// meet checks who is in a new communicator.
+// meet checks the members of a new communicator.
 func (k *worker) meet(c *comm.Comm, members, lost []int) error {
 	now := c.Group().Processes()
 	if len(now) != k.size {
@@ -205,7 +206,7 @@ func (k *worker) meet(c *comm.Comm, members, lost []int) error {
 	return nil
 }
 
-// tell prints a line when it is time, at rank 0.
+// tell prints a line when one is due, at rank 0.
 func (k *worker) tell(c *comm.Comm) error {
 	due := uint64(k.n.lasted() / k.o.every)
 	if due <= k.told {
@@ -219,7 +220,7 @@ func (k *worker) tell(c *comm.Comm) error {
 	return err
 }
 
-// end tells what there was.
+// end prints the summary.
 func (k *worker) end(c *comm.Comm) error {
 	if c.Rank() != 0 {
 		return nil

@@ -1,14 +1,13 @@
-// Package heat runs the heat example again and again, kills ranks, and compares.
+// Package heat repeats the heat example, kills ranks, and compares the results.
 //
 //	go run ./stress/endure heat
 //	go run ./stress/endure heat -runs 1000 -seed 7 -n 16 -- -nx 512 -ny 512
 //
-// Each run loses one to four ranks: one, two at once, one during the repair after
-// another, a block together with its copy, three, four. A run is right if it ends
-// with exit code 0 and the very result line of a run without deaths, in time, loses
-// no rank but by SIGKILL, and leaves no process and no file behind. The tally of the
-// kinds is printed, and of each run that is not right the command, so that it can be
-// repeated.
+// Each run loses one to four ranks: one, two at once, one during the repair after another, a block
+// together with its copy, three, four. A run is right if it ends in time, with exit code 0 and the
+// exact result line of a run without deaths, loses ranks only by SIGKILL, and leaves no process and
+// no file behind. The command prints the tally of the kinds, and the command line of each wrong
+// run, so that the run can be repeated.
 package heat
 
 import (
@@ -53,7 +52,7 @@ func parse(args []string, out io.Writer) (options, error) {
 		return o, err
 	}
 	if o.args = fs.Args(); len(o.args) == 0 {
-		o.args = []string{"-tol", "1e-3"} // a short run: a death then hits more often something else than a step
+		o.args = []string{"-tol", "1e-3"} // a short run: a death then more often hits something other than a step
 	}
 	if o.runs < 1 || o.n < 6 || o.timeout <= 0 {
 		return o, errors.New("want -runs of at least 1, -n of at least 6, -timeout above 0 (-h for help)")
@@ -62,7 +61,7 @@ func parse(args []string, out io.Writer) (options, error) {
 	return o, nil
 }
 
-// drive does it all and returns the exit code.
+// drive runs all cases and returns the exit code.
 func drive(o options, out io.Writer) (int, error) {
 	p, err := open(o)
 	if err != nil {

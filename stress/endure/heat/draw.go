@@ -20,18 +20,18 @@ const (
 
 var kinds = []string{one, together, inRepair, neighbours, three, four}
 
-// A drawn is who is to die in one run, and when, in flags of the launcher.
+// A drawn is the victims of one run and the moments of their deaths, in flags of the launcher.
 type drawn struct {
 	kind  string
 	kills []string
 }
 
-// draw chooses victims among n ranks and moments in a run of so many steps, which
-// takes about as long as given.
+// draw chooses victims among n ranks and moments in a run of the given number of steps and the
+// given length.
 func draw(rng *rand.Rand, kind string, n, steps int, long time.Duration) drawn {
 	order := rng.Perm(n)
-	// A moment is a step or a time; the time may hit anything, the start and the
-	// end included.
+	// A moment is a step or a time; the time may hit any part of the run, including its start and
+	// its end.
 	moment := func() string {
 		if rng.IntN(2) == 0 {
 			return fmt.Sprintf("step=%d", 1+rng.IntN(steps))
@@ -53,7 +53,7 @@ func draw(rng *rand.Rand, kind string, n, steps int, long time.Duration) drawn {
 	case neighbours:
 		when := moment()
 		kill(order[0], when)
-		kill((order[0]+1)%n, when) // it keeps the copy of order[0]'s block
+		kill((order[0]+1)%n, when) // this rank keeps the copy of order[0]'s block
 	case three, four:
 		count := 3
 		if kind == four {

@@ -119,8 +119,8 @@ func TestAsAUserDoes(t *testing.T) {
 	}
 }
 
-// A script stands in for the launcher: it prints a result, and ends as it should once,
-// as the run without deaths.
+// A script stands for the launcher: it prints a result, and ends correctly once, as the run without
+// deaths.
 func TestWrongRunsAreTold(t *testing.T) {
 	dir := t.TempDir()
 	script := filepath.Join(dir, "goulfm")

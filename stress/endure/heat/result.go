@@ -9,7 +9,7 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/harness/trial"
 )
 
-// A result is the line that heat ends with.
+// A result is the last line of heat.
 type result struct {
 	line  string
 	steps int
@@ -17,8 +17,9 @@ type result struct {
 
 var resultLine = regexp.MustCompile(`(?m)^result: steps=(\d+) residual=\S+ checksum=[0-9a-f]{16}$`)
 
-// resultOf finds it in a run that is otherwise right. Rank 0 may die between printing it
-// and saying so; then the next one prints it again, and both must be the same.
+// resultOf finds the result in a run that is otherwise right. Rank 0 may die after it has printed
+// the result and before the others know that. Then the next one prints the result again, and both
+// must be the same.
 func resultOf(r *trial.Result) (res result, bad string) {
 	if bad := r.Judge(); bad != "" {
 		return res, bad
@@ -36,7 +37,7 @@ func resultOf(r *trial.Result) (res result, bad string) {
 	return res, ""
 }
 
-// judge says what is wrong with a run, or nothing.
+// judge returns the fault of a run; empty: none.
 func judge(r *trial.Result, want string) string {
 	got, bad := resultOf(r)
 	if bad == "" && got.line != want {
@@ -47,7 +48,7 @@ func judge(r *trial.Result, want string) string {
 
 var repairLine = regexp.MustCompile(`(?m)^repair: (\d+) -> (\d+) ranks, lost \[[\d ]*\], (.*), [\d.]+ ms$`)
 
-// A story is what heat said about its repairs.
+// A story is the output of heat about its repairs.
 type story struct{ repairs, lost, restarts, inRepair int }
 
 func storyOf(stdout string) (s story) {

@@ -8,7 +8,7 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/harness/trial"
 )
 
-// A tally counts, by kind of case.
+// A tally has a row of counts for each kind of case.
 type tally struct {
 	rows  map[string]*row
 	wrong int
@@ -45,8 +45,8 @@ func (t *tally) add(kind string, r *trial.Result, bad string) {
 	w.slowest = max(w.slowest, r.Took)
 }
 
-// print shows a row per kind. A rank that died before the first step or after the
-// result was agreed on is in no repair.
+// print prints a row per kind. A rank that died before the first step or after the agreement on the
+// result is in no repair.
 func (t *tally) print(out io.Writer) {
 	const format = "%-29s %5v %6v   %-20v %7v %9v %8v %9v\n"
 	fmt.Fprintf(out, format, "kind", "runs", "right", "lost 0/1/2/3/4", "repairs", "in repair", "restarts", "slowest")

@@ -6,8 +6,8 @@ import (
 	"math/bits"
 )
 
-// word is the i-th number that a rank of the world gives to an operation. It differs
-// from operation to operation, so that nothing stale passes for it.
+// word is the i-th number that a rank of the world contributes to an operation. The number differs
+// between operations, so that stale data is detected.
 func word(op uint64, rank, i int) uint64 {
 	return (op+uint64(rank)*0x9e3779b97f4a7c15)*0xbf58476d1ce4e5b9 + uint64(i)*0x94d049bb133111eb
 }
@@ -20,7 +20,7 @@ func words(op uint64, rank, n int) []uint64 {
 	return v
 }
 
-// wrongAt is the first place where v is not what a rank gave; -1: none.
+// wrongAt is the first place where v differs from the contribution of a rank; -1: none.
 func wrongAt(v []uint64, op uint64, rank int) int {
 	for i, got := range v {
 		if got != word(op, rank, i) {
@@ -43,10 +43,10 @@ func wrongSumAt(v []uint64, op uint64, ranks []int) int {
 	return -1
 }
 
-// The flag with which a batch ends: is all well here, has the time come, a hash of
-// earlier results together with its complement, and a bit for each rank of the world,
-// cleared by it alone. Where all contribute the same hash, the AND keeps both; where
-// two differ, some bit is lost in one of them.
+// The flag with which a batch ends has these fields: whether all is well here, whether the time is
+// over, a hash of earlier results together with its complement, and a bit for each rank of the
+// world, cleared by that rank alone. If all contribute the same hash, the AND keeps both; if two
+// differ, some bit is lost in one of them.
 const (
 	flagGood  = 1 << 0
 	flagOver  = 1 << 1
@@ -57,10 +57,10 @@ const (
 	absentAll = 1<<ranksMax - 1
 )
 
-// lag is how many batches old the results are that one compares. A rank that dies may
-// have returned from an agreement with a result that no survivor shares. Nobody returns
-// from the next batch before every live rank has contributed to it; who contributes to
-// the one after that was alive then.
+// lag is the age, in batches, of the results that a batch compares. A rank that dies may have
+// returned from an agreement with a result that no survivor shares. No rank returns from the next
+// batch before every live rank has contributed to it; a contributor to the one after that was alive
+// then.
 const lag = 2
 
 // A history is a hash over the results that all survivors share.
@@ -87,8 +87,8 @@ func (h *history) stamp() uint64 {
 
 func presence(rank int) uint64 { return absentAll &^ (1 << rank) << absentAt }
 
-// checkBatch holds the result of a batch's agreement against what its members may have
-// given; those are ranks of the world.
+// checkBatch compares the result of a batch's agreement with the possible contributions of its
+// members; those are ranks of the world.
 func checkBatch(flag uint64, failed bool, stamp uint64, me int, members []int) string {
 	const stampMask = 1<<(2*hashBits) - 1<<0
 	if flag>>hashAt&stampMask != stamp>>hashAt&stampMask {
@@ -97,8 +97,8 @@ func checkBatch(flag uint64, failed bool, stamp uint64, me int, members []int) s
 	return checkPresence(flag>>absentAt, failed, me, members)
 }
 
-// checkPresence looks at the bits of those who contributed to an agreement: without an
-// error all members, with one at least this rank and at most they.
+// checkPresence checks the bits of the contributors to an agreement: without an error all members,
+// with one at least this rank and at most all members.
 func checkPresence(absent uint64, failed bool, me int, members []int) string {
 	given := ^absent & absentAll
 	all := uint64(0)

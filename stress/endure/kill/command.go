@@ -1,16 +1,15 @@
-// Package kill runs jobs that use everything at random, kills ranks of them at random
-// instants, and checks every result.
+// Package kill runs jobs that use all operations at random, kills ranks of them at random instants,
+// and checks every result.
 //
 //	go run ./stress/endure kill
 //	go run ./stress/endure kill -kills 100 -seed 7
 //	go run ./stress/endure kill -seed 7 -first 31 -jobs 1     # that job again
 //
-// The ranks of a job agree, send messages of all sizes, in every way of naming the
-// sender, and take part in collectives and in the making of communicators, in an order
-// drawn from the seed; meanwhile one to all but one of them get SIGKILL from outside.
-// Who survives checks what it has received, that all survivors have the same
-// agreements behind them, and repairs. A job is right if it ends in time with exit code
-// 0, loses only ranks that were to be killed, and leaves no process and no file behind.
+// The ranks of a job agree, send messages of all sizes, name the sender in every way, and take part
+// in collectives and in the making of communicators, in an order drawn from the seed. Meanwhile one
+// to all but one of them get SIGKILL from outside. The survivors check the received data, check
+// that all of them have had the same agreements, and repair. A job is right if it ends in time with
+// exit code 0, loses only planned victims, and leaves no process and no file behind.
 package kill
 
 import (
@@ -24,7 +23,7 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/harness/trial"
 )
 
-// ranksMax is how many have a bit in the flag of an agreement.
+// ranksMax is the number of ranks with a bit in the flag of an agreement.
 const ranksMax = 30
 
 type options struct {
@@ -40,7 +39,7 @@ type options struct {
 	verbose bool
 
 	rank bool // this is a rank of a job
-	calm bool // nobody is killed
+	calm bool // no rank is killed
 }
 
 // Main is the command with these arguments.
@@ -48,7 +47,7 @@ func Main(args []string) {
 	trial.Program[options]{Name: "kill", Parse: parse, Rank: beRank, Drive: drive}.Main(args)
 }
 
-// beRank is all that a rank does.
+// beRank does the whole work of a rank.
 func beRank(o options) bool {
 	if !o.rank {
 		return false

@@ -24,11 +24,11 @@ func drive(o options, out io.Writer) (int, error) {
 	return 1, nil
 }
 
-// wrongMax is how many wrong jobs are enough.
+// wrongMax is the number of wrong jobs that ends the command.
 const wrongMax = 20
 
-// runAll runs the jobs and says whether all were right. How many there are may depend on
-// how many ranks the jobs before have lost.
+// runAll runs the jobs and reports whether all were right. Their number may depend on the number of
+// ranks that earlier jobs have lost.
 func (o options) runAll(p *trial.Place, out io.Writer) bool {
 	fmt.Fprintf(out, "kill: jobs of %d ranks and %v, seed %d\n", o.n, o.span, o.seed)
 	var all tally
@@ -57,15 +57,14 @@ func (o options) run(p *trial.Place, j job) trial.Result {
 	return p.Run(o.n, append(strings.Fields(o.launch), j.kills...), args)
 }
 
-// A job is what one is to do, and who dies when, in flags of the launcher.
+// A job is its seed and its deaths, in flags of the launcher.
 type job struct {
 	seed  uint64
 	kills []string
 }
 
-// draw chooses the victims of a job and the instants of their deaths: anywhere in the
-// time that it works, or a little later; some jobs lose all of them at once, some
-// nearly.
+// draw chooses the victims of a job and the instants of their deaths: at any time of its work, or a
+// little later. Some jobs lose all victims at once, some nearly.
 func (o options) draw(number int) job {
 	rng := rand.New(rand.NewPCG(o.seed, uint64(number)))
 	j := job{seed: rng.Uint64()}

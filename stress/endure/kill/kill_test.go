@@ -52,8 +52,8 @@ func TestDraw(t *testing.T) {
 	}
 }
 
-// TestAmongGoroutines does the work of a job, undisturbed and with a death: nothing is
-// found wrong, and the same is done by all who come to the end.
+// TestAmongGoroutines does the work of a job, undisturbed and with a death: no fault is found, and
+// all ranks that reach the end have done the same.
 func TestAmongGoroutines(t *testing.T) {
 	const n, seed, span = 4, 7, 20 * time.Millisecond
 	var mu sync.Mutex
@@ -92,7 +92,7 @@ func TestAmongGoroutines(t *testing.T) {
 	}
 }
 
-// The checks must see what they are there for.
+// The checks must detect each kind of violation.
 func TestChecksSeeViolations(t *testing.T) {
 	const op = 99
 	v := words(op, 2, 100)
@@ -143,7 +143,7 @@ func TestChecksSeeViolations(t *testing.T) {
 	}
 }
 
-// fakeDeath is what the launcher writes of one that it has killed.
+// fakeDeath is the output of the launcher about a rank that it has killed.
 const fakeDeath = `{"event":"death","rank":1,"cause":"killed (SIGKILL)","planned":"3ms"}` + "\n"
 
 func TestJudge(t *testing.T) {
@@ -197,8 +197,8 @@ func TestAsAUserDoes(t *testing.T) {
 	}
 }
 
-// told runs a script in place of the launcher, and returns what is told of the jobs, of
-// which one or all are wrong.
+// told runs a script in place of the launcher, and returns the report on the jobs, of which one or
+// all are wrong.
 func told(t *testing.T, script string, args ...string) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "goulfm")
@@ -216,7 +216,7 @@ func told(t *testing.T, script string, args ...string) string {
 	return out.String()
 }
 
-// The jobs end when there were kills enough, and each leaves something.
+// The command ends when the number of kills is reached, and each job leaves something.
 func TestWrongJobsAreTold(t *testing.T) {
 	out := told(t, "echo '"+strings.TrimSpace(fakeDeath)+"' >&2\ntouch $TMPDIR/x\n", "-kills", "2", "-launch", "--agree era")
 	for _, want := range []string{"kill: jobs of 3 ranks and 150ms, seed 1\n", "job 0 is wrong: left behind: file x; -seed 1 -first 0 -jobs 1 -n 3 -span 150ms\n$ ",

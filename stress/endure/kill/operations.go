@@ -31,7 +31,7 @@ func init() {
 	}
 }
 
-// numbers draws a length: as a rule short, of every protocol's sizes.
+// numbers draws a length: usually short, of every protocol's sizes.
 func (s *step) numbers() int {
 	sizes := [...]int{0, 1, 5, 6, 128, 512, 1024, 1025, 2048, 8192, 8193}
 	if s.rng.IntN(20) == 0 {
@@ -50,7 +50,8 @@ func (s *step) took(what string, v []uint64, from int) error {
 	return nil
 }
 
-// shift sends to a rank at some distance, and receives from the one at the other side.
+// shift sends to a rank at some distance, and receives from the rank at that distance in the other
+// direction.
 func shift(s *step) error {
 	n := s.c.Size()
 	by := 0
@@ -78,12 +79,12 @@ func shift(s *step) error {
 	return nil
 }
 
-// exchange has everybody send to everybody, all at once.
+// exchange makes every rank send to every other one, all at once.
 func exchange(s *step) error {
 	n, me := s.c.Size(), s.c.Rank()
 	size, anybody, synchronous := s.numbers(), s.rng.IntN(2) == 0, s.rng.IntN(2) == 0
 	if size > 8193 {
-		size = 8193 // of which there are n squared
+		size = 8193 // there are n squared of them
 	}
 	out := words(s.id, s.me(), size)
 	var rs []comm.Request
@@ -125,7 +126,7 @@ func exchange(s *step) error {
 	return nil
 }
 
-// fanIn has all send to one, who takes them as they come.
+// fanIn makes all ranks send to one, which receives the messages in any order.
 func fanIn(s *step) error {
 	n := s.c.Size()
 	root, size := s.rng.IntN(n), s.numbers()
@@ -150,7 +151,7 @@ func fanIn(s *step) error {
 	return nil
 }
 
-// pairs has ranks of a random pairing send and answer, found by a probe.
+// pairs makes the ranks of a random pairing send and answer, with a probe for the message.
 func pairs(s *step) error {
 	order := s.rng.Perm(s.c.Size())
 	size := s.numbers()
@@ -252,7 +253,7 @@ func allgather(s *step) error {
 	return s.parts("allgather", all)
 }
 
-// alltoall has each rank send the same part to all.
+// alltoall makes each rank send the same part to all.
 func alltoall(s *step) error {
 	size := s.part()
 	var out []uint64
@@ -281,7 +282,7 @@ func scatter(s *step) error {
 	return nil
 }
 
-// dup uses a copy of the communicator and gives it up.
+// dup uses a copy of the communicator and frees it.
 func dup(s *step) error {
 	d, err := s.c.Dup(s.ctx)
 	if err != nil {
@@ -290,7 +291,7 @@ func dup(s *step) error {
 	return s.on(d, s.members)
 }
 
-// split does so with a half of it.
+// split does the same with a half of the communicator.
 func split(s *step) error {
 	salt := s.rng.IntN(2)
 	colour := func(rank int) int { return (rank + salt) % 2 }
@@ -310,8 +311,8 @@ func split(s *step) error {
 	return s.on(half, members)
 }
 
-// on does two operations on another communicator. Where one fails the others of that
-// communicator have to hear of it.
+// on does two operations on another communicator. If one fails the other members of that
+// communicator have to learn of the failure.
 func (s *step) on(c *comm.Comm, members []int) error {
 	for i, op := range []func(*step) error{shift, allreduce} {
 		t := step{ctx: s.ctx, w: s.w, c: c, members: members, id: s.id + uint64(i) + 1}

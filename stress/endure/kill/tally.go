@@ -9,7 +9,7 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/harness/trial"
 )
 
-// A tally counts.
+// A tally has the counts of all jobs.
 type tally struct {
 	jobs, kills, right    int
 	hangs, wrong, failed  int // jobs
@@ -29,7 +29,7 @@ func killed(r *trial.Result) (count int) {
 	return count
 }
 
-// judge says what is wrong with a job, or nothing: nobody dies but who was to be killed.
+// judge returns the fault of a job; empty: none. Only planned victims may die.
 func judge(r *trial.Result) string {
 	bad := r.Judge()
 	if bad == "" && len(r.Deaths()) > killed(r) {
@@ -38,7 +38,7 @@ func judge(r *trial.Result) string {
 	return bad
 }
 
-// add counts a job and says what is wrong with it.
+// add counts a job and returns its fault.
 func (t *tally) add(r *trial.Result) string {
 	bad, kills := judge(r), killed(r)
 	t.jobs++

@@ -13,8 +13,8 @@ import (
 	"github.com/goulfm/goulfm/ulfm"
 )
 
-// A worker is one rank's part of a job. All live ranks do the same batches: each ends
-// with an agreement on whether it went well everywhere.
+// A worker is one rank's part of a job. All live ranks do the same batches. Each batch ends with an
+// agreement on its success everywhere.
 type worker struct {
 	c       *comm.Comm
 	members []int // of c, as ranks of the world
@@ -59,7 +59,7 @@ func (w *worker) run(ctx context.Context) error {
 	return nil
 }
 
-// settle ends a batch: all agree, and repair if it did not go well somewhere.
+// settle ends a batch: all ranks agree, and repair if the batch failed somewhere.
 func (w *worker) settle(ctx context.Context, flag uint64) (over bool, err error) {
 	stamp := w.history.stamp()
 	flag |= stamp | presence(w.me)
@@ -86,7 +86,7 @@ func (w *worker) settle(ctx context.Context, flag uint64) (over bool, err error)
 	return got&flagOver != 0, nil
 }
 
-// repair goes on without the dead. Whatever failed, somebody must be gone.
+// repair continues without the dead. After any failure at least one member must have died.
 func (w *worker) repair(ctx context.Context) error {
 	old, before := w.c, w.members
 	c, err := old.Shrink(ctx)
@@ -104,17 +104,17 @@ func (w *worker) repair(ctx context.Context) error {
 	}
 	w.history.add("shrink", w.members)
 	if w.repairs++; w.repairs > 1 {
-		return old.Free() // the first one is the world, which is Main's
+		return old.Free() // the first one is the world, which belongs to Main
 	}
 	return nil
 }
 
-// tagsEach is how many tags an operation has.
+// tagsEach is the number of tags of an operation.
 const tagsEach = 4
 
-// batch does some operations; all ranks draw the same ones. Agreements come first:
-// later, one that had an error would be in the agreement that ends the batch while
-// others are still in an earlier one.
+// batch does some operations; all ranks draw the same ones. Agreements come first. Otherwise a rank
+// with an error would be in the agreement that ends the batch while others are still in an earlier
+// one.
 func (w *worker) batch(ctx context.Context) error {
 	rng := rand.New(rand.NewPCG(w.seed, uint64(w.batches)))
 	if rng.IntN(3) == 0 {
@@ -134,7 +134,7 @@ func (w *worker) batch(ctx context.Context) error {
 	return nil
 }
 
-// agreements makes some, all under way at once.
+// agreements makes some agreements, all in progress at once.
 func (w *worker) agreements(ctx context.Context, rng *rand.Rand) error {
 	flags := make([]uint64, 1+rng.IntN(4))
 	rs := make([]comm.Request, len(flags))

@@ -1,13 +1,13 @@
-// Package replace loses a process and replaces it, again and again: barriers, one member
-// kills itself, the others revoke and shrink, Spawn starts another one, and Merge brings
-// the communicator back to its size.
+// Package replace repeats the loss and the replacement of a process. In each round the members make
+// barriers, one member kills itself, the others revoke and shrink, Spawn starts another process,
+// and Merge brings the communicator back to its size.
 //
 //	go run ./stress/endure replace
 //	go run ./stress/endure replace -rounds 100 -n 8 -seed 7
 //
-// All rounds are in one job. Who dies in which round, and after which barrier or in one,
-// is drawn from the seed; rank 0 dies as often as others. Each round is checked: who is
-// in the shrunk communicator, how large the new one is, and what a reduction gives there.
+// All rounds are in one job. The victim of a round and the barrier before or in which it dies are
+// drawn from the seed; rank 0 dies as often as others. Each round checks the members of the shrunk
+// communicator, the size of the new one, and the result of a reduction there.
 package replace
 
 import (
@@ -34,7 +34,7 @@ func Main(args []string) {
 	trial.Program[options]{Name: "replace", Parse: parse, Rank: beRank, Drive: drive}.Main(args)
 }
 
-// beRank is all that a rank does.
+// beRank does the whole work of a rank.
 func beRank(o options) bool {
 	if !o.rank {
 		return false
@@ -64,8 +64,8 @@ func parse(args []string, out io.Writer) (options, error) {
 	return o, o.Check()
 }
 
-// spareSeats are what a job has of seats beyond those of its first processes, whose communicator
-// stays, and of those that live now.
+// spareSeats is the number of seats of a job beyond those of its first processes, whose
+// communicator stays, and those of the live ones.
 const spareSeats = 4
 
 // drive runs the jobs and returns the exit code.
@@ -88,7 +88,7 @@ func drive(o options, out io.Writer) (int, error) {
 	return t.Code(), nil
 }
 
-// check says what is wrong with a job that ended as it should, and prints its times.
+// check returns the fault of a job that ended correctly, and prints its times.
 func check(r *trial.Result, rounds int, out io.Writer) string {
 	if deaths := len(r.Deaths()); deaths != rounds {
 		return fmt.Sprintf("%d deaths in %d rounds", deaths, rounds)

@@ -38,7 +38,7 @@ func TestSpecR1R59LostAndReplaced(t *testing.T) {
 	}
 }
 
-// The check must see what it is there for.
+// The check must detect each kind of fault.
 func TestCheckSees(t *testing.T) {
 	death := `{"event":"death","rank":1,"cause":"killed (SIGKILL)"}` + "\n"
 	for _, c := range []struct {

@@ -15,8 +15,7 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/harness/trial"
 )
 
-// A worker is a rank. Those that are started later get the number of the round from the
-// others.
+// A worker is a rank. Workers that are started later get the number of the round from the others.
 type worker struct {
 	w         *comm.Comm
 	n, rounds int
@@ -40,8 +39,8 @@ func (k *worker) run(ctx context.Context) error {
 		}
 		k.repair = append(k.repair, time.Since(begin))
 	}
-	// No barrier: a replacement that is through it ends, which to others is a failed member while
-	// they are in it.
+	// There is no barrier here. A replacement that has left the barrier ends, which is a failed
+	// member to others that are still in the barrier.
 	if _, err := c.Agree(ctx, 1); err != nil {
 		return err
 	}
@@ -66,20 +65,20 @@ func (k *worker) join(ctx context.Context) (*comm.Comm, error) {
 		return nil, err
 	}
 	err = k.meet(ctx, c)
-	k.round++ // the others are at the end of the round that is told
+	k.round++ // the others are at the end of the round that they sent
 	return c, err
 }
 
-// meet checks the new communicator, and tells who is new how far the others are.
+// meet checks the new communicator, and sends the number of the round to the new process.
 func (k *worker) meet(ctx context.Context, c *comm.Comm) error {
 	told := []int{k.round}
 	if err := collectives.Bcast(ctx, c, 0, told); err != nil {
 		return err
 	}
 	k.round = told[0]
-	// Before the agreement: nobody is done with it, and can find the next death and revoke c, until
-	// all have been here. Nor can the next victim die: between nodes the sum might be lost with it
-	// that others wait for.
+	// These checks come before the agreement. No member is done with the agreement, and can find
+	// the next death and revoke c, until all have been here. The next victim cannot die either:
+	// between nodes its death might lose the sum that others wait for.
 	if err := alone(c); err != nil {
 		return err
 	}
@@ -96,8 +95,8 @@ func (k *worker) meet(ctx context.Context, c *comm.Comm) error {
 	return nil
 }
 
-// alone checks that a process that sits where another one sat before knows itself: a
-// communicator of this process alone has this process as its member.
+// alone checks that a process in the seat of an earlier one knows itself: a communicator of this
+// process alone has this process as its member.
 func alone(c *comm.Comm) error {
 	self, err := comm.Self(c)
 	if err != nil {
@@ -114,7 +113,7 @@ const (
 	instantMax  = 300 * time.Microsecond
 )
 
-// untilTheDeath makes barriers until one fails, and returns who was to die.
+// untilTheDeath makes barriers until one fails, and returns the planned victim.
 func (k *worker) untilTheDeath(ctx context.Context, c *comm.Comm) (victim int) {
 	rng := rand.New(rand.NewPCG(k.seed, uint64(k.round)))
 	victim = rng.IntN(k.n)
@@ -134,7 +133,7 @@ func (k *worker) untilTheDeath(ctx context.Context, c *comm.Comm) (victim int) {
 
 // replace returns a communicator with another process in place of the dead one.
 func (k *worker) replace(ctx context.Context, c *comm.Comm, victim int) (*comm.Comm, error) {
-	_ = c.Revoke() // R13: it cannot fail here
+	_ = c.Revoke() // R13: Revoke cannot fail here
 	left, err := c.Shrink(ctx)
 	if err != nil {
 		return nil, err

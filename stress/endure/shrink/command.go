@@ -1,16 +1,16 @@
-// Package shrink goes from N processes down to one, again and again: barriers, some of them
-// kill themselves, the others revoke and shrink, and go on.
+// Package shrink repeats the way from N processes down to one. In each turn the members make
+// barriers, some of them kill themselves, the others revoke and shrink, and continue.
 //
 //	go run ./stress/endure shrink
 //	go run ./stress/endure shrink -rounds 100 -n 8 -seed 7
 //	go run ./stress/endure shrink -seed 7 -first 31 -rounds 1     # that round again
 //
-// A round is a job. Who dies in which turn, and at which point of it, is drawn from the
-// seed: before a barrier, in one, before the revocation, after it, in the shrink.
-// Everybody knows the draw, so every result is known: who must be in the shrunk
-// communicator and who must not, in which order, who is agreed to be dead, and what a
-// reduction gives there. A round is right if one rank is left in the end, the one that
-// the draw has left, and the job ends in time with exit code 0 and leaves nothing.
+// A round is a job. The victims of a turn and the points of their deaths are drawn from the seed:
+// before a barrier, in one, before the revocation, after it, in the shrink. Every rank knows the
+// draw, so every result is known: the members that the shrunk communicator must have and those that
+// it must not have, their order, the agreed list of the dead, and the result of a reduction there.
+// A round is right if one rank is left in the end, the one that the draw has left, and the job ends
+// in time with exit code 0 and leaves nothing.
 package shrink
 
 import (
@@ -37,7 +37,7 @@ func Main(args []string) {
 	trial.Program[options]{Name: "shrink", Parse: parse, Rank: beRank, Drive: drive}.Main(args)
 }
 
-// beRank is all that a rank does.
+// beRank does the whole work of a rank.
 func beRank(o options) bool {
 	if !o.rank {
 		return false

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A moment is where in a turn a victim dies.
+// A moment is the point of a turn at which a victim dies.
 type moment int
 
 const (
@@ -22,11 +22,11 @@ func (m moment) String() string {
 	return [...]string{"before a barrier", "amid barriers", "before the revocation", "after the revocation", "in the shrink"}[m]
 }
 
-// silent says whether a victim of this moment never calls Shrink: it cannot be in the
-// shrunk communicator. One that dies at some instant may have called it.
+// silent reports whether a victim of this moment never calls Shrink: it cannot be in the shrunk
+// communicator. A victim that dies at some instant may have called Shrink.
 func (m moment) silent() bool { return m != amid && m != inShrink }
 
-// starts says whether such a death needs no other one to come about.
+// starts reports whether such a death needs no other one before it.
 func (m moment) starts() bool { return m == atBarrier || m == amid }
 
 // A death is one in a plan.
@@ -37,7 +37,7 @@ type death struct {
 	after   time.Duration // amid, inShrink
 }
 
-// A plan is what is to happen in a turn.
+// A plan is the events of a turn.
 type plan struct {
 	deaths []death
 	ask    bool // agree on the dead before the shrink
@@ -48,8 +48,8 @@ const (
 	instantMax  = 400 * time.Microsecond
 )
 
-// draw makes the plan of a turn in which the given ranks are not yet to die. At least
-// one of them stays; the first death of a turn needs no other one.
+// draw makes the plan of a turn with the ranks that no earlier plan kills. At least one of them
+// stays; the first death of a turn needs no other one.
 func draw(seed uint64, turn int, living []int) plan {
 	rng := rand.New(rand.NewPCG(seed, uint64(turn)))
 	p := plan{ask: rng.IntN(2) == 0}

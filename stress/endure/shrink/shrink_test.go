@@ -84,7 +84,7 @@ func TestAmongGoroutines(t *testing.T) {
 	}
 }
 
-// deathsBut is what the launcher writes when all die but the one that printed a line.
+// deathsBut is the output of the launcher when all die except the rank that printed a line.
 func deathsBut(n int, line string) string {
 	var left int
 	fmt.Sscanf(line, "shrink: rank %d", &left)
@@ -97,8 +97,8 @@ func deathsBut(n int, line string) string {
 	return b.String()
 }
 
-// TestSpecR38R39R40R41FromManyToOne runs some rounds as a user does: every shrunk
-// communicator has the members that it must have, in the old order, whoever died when.
+// TestSpecR38R39R40R41FromManyToOne runs some rounds as a user does: every shrunk communicator has
+// the members that it must have, in the old order, for any victims and moments.
 func TestSpecR38R39R40R41FromManyToOne(t *testing.T) {
 	rounds := 20
 	if testing.Short() {
@@ -119,7 +119,7 @@ func TestSpecR38R39R40R41FromManyToOne(t *testing.T) {
 	}
 }
 
-// The checks must see what they are there for.
+// The checks must detect each kind of violation.
 func TestCountsSeeViolations(t *testing.T) {
 	const n, seed = 4, 3
 	living := upTo(n)
@@ -148,8 +148,7 @@ func TestCountsSeeViolations(t *testing.T) {
 	}
 }
 
-// TestWorkersSeeViolations holds true communicators against plans that say something
-// else.
+// TestWorkersSeeViolations compares true communicators with plans that differ from them.
 func TestWorkersSeeViolations(t *testing.T) {
 	commtest.Run(t, 3, func(ctx context.Context, c *comm.Comm) {
 		w := newWorker(c, 1, io.Discard, nil)

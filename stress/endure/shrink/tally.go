@@ -14,8 +14,7 @@ type counts struct {
 	planned [moments]int
 }
 
-// add counts a round, and says what is wrong with it: one rank is left, and it is the
-// one that the draw leaves.
+// add counts a round, and returns its fault: one rank must be left, the one that the draw leaves.
 func (c *counts) add(r *trial.Result, seed uint64, n int) string {
 	living := upTo(n)
 	for turn := 0; len(living) > 1; turn++ {
@@ -34,7 +33,7 @@ func (c *counts) add(r *trial.Result, seed uint64, n int) string {
 	return c.deaths(r, rank, n)
 }
 
-// deaths says what is wrong with the list of the dead: all ranks but one, each once.
+// deaths returns the fault of the list of the dead, which must have all ranks but one, each once.
 func (c *counts) deaths(r *trial.Result, left, n int) string {
 	seen := map[int]bool{left: true}
 	for _, d := range r.Deaths() {

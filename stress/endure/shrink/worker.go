@@ -18,14 +18,14 @@ type worker struct {
 	world   *comm.Comm
 	c       *comm.Comm
 	members []int // of c, as ranks of the world
-	living  []int // those of them that no plan so far lets die; the others hang on until they do
+	living  []int // members that no plan so far kills; the others stay until they die
 	me      int   // rank in the world
 	seed    uint64
 	turns   int
-	agreed  []int // dead of the last turn, as an agreement had it
+	agreed  []int // dead of the last turn, by agreement
 	out     io.Writer
 	die     func()
-	dying   bool          // the instant is set
+	dying   bool          // the instant of the death is set
 	dead    chan struct{} // closed when this rank's own instant has come
 }
 
@@ -69,8 +69,8 @@ func (w *worker) turn(ctx context.Context, p plan) error {
 	return w.repair(ctx, p, mine)
 }
 
-// work does barriers until one fails, and dies meanwhile if that is the plan. Nobody
-// dies before all have done the reduction.
+// work does barriers until one fails, and dies during that if the plan requires. No rank dies
+// before all have done the reduction.
 func (w *worker) work(ctx context.Context, mine *death) error {
 	if err := w.opening(ctx); err != nil {
 		return err
@@ -88,8 +88,8 @@ func (w *worker) work(ctx context.Context, mine *death) error {
 	}
 }
 
-// opening is a reduction on a new communicator. It is right, and at all members, if all
-// of them live on; it cannot succeed if some only hang on to die.
+// opening is a reduction on a new communicator. The reduction is right, at all members, if all of
+// them survive the turn; it cannot succeed if some stay only to die.
 func (w *worker) opening(ctx context.Context) error {
 	given := func(r int) uint64 { return w.seed ^ uint64(w.turns)<<32 + uint64(r)*0x9e3779b97f4a7c15 }
 	v := []uint64{given(w.me)}
@@ -114,7 +114,7 @@ func (w *worker) dieNow() error {
 	return comm.ErrFenced
 }
 
-// dieIn ends this rank at an instant, wherever it is then.
+// dieIn ends this rank at an instant, at any point of its program.
 func (w *worker) dieIn(after time.Duration) {
 	if w.dying {
 		return
@@ -126,7 +126,7 @@ func (w *worker) dieIn(after time.Duration) {
 	})
 }
 
-// repair goes on without the dead. Who is to die and comes through waits for it here.
+// repair continues without the dead. A planned victim that comes through waits here for its death.
 func (w *worker) repair(ctx context.Context, p plan, mine *death) error {
 	old := w.c
 	if mine != nil && (mine.when == atBarrier || mine.when == beforeRevoke) {
@@ -153,14 +153,13 @@ func (w *worker) repair(ctx context.Context, p plan, mine *death) error {
 		return err
 	}
 	w.c, w.members, w.living = next, next.Group().Processes(), p.without(w.living)
-	if old == w.world { // which is Main's
+	if old == w.world { // the world belongs to Main
 		return nil
 	}
 	return old.Free()
 }
 
-// shrink makes the communicator of the survivors; if asked for, they agree on the dead
-// before.
+// shrink makes the communicator of the survivors; with ask they agree on the dead before.
 func (w *worker) shrink(ctx context.Context, ask bool) (*comm.Comm, error) {
 	w.agreed = nil
 	if ask {
@@ -175,7 +174,7 @@ func (w *worker) shrink(ctx context.Context, ask bool) (*comm.Comm, error) {
 	return w.c.Shrink(ctx)
 }
 
-// check holds a shrunk communicator against the plan.
+// check compares a shrunk communicator with the plan.
 func (w *worker) check(next *comm.Comm, p plan) error {
 	got := next.Group().Processes()
 	for _, r := range w.members {
@@ -195,8 +194,8 @@ func (w *worker) check(next *comm.Comm, p plan) error {
 	return w.checkShape(next, got, len(p.without(w.living)))
 }
 
-// checkShape looks at what the communicator says of itself. Where some members only
-// hang on to die, another one may have met their deaths already and revoked it.
+// checkShape checks the data of the communicator about itself. If some members stay only to die,
+// another one may have met their deaths already and revoked the communicator.
 func (w *worker) checkShape(next *comm.Comm, got []int, living int) error {
 	subset := !slices.ContainsFunc(got, func(r int) bool { return !slices.Contains(w.members, r) })
 	switch {

@@ -1,15 +1,14 @@
 // Package soak makes a long run of agreements and of communicators, each freed when the next one
-// is there, and sees to it that nothing grows: memory, goroutines, descriptors, mapped
-// segments.
+// exists. It checks that nothing grows: memory, goroutines, descriptors, mapped segments.
 //
 //	goulfm run -q -n 4 ./stress/endure soak
 //	goulfm run -q -n 4 ./stress/endure soak -rounds 1000 -samples 5
 //
-// A round is ten agreements, a shrink that finds nobody dead and makes an equal
-// communicator, and every few rounds a Dup and a Split; every result is checked. A table
-// shows the largest figures over the ranks. The first row that counts is the one after
-// the warm-up; the last one must be as it within the limits that the table ends with
-// (see growth for what they allow), at every rank, or the exit code is not 0.
+// A round is ten agreements, a shrink without deaths that makes an equal communicator, and every
+// few rounds a Dup and a Split; every result is checked. A table shows the largest figures over the
+// ranks. The first row that counts is the one after the warm-up. The last row must equal that row
+// within the limits at the end of the table (see growth for their meaning), at every rank, or the
+// exit code is not 0.
 package soak
 
 import (

@@ -10,24 +10,24 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/harness/procfs"
 )
 
-// Quantities are what a sample has, in this order, and by how much each may grow from
-// the end of the warm-up to the end: so much, and so many bytes for each communicator
-// made meanwhile. A communicator leaves its context index, which is never used again:
-// some bits in three tables; anything else of it would be kilobytes.
+// Quantities are the figures of a sample, in this order, with the limits of their growth from the
+// end of the warm-up to the end. A limit is a fixed amount, and a number of bytes for each
+// communicator made in between. A communicator leaves its context index, which is never used again:
+// some bits in three tables. Any other remains would be kilobytes.
 var quantities = [...]struct {
 	name string
 	may  int64
 	each int64 // bytes
 }{
 	{"RSS KiB", 4096, placeBytes}, // the runtime keeps pages and thread stacks as it likes
-	{"heap KiB", 512, placeBytes}, // a table that is copied when it grows is there twice
+	{"heap KiB", 512, placeBytes}, // a table that is copied when it grows exists twice
 	{"goroutines", 0, 0},
 	{"descriptors", 0, 0},
 	{"segments", 0, 0}, // maps of shared memory
 	{"segment KiB", 0, 0},
 }
 
-// placeBytes is what a communicator may leave: pages of the tables that are over fold
+// placeBytes is the limit of the remains of a communicator: pages of the tables that are over fold
 // into words, so 1 would do.
 const placeBytes = 4
 
@@ -43,8 +43,8 @@ func (s sample) String() string {
 	return b.String()
 }
 
-// measure looks at this process. What the garbage collector holds is given back first.
-// Where there is no /proc, what comes from it is 0.
+// measure measures this process, after it has returned the free memory of the garbage collector.
+// Where there is no /proc, the figures from there are 0.
 func measure() sample {
 	debug.FreeOSMemory()
 	var m runtime.MemStats
@@ -73,8 +73,8 @@ func segments(maps string) (count, size int64) {
 	return count, size
 }
 
-// growth says what has grown by more than it may while so many communicators were made,
-// or nothing.
+// growth lists the quantities that have grown by more than their limits while a number of
+// communicators were made; empty: none.
 func growth(first, last sample, made int) string {
 	var bad []string
 	for i, may := range limits(made) {

@@ -29,7 +29,7 @@ func newSoak(w *comm.Comm, o options, out io.Writer, measure func() sample) *soa
 	return &soak{options: o, world: w, c: w, out: out, measure: measure}
 }
 
-// run does the rounds, warm-up first, and holds the last sample against the first.
+// run does the rounds, warm-up first, and compares the last sample with the first.
 func (s *soak) run(ctx context.Context) error {
 	s.start = time.Now()
 	first, err := s.row(ctx)
@@ -50,8 +50,8 @@ func (s *soak) run(ctx context.Context) error {
 	return s.free()
 }
 
-// row does what is between two rows of the table, and prints the second of them: the
-// largest figures over the ranks. It returns those of this one.
+// row does the rounds between two rows of the table, and prints the second of them: the largest
+// figures over the ranks. It returns the figures of this rank.
 func (s *soak) row(ctx context.Context) (sample, error) {
 	first := s.shrinks == 0
 	for i := range s.rounds / s.samples {
@@ -82,10 +82,10 @@ func (s *soak) head() {
 	fmt.Fprintln(s.out)
 }
 
-// made is how many communicators there have been.
+// made is the number of communicators so far.
 func (s *soak) made() int { return s.shrinks + s.dups + s.splits }
 
-// perRound is how many agreements a round has.
+// perRound is the number of agreements in a round.
 const perRound = 10
 
 // round is ten agreements and the way to the next communicator.
@@ -149,7 +149,7 @@ func (s *soak) others(ctx context.Context) error {
 	return nil
 }
 
-// use adds up something on a communicator.
+// use adds up a value on a communicator.
 func (s *soak) use(ctx context.Context, c *comm.Comm) error {
 	v := []int{1}
 	if err := collectives.Allreduce(ctx, c, v, v, collectives.Sum); err != nil {
@@ -177,7 +177,7 @@ func (s *soak) shrink(ctx context.Context) error {
 	return s.use(ctx, s.c)
 }
 
-// free gives up the communicator, unless it is the world, which is Main's.
+// free frees the communicator, unless it is the world, which belongs to Main.
 func (s *soak) free() error {
 	if s.c == s.world {
 		return nil
@@ -185,8 +185,8 @@ func (s *soak) free() error {
 	return s.c.Free()
 }
 
-// settling is how many agreements follow a Free until everybody has closed what was
-// freed: that goes on in the background, while calls are made.
+// settling is the number of agreements after a Free until all ranks have closed the freed
+// communicator: that happens in the background, while calls are made.
 const settling = 100
 
 // sample measures when all ranks are at rest.
@@ -197,5 +197,5 @@ func (s *soak) sample(ctx context.Context) (sample, error) {
 		}
 	}
 	mine := s.measure()
-	return mine, collectives.Barrier(ctx, s.c) // who measures is not disturbed
+	return mine, collectives.Barrier(ctx, s.c) // the barrier keeps the others from disturbing a measurement
 }

@@ -21,8 +21,8 @@ func TestFlags(t *testing.T) {
 	})
 }
 
-// TestAmongGoroutines has rank 0 measure the one process that all ranks are. What they
-// leave counts four times there.
+// TestAmongGoroutines lets rank 0 measure the one process of all four ranks. Their remains count
+// four times there.
 func TestAmongGoroutines(t *testing.T) {
 	const n = 4
 	o := options{rounds: 900, samples: 3} // 300 to warm up: all 63 blocks have been used then
@@ -36,7 +36,7 @@ func TestAmongGoroutines(t *testing.T) {
 				return sample{}
 			}
 			m := measure()
-			m[0] = 0  // of all that the test is
+			m[0] = 0  // it includes the whole test
 			m[1] /= n // of four ranks
 			return m
 		})
@@ -53,7 +53,7 @@ func TestAmongGoroutines(t *testing.T) {
 	})
 }
 
-// TestSpecR42R58FreedIsForgotten runs a short one as a user does.
+// TestSpecR42R58FreedIsForgotten runs a short soak as a user does.
 func TestSpecR42R58FreedIsForgotten(t *testing.T) {
 	longtest.Skip(t, "a job of some hundred rounds")
 	dir := t.TempDir()
@@ -69,7 +69,7 @@ func TestSpecR42R58FreedIsForgotten(t *testing.T) {
 	}
 }
 
-// A loop that leaves something is found out.
+// A loop that leaves remains is detected.
 func TestGrowthIsSeen(t *testing.T) {
 	if bad := growth(sample{}, limits(100), 100); bad != "" {
 		t.Errorf("within the limits: %s", bad)
