@@ -10,7 +10,7 @@ import (
 	"github.com/goulfm/goulfm/rma"
 )
 
-// A home is where the memory of the window is, and so how operations get there.
+// A home is the place of the window's memory, which decides the path of operations.
 type home string
 
 const (
@@ -39,9 +39,9 @@ func (h *home) String() string { return string(*h) }
 func (h home) launch(n int) []string {
 	switch h {
 	case onNodes:
-		return []string{"--host", "2", "--ppn", strconv.Itoa((n + 1) / 2), "--timeout-factor", "50"} // nor is a node
+		return []string{"--host", "2", "--ppn", strconv.Itoa((n + 1) / 2), "--timeout-factor", "50"} // a slow node must not count as lost either
 	case byMessages:
-		return strings.Fields("--fence --suspect-after 10s") // a process that is slow is not meant
+		return strings.Fields("--fence --suspect-after 10s") // a slow process must not count as dead
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/harness/trial"
 )
 
-// configs are how goroutine ranks find their window in each home.
+// configs are the configurations of goroutine ranks for each home.
 var configs = map[home]commtest.Config{inMemory: {}, onNodes: {Nodes: commtest.Nodes{0, 0, 1, 1}}, byMessages: {Messages: true}, ownMemory: {}}
 
 // TestGoroutineRanks: histories in which a goroutine rank is killed, in each home.
@@ -42,8 +42,8 @@ func TestGoroutineRanks(t *testing.T) {
 	}
 }
 
-// history is of operations of as many clients, one after the other unless spans says when each is
-// called and has returned.
+// history makes a history of operations, each of its own client. Operations without times follow
+// one after the other.
 func history(ops ...porcupine.Operation) []porcupine.Operation {
 	for i := range ops {
 		ops[i].ClientId = i
@@ -66,7 +66,7 @@ func open(k kind, a uint64) porcupine.Operation {
 	return porcupine.Operation{Input: call{Kind: k, A: a}, Output: answer{}, Call: 1, Return: 1 << 40}
 }
 
-// TestModel: what is linearizable and what is not.
+// TestModel: linearizable histories are accepted, and others are not.
 func TestModel(t *testing.T) {
 	for name, c := range map[string]struct {
 		good bool
@@ -93,7 +93,7 @@ func TestModel(t *testing.T) {
 	assert.True(t, strings.Contains(describe(history(did(add, 1, 0, 0))), "add"))
 }
 
-// TestFlags: what is taken and what is not.
+// TestFlags: valid flags are accepted, and others are not.
 func TestFlags(t *testing.T) {
 	trial.CheckFlags(t, parse, map[string]bool{"": true, "-histories 3 -n 2 -calls 9": true, "-n 1": false, "-calls 0": false, "-home nodes": true, "-home moon": false, "-rank": false, "-log x": false, "-rank -log x": true, "-histories 0": false, "x": false})
 }

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A record in the log of a goroutine: what is called, when, and when it has returned, which is
-// stored last.
+// A record in the log of a goroutine: the call, the time of the call, the answer, and the time of
+// the return, which is stored last.
 const (
 	atKind = iota
 	atCell
@@ -25,13 +25,13 @@ const (
 	recordWords
 )
 
-// A journal is what one process has written down: a mapped file, which holds what was stored
-// whoever is killed, and which others read wherever the windows are.
+// A journal is the log of one process: a mapped file, which keeps all stores of a process that is
+// killed, and which the others can read in every home.
 type journal []uint64
 
 func journalName(dir string, rank int) string { return filepath.Join(dir, fmt.Sprintf("rank%d", rank)) }
 
-// newJournal makes the journal of a rank, of so many words that are zero.
+// newJournal makes the journal of a rank, with the given number of words, all zero.
 func newJournal(dir string, rank, words int) (journal, error) {
 	f, err := os.OpenFile(journalName(dir, rank), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
@@ -48,19 +48,19 @@ func newJournal(dir string, rank, words int) (journal, error) {
 	return unsafe.Slice((*uint64)(unsafe.Pointer(&b[0])), words), nil
 }
 
-// note stores words one after the other, in this order for whoever is killed between two.
+// note stores words one after the other. The order matters if the process is killed between two.
 func (j journal) note(at int, words ...uint64) {
 	for i, v := range words {
 		atomic.StoreUint64(&j[at+i], v)
 	}
 }
 
-// close gives the memory back; the file stays.
+// close unmaps the memory; the file stays.
 func (j journal) close() error {
 	return unix.Munmap(unsafe.Slice((*byte)(unsafe.Pointer(&j[0])), 8*len(j)))
 }
 
-// readJournal returns what a rank has written down.
+// readJournal returns the journal of a rank.
 func readJournal(dir string, rank int) ([]uint64, error) {
 	b, err := os.ReadFile(journalName(dir, rank))
 	if err != nil {

@@ -1,6 +1,6 @@
-// Linear looks whether the operations of several processes on one window are linearizable: whether
-// each can be thought of as one instant between its call and its return, also those of a process
-// that is killed meanwhile, each of which counts or does not.
+// Linear checks whether the operations of several processes on one window are linearizable: whether
+// each operation can be assigned one instant between its call and its return. Operations of a
+// process that is killed meanwhile are included; an open one of these may have happened or not.
 //
 //	go run . -histories 100
 //	go run . -histories 100 -home nodes              # memory, nodes, messages, own: where the window is
@@ -8,10 +8,10 @@
 //
 // A history is a job: 4 processes with 2 goroutines each load, store, add and compare-and-swap
 // elements at all of them, and read and write pairs of elements under locks. One process is killed
-// with SIGKILL in the middle. Each writes down what it calls and what comes back in a mapped file,
-// which the others read when it is dead. A store counts until its flush has returned: where
-// operations are sent it is not there before. Elements of a dead process on another node, with
-// --fence, or in memory of its own, have no last value. Porcupine
+// with SIGKILL in the middle. Each process records its calls and their answers in a mapped file,
+// which the others read when that process is dead. A store lasts until its flush has returned: if
+// operations are sent, the new value is not there before. Elements of a dead process on another
+// node, with --fence, or in memory of its own, have no last value. Porcupine
 // (github.com/anishathalye/porcupine) judges.
 package main
 
@@ -66,7 +66,7 @@ func parse(args []string, out io.Writer) (options, error) {
 	return o, o.Check()
 }
 
-// beRank is all that a rank does.
+// beRank does the whole work of a rank.
 func beRank(o options) bool {
 	if !o.rank {
 		return false
@@ -116,7 +116,8 @@ func drive(o options, out io.Writer) (int, error) {
 	return t.Code(), nil
 }
 
-// build builds the launcher, in the folder of its module: this one does not know what that needs.
+// build builds the launcher, in the folder of its module: this module does not have the
+// dependencies of the launcher.
 func (o *options) build() (remove func(), err error) {
 	dir, err := os.MkdirTemp("", "linear")
 	if err != nil {
@@ -136,7 +137,7 @@ func (o *options) build() (remove func(), err error) {
 	return func() { os.RemoveAll(dir) }, nil
 }
 
-// wrong says what is wrong with a history that has ended well.
+// wrong returns the fault of a history that has ended without an error; empty: none.
 func wrong(r *trial.Result, open *int) string {
 	var all, some, failed int
 	if _, err := fmt.Sscanf(r.Stdout, "linearizable: %d operations, %d of them open, %d on the dead", &all, &some, &failed); err != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// A kind is what an operation does.
+// A kind is the kind of an operation.
 type kind uint64
 
 const (
@@ -17,7 +17,7 @@ const (
 	cas        // A becomes B
 	write      // under an exclusive lock: the pair becomes A, A
 	read       // under a shared lock
-	mend       // as write, of a lock that a dead process has held
+	mend       // a write, under a lock that a dead process has held
 )
 
 func (k kind) String() string {
@@ -31,15 +31,15 @@ type call struct {
 	A, B uint64
 }
 
-// An answer is what came back. Of an operation that did not end, or ended with an error, nothing is
-// known, not even whether it has happened.
+// An answer is the result of an operation. If the operation did not end, or ended with an error,
+// the result is unknown, and also whether the operation has happened.
 type answer struct {
 	known  bool
-	X, Y   uint64 // what was there before; Y: the other of the pair
+	X, Y   uint64 // the values before the operation; Y: the second one of a pair
 	inPair bool
 }
 
-// model is elements and pairs, each by itself: a state is one value.
+// model is elements and pairs, each independent of the others: a state is one value.
 var model = porcupine.Model{
 	Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
 		var parts [][]porcupine.Operation
@@ -62,20 +62,20 @@ var model = porcupine.Model{
 	DescribeOperation: func(input, output any) string { return fmt.Sprintf("%+v -> %+v", input, output) },
 }
 
-// agrees says whether an answer is right where the value is now.
+// agrees reports whether an answer is right if the value is now.
 func agrees(now uint64, c call, a answer) bool {
 	switch {
 	case !a.known || c.Kind == store:
 		return true
 	case c.Kind == mend && a.X != a.Y:
-		return true // half of what the dead had meant to write
+		return true // half of the pair that the dead process was writing
 	case a.inPair:
 		return a.X == now && a.Y == now
 	}
 	return a.X == now
 }
 
-// after is the value that an operation leaves.
+// after is the value after an operation.
 func after(now uint64, c call) uint64 {
 	switch c.Kind {
 	case store, swap, write, mend:

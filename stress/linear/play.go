@@ -31,13 +31,13 @@ const (
 
 const failed = math.MaxUint64
 
-// verdict is what was judged.
+// verdict is the result of the judge.
 type verdict struct {
 	judged                   bool // by this rank
 	operations, open, failed int
 }
 
-// A script is what a history is made of.
+// A script is the parameters of a history.
 type script struct {
 	home  home
 	seed  uint64
@@ -54,7 +54,7 @@ type player struct {
 	done atomic.Int64 // operations of this process
 }
 
-// play has this process make its calls, dies if it is the victim, and has one of those who live
+// play makes the calls of this process, kills it if it is the victim, and lets one of the survivors
 // judge the history.
 func play(ctx context.Context, c *comm.Comm, s script) (v verdict, err error) {
 	p := &player{script: s}
@@ -64,8 +64,8 @@ func play(ctx context.Context, c *comm.Comm, s script) (v verdict, err error) {
 	if p.log, err = newJournal(s.dir, c.Rank(), goroutines*s.calls*recordWords); err != nil {
 		return v, err
 	}
-	// All members begin together. A Fence is not possible here: it may fail at a member that is
-	// still inside when the victim has left the Fence and dies.
+	// All processes begin together. The agreement is not replaced by a fence: a fence may fail at a
+	// process that is still in it when the victim has left it and dies.
 	if _, err := p.w.Comm().Agree(ctx, 1); err != nil {
 		return v, err
 	}
@@ -78,7 +78,7 @@ func play(ctx context.Context, c *comm.Comm, s script) (v verdict, err error) {
 	}
 	if c.Rank() == victim {
 		for p.done.Load() < moment {
-			time.Sleep(time.Microsecond) // a thread of its own, so that both goroutines are in the middle of something
+			time.Sleep(time.Microsecond) // a separate thread, so that both goroutines are in the middle of a call
 		}
 		s.die()
 	}
@@ -102,14 +102,14 @@ func play(ctx context.Context, c *comm.Comm, s script) (v verdict, err error) {
 	return v, errors.Join(err, p.w.Free(), p.log.close())
 }
 
-// now is a clock that all processes have in common.
+// now is a clock that all processes share.
 func now() uint64 {
 	var t unix.Timespec
-	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &t) // it is there
+	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &t) // the clock always exists
 	return uint64(t.Nano())
 }
 
-// work makes the calls of a goroutine and writes them down.
+// work makes the calls of a goroutine and records them.
 func (p *player) work(ctx context.Context, k int) error {
 	me := p.w.Comm().Rank()
 	r := rand.New(rand.NewPCG(p.seed, uint64(1+goroutines*me+k)))
@@ -132,8 +132,8 @@ func (p *player) work(ctx context.Context, k int) error {
 	return nil
 }
 
-// draw takes an operation by chance. Values are few, so that a compare-and-swap often finds what it
-// wants.
+// draw draws a random operation. There are few values, so that a compare-and-swap often finds the
+// value that it expects.
 func draw(r *rand.Rand, ranks int) call {
 	c := call{Cell: uint64(r.IntN(ranks)*cells + r.IntN(cells)), A: uint64(r.IntN(4)), B: uint64(r.IntN(4))}
 	if c.Cell%cells == pairCell {
@@ -155,7 +155,7 @@ func (p *player) make(ctx context.Context, c *call) (a answer, err error) {
 		a.X, err = to.Load(ctx, at)
 	case store:
 		if err = to.Store(ctx, at, c.A); err == nil {
-			err = to.Flush(ctx) // where it is sent it is not there yet
+			err = to.Flush(ctx) // a store that is sent has not arrived yet
 		}
 	case add:
 		a.X, err = to.FetchAndOp(ctx, at, c.A, collectives.Sum)
@@ -169,8 +169,8 @@ func (p *player) make(ctx context.Context, c *call) (a answer, err error) {
 	return a, err
 }
 
-// locked reads a pair, or writes it, under the lock of its rank. A lock that a dead process has
-// held is mended first: then a read is a write, too.
+// locked reads or writes a pair, under the lock of its rank. A lock that a dead process has held is
+// mended first: then a read is a write, too.
 func (p *player) locked(ctx context.Context, to rma.Target[uint64], at int, c *call) (a answer, err error) {
 	mode := rma.LockExclusive
 	if c.Kind == read {
@@ -194,8 +194,8 @@ func (p *player) locked(ctx context.Context, to rma.Target[uint64], at int, c *c
 	return answer{X: pair[0], Y: pair[1]}, err
 }
 
-// judge reads what all have written down, and what is there in the end, and says whether that is
-// linearizable.
+// judge reads the journals of all processes, and the last values, and returns an error unless they
+// are linearizable.
 func (p *player) judge(ctx context.Context) (v verdict, err error) {
 	history, v, err := p.history(ctx)
 	if err != nil {
@@ -217,7 +217,7 @@ func (p *player) history(ctx context.Context) (history []porcupine.Operation, v 
 		if err != nil {
 			return nil, v, err
 		}
-		told := map[[2]int]bool{} // which goroutines know of the death of which rank
+		told := map[[2]int]bool{} // which goroutines know of the death of a rank
 		for i := 0; i < len(log); i += recordWords {
 			record := log[i : i+recordWords]
 			if record[atCalled] == 0 {
@@ -232,7 +232,7 @@ func (p *player) history(ctx context.Context) (history []porcupine.Operation, v 
 				v.failed++
 				know := [2]int{client, int(record[atCell]) / cells}
 				if told[know] {
-					continue // W3: it has had no effect
+					continue // W3: the operation has had no effect
 				}
 				told[know] = true
 			}
@@ -245,7 +245,7 @@ func (p *player) history(ctx context.Context) (history []porcupine.Operation, v 
 		if last == nil {
 			continue
 		}
-		for i := range pairCell { // of a pair whose lock is broken half may be there
+		for i := range pairCell { // of a pair whose lock is broken half may be written
 			history = append(history, porcupine.Operation{
 				ClientId: goroutines * n, Input: call{Kind: load, Cell: uint64(rank*cells + i)}, Call: math.MaxInt64 - 2, Return: math.MaxInt64 - 1,
 				Output: answer{known: true, X: last[i*stride]},
@@ -255,7 +255,7 @@ func (p *player) history(ctx context.Context) (history []porcupine.Operation, v 
 	return history, v, nil
 }
 
-// last is what the elements of a rank are in the end; nil where that died with it.
+// last returns the last values of the elements of a rank; nil if they were lost with the rank.
 func (p *player) last(ctx context.Context, rank int) ([]uint64, error) {
 	last := make([]uint64, p.w.Len(rank))
 	err := p.w.Salvage(rank, 0, last)
@@ -268,8 +268,8 @@ func (p *player) last(ctx context.Context, rank int) ([]uint64, error) {
 	return last, err
 }
 
-// operationOf is a record as the judge wants it. One that is open, or has failed, may take effect
-// after all others, as if it never had.
+// operationOf returns a record in the form of the judge. An operation that is open, or has failed,
+// may take effect after all others, as if it never had.
 func operationOf(record []uint64, client int) porcupine.Operation {
 	c := call{kind(record[atKind]), record[atCell], record[atA], record[atB]}
 	op := porcupine.Operation{ClientId: client, Input: c, Call: int64(record[atCalled]), Output: answer{}, Return: math.MaxInt64}
@@ -280,7 +280,7 @@ func operationOf(record []uint64, client int) porcupine.Operation {
 	return op
 }
 
-// describe has a history as text, of which a person can see what is wrong.
+// describe returns a history as text for a person to read.
 func describe(history []porcupine.Operation) (text string) {
 	history = slices.SortedFunc(slices.Values(history), func(a, b porcupine.Operation) int { return cmp.Compare(a.Call, b.Call) })
 	for _, op := range history {
