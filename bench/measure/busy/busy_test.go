@@ -21,16 +21,16 @@ func TestFlags(t *testing.T) {
 	trial.CheckFlags(t, parse, map[string]bool{"": true, "-n 2 -for 1s": true, "-n 1": false, "-for 0s": false, "x": false, "-frob": false})
 }
 
-// patient are the ways that suspect soonest, with limits that hold also where others
-// leave this machine's ranks next to no time: a rank that gets none is silent, too.
+// patient are the ways with the shortest time until a suspicion, with limits that hold even if
+// other programs leave this machine's ranks almost no time: a rank without time is silent, too.
 var patient = [][]string{
 	{"--suspect-after", "2s", "-x", "GOMAXPROCS=1"},
 	{"--detector", "ring", "--period", "500ms", "-x", "GOMAXPROCS=1"},
 }
 
-// TestNobodyIsSuspected: a rank that is silent and lives is suspected by nobody; with
-// the flag -long for a minute, with the limits as they are. With one thread it has none
-// to spare for a sign of life but what the runtime takes from its loops.
+// TestNobodyIsSuspected: no rank suspects a silent rank that is alive; with the flag -long for a
+// minute, with the limits as they are. With one thread the silent rank has none to spare for a sign
+// of life except the time that the runtime takes from its loops.
 func TestNobodyIsSuspected(t *testing.T) {
 	if !*long {
 		longtest.Skip(t, "ranks compute for five seconds each way")
@@ -66,7 +66,7 @@ func TestCheckSeesViolations(t *testing.T) {
 	}
 }
 
-// A rank that is gone is not taken for one that computes.
+// A dead rank is not taken for one that computes.
 func TestTakeSeesTheDead(t *testing.T) {
 	commtest.Run(t, 3, func(ctx context.Context, w *comm.Comm) {
 		if err := take(ctx, w, time.Millisecond); err != nil {

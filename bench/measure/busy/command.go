@@ -1,14 +1,14 @@
-// Package busy has a rank compute for long, on all its threads and with the garbage collector
-// forced all the time, while the others wait for it. It makes no call and says nothing,
-// and it lives: nobody may suspect it.
+// Package busy lets one rank compute for long, on all its threads and with the garbage collector
+// forced all the time, while the others wait for it. The rank makes no call and sends no message,
+// but it is alive: no other rank may suspect it.
 //
 //	go run ./bench/measure busy                # each way of finding deaths, 3 s each
 //	go run ./bench/measure busy -for 60s -n 8
 //
-// The ways are the exact detector, alone and with --suspect-after at its least, and the
-// ring; each with as many threads as the launcher gives a rank, and with one. Have the
-// machine's cores for it: a rank that others leave no time shows no sign of life for as
-// long, and that it is killed for, where --suspect-after asks for it.
+// The ways are the exact detector, alone and with the shortest --suspect-after, and the ring; each
+// with as many threads as the launcher gives a rank, and with one. Reserve the machine's cores for
+// this command: a rank that gets no time from other programs shows no sign of life meanwhile, and
+// is killed for that if --suspect-after is set.
 package busy
 
 import (
@@ -35,7 +35,7 @@ func Main(args []string) {
 	trial.Program[options]{Name: "busy", Parse: parse, Rank: beRank, Drive: func(o options, out io.Writer) (int, error) { return drive(o, ways, out) }}.Main(args)
 }
 
-// beRank is all that a rank does.
+// beRank does the whole work of a rank.
 func beRank(o options) bool {
 	if !o.rank {
 		return false
@@ -70,7 +70,7 @@ var ways = [][]string{
 	{"--detector", "ring", "-x", "GOMAXPROCS=1"},
 }
 
-// graceMax is how long a job may take besides the computing.
+// graceMax is the time that a job may take besides the computing.
 const graceMax = 30 * time.Second
 
 // drive runs a job for each way, and returns the exit code.
@@ -103,8 +103,7 @@ func verdict(bad string) string {
 	return bad
 }
 
-// check says what is wrong with a job: somebody was suspected, or killed, or the rank
-// has not computed.
+// check returns the fault of a job: a suspicion, a death, or a rank that has not computed.
 func check(r *trial.Result, long time.Duration) string {
 	suspicions, deaths := r.Events("suspect"), r.Deaths()
 	switch {

@@ -12,8 +12,8 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/harness/trial"
 )
 
-// take is what a rank does: the last one computes, the others wait for it, and nobody
-// is missing then.
+// take is the work of a rank: the last rank computes, the others wait for it, and no rank is
+// missing then.
 func take(ctx context.Context, w *comm.Comm, long time.Duration) error {
 	if err := collectives.Barrier(ctx, w); err != nil {
 		return err
@@ -33,8 +33,8 @@ func take(ctx context.Context, w *comm.Comm, long time.Duration) error {
 	return nil
 }
 
-// compute keeps all threads busy, with loops that call nothing, with a thread that one
-// goroutine has for itself, and with garbage that is collected at once.
+// compute keeps all threads busy, with loops without calls, with one goroutine that has a thread of
+// its own, and with garbage that is collected at once.
 func compute(long time.Duration) uint64 {
 	var over atomic.Bool
 	var total atomic.Uint64
@@ -58,7 +58,7 @@ func compute(long time.Duration) uint64 {
 
 func spin(over *atomic.Bool) (x uint64) {
 	for x = 1; !over.Load(); {
-		for range 1 << 27 { // a good while without a call, or a look at anything
+		for range 1 << 27 { // a long time without a call, or a check of over
 			x ^= x << 13
 			x ^= x >> 7
 			x ^= x << 17

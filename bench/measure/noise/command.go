@@ -1,16 +1,15 @@
-// Package noise measures what heartbeats cost a program that nothing happens to: latency,
-// bandwidth and allreduce with those of the ring detector of several periods, and with
-// the counters by which ranks show that they live (--suspect-after, eight looks in its
-// duration), against the same without.
+// Package noise measures the cost of heartbeats for a program without failures. It compares
+// latency, bandwidth and allreduce with and without them: heartbeats of the ring detector with
+// several periods, and the counters that show that a rank is alive (--suspect-after, eight polls in
+// its duration).
 //
 //	go run ./bench/measure noise
 //	go run ./bench/measure noise -periods 1ms,10ms -suspect 200ms -n 8 -rounds 11
 //
-// In each round every setting has its turn, and the time of a setting is divided
-// by that without heartbeats of the same round; the median of the rounds counts.
-// Each round runs twice without heartbeats: what those two differ by is what
-// nature does, and an overhead inside of that band says nothing. The method is
-// that of Zhong et al., PARCO 2019, section 5.3.
+// In each round every setting runs once, and the time of a setting is divided by that without
+// heartbeats of the same round; the median of the rounds counts. Each round runs twice without
+// heartbeats: the difference of those two is noise, and an overhead inside of that band means
+// nothing. The method is that of Zhong et al., PARCO 2019, section 5.3.
 package noise
 
 import (
@@ -64,7 +63,7 @@ func parse(args []string) (options, error) {
 	return o, nil
 }
 
-// durations reads a list with commas; an empty one is none.
+// durations reads a list with commas; the durations of an empty list are none.
 func durations(list string) (all []time.Duration, err error) {
 	if list == "" {
 		return nil, nil
@@ -106,7 +105,7 @@ func drive(ctx context.Context, o options) error {
 	return t.print(os.Stdout)
 }
 
-// limit ends a job that hangs: far more than its share of time.
+// limit is the time after which a job counts as hanging: far more than its share of time.
 func limit(o options) time.Duration { return time.Minute + 20*o.time }
 
 type program struct {

@@ -9,8 +9,8 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/harness/record"
 )
 
-// A setting is a period of heartbeats, or after how long a rank that shows no life is
-// suspected, or neither.
+// A setting is a period of heartbeats, or the time after which a silent rank is suspected, or
+// neither.
 type setting struct{ period, suspect time.Duration }
 
 func (s setting) flags() []string {
@@ -24,7 +24,7 @@ func (s setting) flags() []string {
 	return []string{"--detector", "ring", "--period", s.period.String(), "--timeout-factor", strconv.Itoa(factor)}
 }
 
-// timeoutMin keeps a rank that others leave no core to from being declared dead.
+// timeoutMin keeps a rank without a core from being declared dead.
 const timeoutMin = 2 * time.Second
 
 func (s setting) String() string {
@@ -37,7 +37,7 @@ func (s setting) String() string {
 	return s.period.String()
 }
 
-// key is a row.
+// key identifies a row.
 type key struct {
 	bench   string
 	n, size int
@@ -73,8 +73,8 @@ func (t *table) add(s int, r record.Record) {
 	t.medians[k][s] = append(t.medians[k][s], r.Summary().Median)
 }
 
-// overhead is the median over the rounds of how much more time setting s took
-// than the first, as a fraction; below 0 if it was faster.
+// overhead is the median over the rounds of the additional time of setting s compared with the
+// first, as a fraction; below 0 if setting s was faster.
 func (t *table) overhead(k key, s int) float64 {
 	var over []float64
 	base := t.medians[k][0]

@@ -65,7 +65,7 @@ func run(ctx context.Context, w *comm.Comm, p plan.Plan, out *record.Writer) err
 	return nil
 }
 
-// sizesOf leaves out what an operation cannot do: no bandwidth of empty messages.
+// sizesOf omits impossible sizes: there is no bandwidth of empty messages.
 func sizesOf(op string, sizes []int) []int {
 	if op == "latency" {
 		return sizes
@@ -82,7 +82,7 @@ func sizesOf(op string, sizes []int) []int {
 	return some
 }
 
-// figures turns seconds for one iteration into what the operation reports.
+// figures converts seconds for one iteration to the unit of the operation.
 func figures(op string, n, size int, seconds []float64) record.Record {
 	r := record.Record{Bench: op, N: n, Size: size, Unit: record.MBps}
 	for _, s := range seconds {

@@ -83,8 +83,8 @@ func TestCheckSeesAWrongByte(t *testing.T) {
 	}
 }
 
-// The loops themselves allocate nothing: with no process at the other end every
-// call returns at once, so only the loop and the calls are seen.
+// The loops themselves allocate nothing: with no process at the other end every call returns at
+// once, so the test measures only the loop and the calls.
 func TestLoopsDoNotAllocate(t *testing.T) {
 	commtest.Run(t, 2, func(ctx context.Context, w *comm.Comm) {
 		if w.Rank() == 1 {
@@ -101,8 +101,8 @@ func TestLoopsDoNotAllocate(t *testing.T) {
 						t.Error(err)
 					}
 				})
-				// Background loops and, under the race detector, pools that forget
-				// allocate now and then; a loop that does would do so each time.
+				// Background loops and, under the race detector, pools that forget allocate now and
+				// then; a faulty loop would allocate each time.
 				if got >= 50 {
 					t.Errorf("%s, rank %d: %v allocations in 100 iterations", op, rank, got)
 				}

@@ -8,7 +8,7 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/harness/batch"
 )
 
-// window is how many messages are under way at once, as OSU's.
+// window is the number of messages under way at once, as OSU's.
 const window = 64
 
 const (
@@ -47,13 +47,13 @@ func newPair(w *comm.Comm, size int) *pair {
 	return p
 }
 
-// mark is what a rank sends at place i: never what a buffer holds at first.
+// mark is the byte that a rank sends at place i. It differs from the first content of each buffer.
 func mark(rank, i int) byte { return byte((i*7+rank)%251 + 1) }
 
-// check says whether what came last is what the other sent.
+// check reports an error unless the last received data is the data that the other rank sent.
 func (p *pair) check(op string) error {
 	if !p.active || p.rank == 0 && op != "latency" && op != "bibandwidth" {
-		return nil // it gets no data
+		return nil // this rank receives no data
 	}
 	for i, b := range p.in {
 		if b != mark(1-p.rank, i) {
@@ -63,7 +63,7 @@ func (p *pair) check(op string) error {
 	return nil
 }
 
-// loop returns the loop of an operation, as this rank takes part in it.
+// loop returns this rank's loop of an operation.
 func (p *pair) loop(op string) batch.Loop {
 	switch {
 	case !p.active:

@@ -3,13 +3,16 @@
 //	goulfm run -n 2 ./bench/measure rma
 //	goulfm run -n 2 ./bench/measure rma -ops put,get -sizes 8,64K,4M -time 1s
 //
-// Rank 0 accesses the window of rank 1, which makes no call, unless it says otherwise:
+// Rank 0 accesses the window of rank 1. Rank 1 makes no call, except where the list states
+// otherwise:
 //
 //	put          a put of -sizes bytes and a flush
 //	put64        one of 64 puts of 8 bytes, after which there is a flush
 //	get          a get of -sizes bytes
 //	load, store, fetch_add, cas    of 8 bytes
 //	accumulate   a sum of float64, -sizes bytes
+//	bulk         accumulate in a window made with Bulk
+//	own_put, own_get    put and get in a window in the program's memory
 //	lock         an exclusive lock and its unlock
 //	lock_both    the same while rank 1 does it, too
 //	fence        of all ranks
@@ -21,8 +24,8 @@
 //	shmem_inc    an atomic increment there
 //	shmem_lock   a lock there and its unlock
 //
-// bench/peers/rma.c is its twin, beside which bench/compare -only rma measures it. Buffers are used
-// again and again, so small ones stay in the cache.
+// bench/peers/rma.c is the twin of this package; bench/compare -only rma measures both. Buffers are
+// used repeatedly, so small ones stay in the cache.
 package rma
 
 import (
@@ -80,7 +83,7 @@ func run(ctx context.Context, w *comm.Comm, p plan.Plan, out *record.Writer) err
 	return nil
 }
 
-// sizesOf are the sizes of an operation that has any.
+// sizesOf returns the sizes of an operation that has any.
 func sizesOf(op string, sizes []int) (some []int) {
 	switch op {
 	case "put", "get", "accumulate", "bulk", "own_put", "own_get":
@@ -96,7 +99,7 @@ func sizesOf(op string, sizes []int) (some []int) {
 	return []int{8}
 }
 
-// figures turns seconds for one iteration into what the operation reports.
+// figures converts seconds for one iteration to the unit of the operation.
 func figures(op string, n, size int, seconds []float64) record.Record {
 	r := record.Record{Bench: op, N: n, Size: size, Unit: record.Micros}
 	for _, s := range seconds {

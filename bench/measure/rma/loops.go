@@ -13,15 +13,15 @@ import (
 	"github.com/goulfm/goulfm/shmem"
 )
 
-// manyPuts is how many puts there are before a flush in put64.
+// manyPuts is the number of puts before a flush in put64.
 const manyPuts = 64
 
-// bench is what the loops use.
+// bench is the data of the loops.
 type bench struct {
 	me     int
 	data   *rma.Win[float64]
 	words  *rma.Win[int64]
-	to     rma.Target[float64] // the other one of ranks 0 and 1
+	to     rma.Target[float64] // the other of ranks 0 and 1
 	word   rma.Target[int64]
 	buf    []float64
 	peer   comm.Group
@@ -33,9 +33,9 @@ type bench struct {
 
 // Elements of words.
 const (
-	counterAt = iota // what is counted
-	flagAt           // where the other one's turns are
-	stopAt           // how many batches of busy are over
+	counterAt = iota // a counter
+	flagAt           // the turns of the other rank
+	stopAt           // number of finished batches of busy
 	wordsHere
 )
 
@@ -165,7 +165,7 @@ func (b *bench) put64(ctx context.Context, iters int) error {
 	return nil
 }
 
-// locked takes the lock of rank 1 and gives it back.
+// locked locks and unlocks the lock of rank 1.
 func (b *bench) locked(ctx context.Context) error {
 	t := b.words.At(1)
 	if err := t.Lock(ctx, rma.LockExclusive); err != nil {
@@ -236,7 +236,7 @@ func (b *bench) notify(ctx context.Context, iters int) error {
 	return nil
 }
 
-// disturb puts while the other one computes, and says when it is over.
+// disturb puts while the other rank computes, and signals the end of the batch.
 func (b *bench) disturb(ctx context.Context, iters int) error {
 	if err := each(b.put)(ctx, iters); err != nil {
 		return err
@@ -245,7 +245,7 @@ func (b *bench) disturb(ctx context.Context, iters int) error {
 	return b.word.Store(ctx, stopAt, b.turns)
 }
 
-// compute makes no call until it is told to stop.
+// compute makes no call until the signal of disturb.
 func (b *bench) compute(context.Context, int) error {
 	b.turns++
 	for at := &b.words.Local()[stopAt]; atomic.LoadInt64(at) < b.turns; {
@@ -270,7 +270,7 @@ func (b *bench) shmemLocked(ctx context.Context) error {
 	return b.heap.Unlock(ctx, b.lock)
 }
 
-// check looks whether what was put is there.
+// check checks that the put data has arrived.
 func (b *bench) check(ctx context.Context, op string) error {
 	if err := b.data.Fence(ctx); err != nil {
 		return err

@@ -35,21 +35,21 @@ func TestEveryOperation(t *testing.T) {
 	}
 }
 
-// TestOneRankIsTooFew: and says so.
+// TestOneRankIsTooFew: one rank is an error that states the limit.
 func TestOneRankIsTooFew(t *testing.T) {
 	commtest.Run(t, 1, func(ctx context.Context, w *comm.Comm) {
 		assert.ErrorContains(t, run(ctx, w, plan.Plan{}, nil), "at least 2 ranks")
 	})
 }
 
-// TestFigures: what an iteration of an operation is.
+// TestFigures: the figures are per operation, not per iteration.
 func TestFigures(t *testing.T) {
 	for op, want := range map[string]float64{"put": 64, "put64": 1, "flag": 32, "notify": 32, "fence": 64} {
 		assert.InDelta(t, want, figures(op, 2, 8, []float64{64e-6}).Batches[0], 1e-9, op)
 	}
 }
 
-// TestCheckSeesAWrongElement: what was put has to be there.
+// TestCheckSeesAWrongElement: check fails if put data is missing.
 func TestCheckSeesAWrongElement(t *testing.T) {
 	commtest.Run(t, 2, func(ctx context.Context, w *comm.Comm) {
 		b, err := newBench(ctx, w, "put", 64)
