@@ -44,7 +44,7 @@ func TestPhases(t *testing.T) {
 	}
 }
 
-// Each contribution must matter: left out, it shows in some of the results.
+// Each contribution must matter: an omitted one shows in some of the results.
 func TestFlagsShowAMissingContribution(t *testing.T) {
 	const calls = 50
 	for _, n := range []int{2, 3, 8, 64} {

@@ -8,8 +8,8 @@
 //
 //	before       agreements without a failure
 //	first        the victim kills itself instead of calling; the others' agreement
-//	             has to find out and to report it
-//	acknowledge  acknowledge what is known and agree, until that succeeds
+//	             has to find the death and to report it
+//	acknowledge  acknowledge the known deaths and agree, until that succeeds
 //	after        agreements with the acknowledged failure
 //
 // Each agreement is timed at every rank; the slowest rank counts. The flags are
@@ -37,7 +37,7 @@ import (
 
 type options struct {
 	before, after int
-	victim        int // -1: nobody
+	victim        int // -1: no rank
 	seed          uint64
 	twoPhase      bool // the agreement is log2phases
 }
@@ -127,10 +127,9 @@ func (b *bench) run(ctx context.Context) error {
 	return b.report(ctx)
 }
 
-// gather lets the victim wait until all others are through with the phase before.
-// If it died as soon as it had returned from the last agreement itself, that one
-// might be the one to report the death: a decision that only the dead have seen
-// binds nobody.
+// gather lets the victim wait until all others have finished the phase before. If the victim died
+// as soon as it had returned from the last agreement itself, that agreement might report the death:
+// a decision that only the dead have seen binds no survivor.
 func (b *bench) gather(ctx context.Context) error {
 	through := []int{b.calls}
 	if b.w.Rank() != b.victim {
@@ -161,8 +160,8 @@ func (b *bench) series(ctx context.Context, name string, n int) error {
 	return nil
 }
 
-// death is the agreement that meets the death, and what follows until one
-// succeeds: acknowledging and agreeing once is enough unless more ranks die.
+// death is the agreement in which the death is found, and the further ones until one succeeds. One
+// acknowledgement and one agreement are enough unless more ranks die.
 func (b *bench) death(ctx context.Context) error {
 	us, err := b.agree(ctx)
 	if !errors.Is(err, ulfm.ErrProcFailed) {
@@ -200,10 +199,9 @@ func (b *bench) agree(ctx context.Context) (us float64, err error) {
 	return us, err
 }
 
-// flagOf is what a rank puts into an agreement. About half of the bits survive
-// the AND over n ranks, and many of the others are missing at one rank only, so
-// that a contribution left out shows: at 8 ranks nearly each time, at 64 within
-// some calls.
+// flagOf is a rank's contribution to an agreement. About half of the bits survive the AND over n
+// ranks, and many of the others are missing at one rank only, so that an omitted contribution
+// shows: at 8 ranks nearly each time, at 64 within some calls.
 func flagOf(seed uint64, call, rank, n int) uint64 {
 	rng := rand.New(rand.NewPCG(seed, uint64(call)<<32|uint64(rank)))
 	flag := rng.Uint64()
@@ -213,8 +211,8 @@ func flagOf(seed uint64, call, rank, n int) uint64 {
 	return flag
 }
 
-// report takes the slowest rank of each agreement, on a communicator of those
-// that are left, and prints.
+// report computes the slowest rank of each agreement, on a communicator of the survivors, and
+// prints the figures.
 func (b *bench) report(ctx context.Context) error {
 	c, err := b.w.Shrink(ctx)
 	if err != nil {

@@ -97,7 +97,7 @@ func run(ctx context.Context, o options, self string) (us float64, err error) {
 func nowNs() int64 {
 	var ts unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts); err != nil {
-		panic(err) // it exists on every Linux
+		panic(err) // the clock exists on every Linux
 	}
 	return ts.Nano()
 }
@@ -109,10 +109,10 @@ func sleepUntil(ns int64) {
 	}
 }
 
-// leadNs is how far ahead the death is announced: everybody waits by then.
+// leadNs is the time between the announcement of the death and the death: all ranks wait by then.
 const leadNs = 100e6
 
-// quietNs is how long after the death nobody does anything else.
+// quietNs is the time after the death in which no rank does anything else.
 const quietNs = 50e6
 
 func measure(ctx context.Context, w *comm.Comm, o options) error {
@@ -145,8 +145,8 @@ func measure(ctx context.Context, w *comm.Comm, o options) error {
 	if o.busy && w.Rank() != 0 {
 		took[0] = 0
 	}
-	// The repair would compete with those whose receive has not returned yet: here
-	// only the detection is measured. -repair leaves this out.
+	// A repair would compete with the ranks whose receive has not returned yet: here only the
+	// detection is measured. -repair omits this wait.
 	if !o.repair {
 		sleepUntil(at[0] + quietNs)
 	}

@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// Main says that the command needs several processes, which there are on Linux.
+// Main reports that the command needs several processes, which exist only on Linux.
 func Main([]string) {
 	fmt.Fprintln(os.Stderr, "detect: several processes need Linux")
 	os.Exit(2)

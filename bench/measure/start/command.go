@@ -1,5 +1,5 @@
-// Package start measures how long a program lives that does nothing but Init, a barrier
-// and Finalize: from the start of the launcher to its end.
+// Package start measures the life of a program with only Init, a barrier and Finalize: from the
+// start of the launcher to its end.
 //
 //	go run ./bench/measure start -n 2,16,64
 package start
@@ -59,7 +59,7 @@ func parse(args []string) (options, error) {
 	return o, nil
 }
 
-// rank is all that the measured program does between Init and Finalize.
+// rank is the whole program between Init and Finalize.
 func rank(ctx context.Context, w *comm.Comm) error { return collectives.Barrier(ctx, w) }
 
 // limit ends a job that does not end by itself.
@@ -88,7 +88,7 @@ func drive(ctx context.Context, o options, out io.Writer) error {
 	return nil
 }
 
-// measure runs the job once for nothing: the first start reads the disk.
+// measure runs the job once without a measurement: the first start reads the disk.
 func measure(ctx context.Context, n, runs int, argv []string) (record.Record, error) {
 	r := record.Record{Bench: "start", N: n, Unit: record.Millis}
 	for i := range runs + 1 {

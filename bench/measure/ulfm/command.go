@@ -1,11 +1,11 @@
-// Package ulfm measures what a failure costs, phase by phase: the last rank dies by
-// SIGKILL on the way.
+// Package ulfm measures the cost of a failure, phase by phase: the last rank dies by SIGKILL on the
+// way.
 //
 //	goulfm run -n 8 ./bench/measure ulfm
 //
 //	agree             agreements without a failure
-//	allreduce_before  8-byte reductions on the same communicator, to compare with
-//	detect            from the death until a receive from anybody has failed
+//	allreduce_before  8-byte reductions on the same communicator, for comparison
+//	detect            from the death until a receive from any rank has failed
 //	agree_detecting   the agreement that reports the death
 //	ack_agree         acknowledge it and agree
 //	shrink            the communicator of the survivors
@@ -13,9 +13,9 @@
 //	allreduce_shrunk  reductions there
 //	revoke            from Revoke until a receive has failed
 //
-// Figures from detect to shrink and revoke are those of the slowest survivor, one
-// for each run of the program; agreements are batches as rank 0 saw them. The clock
-// of the machine is used, so all ranks must be on one.
+// Figures from detect to shrink and revoke are those of the slowest survivor, one for each run of
+// the program; agreements are batches, timed at rank 0. The clock of the machine is used, so all
+// ranks must be on one machine.
 package ulfm
 
 import (
@@ -71,7 +71,7 @@ func (o options) format() record.Format {
 	return record.Table
 }
 
-// itersOf is how many agreements a batch has.
+// itersOf is the number of agreements in a batch.
 func (o options) itersOf(n int) int {
 	switch {
 	case o.iters > 0:

@@ -43,7 +43,7 @@ func (b *bench) run(ctx context.Context) error {
 	return b.revocation(ctx, s)
 }
 
-// series is agreements and, to compare, reductions of 8 bytes.
+// series is agreements and, for comparison, reductions of 8 bytes.
 func (b *bench) series(ctx context.Context, c *comm.Comm, agree, allreduce string) error {
 	sum := make([]float64, 2)
 	err := b.measure(agree, func() error {
@@ -86,7 +86,7 @@ func (b *bench) measure(name string, call func() error) error {
 	return b.write(name, us...)
 }
 
-// death has the last rank die, and repairs. It returns the survivors.
+// death makes the last rank die, and repairs. It returns the communicator of the survivors.
 func (b *bench) death(ctx context.Context, c *comm.Comm) (*comm.Comm, error) {
 	at, err := b.announce(ctx, c)
 	if err != nil {
@@ -130,8 +130,8 @@ func (b *bench) death(ctx context.Context, c *comm.Comm) (*comm.Comm, error) {
 	return s, b.slowest(ctx, s, us, "detect", "agree_detecting", "ack_agree", "shrink")
 }
 
-// ready lets the last rank wait until all others know the moment of its death.
-// If it died before, their announcement would fail instead of their receive.
+// ready lets the last rank wait until all others know the moment of its death. If the last rank
+// died before, their announcement would fail instead of their receive.
 func ready(ctx context.Context, c *comm.Comm) error {
 	victim, token := c.Size()-1, make([]byte, 1)
 	if c.Rank() != victim {
@@ -145,7 +145,7 @@ func ready(ctx context.Context, c *comm.Comm) error {
 	return nil
 }
 
-// revocation has rank 0 revoke while all others wait for a message of it.
+// revocation makes rank 0 revoke while all others wait for a message from rank 0.
 func (b *bench) revocation(ctx context.Context, s *comm.Comm) error {
 	r, err := s.Dup(ctx)
 	if err != nil {
@@ -169,7 +169,7 @@ func (b *bench) revocation(ctx context.Context, s *comm.Comm) error {
 	return b.slowest(ctx, s, us, "revoke")
 }
 
-// announce tells all members of c the same moment, which is ahead.
+// announce sends all members of c the same moment in the future.
 func (b *bench) announce(ctx context.Context, c *comm.Comm) (ns int64, err error) {
 	if err := collectives.Barrier(ctx, c); err != nil {
 		return 0, err
@@ -179,7 +179,7 @@ func (b *bench) announce(ctx context.Context, c *comm.Comm) (ns int64, err error
 	return at[0], err
 }
 
-// slowest writes each figure as the slowest member saw it.
+// slowest writes each figure of the slowest member.
 func (b *bench) slowest(ctx context.Context, c *comm.Comm, us []float64, names ...string) error {
 	if err := collectives.Allreduce(ctx, c, us, us, collectives.Max); err != nil {
 		return err
@@ -204,7 +204,7 @@ func micros(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e3 }
 func nowNs() int64 {
 	var ts unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts); err != nil {
-		panic(err) // it exists on every system that this builds for
+		panic(err) // the clock exists on every system that this builds for
 	}
 	return ts.Nano()
 }
