@@ -88,7 +88,7 @@ func (c *Comm) CreateGroup(ctx context.Context, g Group, tag int) (*Comm, error)
 	if err != nil || !slices.Contains(g.procs, c.w.proc.Number()) {
 		return nil, fail(op, c, nil, err)
 	}
-	in := engine.Contribution{Members: g.seats(), Tag: tag}
+	in := engine.Contribution{Members: g.slots(), Tag: tag}
 	_, made, err := c.e.Call(ctx, commstate.Call{Kind: commstate.KindCreateGroup}, in, op)
 	if err != nil {
 		return nil, fail(op, c, nil, err)

@@ -27,13 +27,13 @@ func (g Group) Rank() int {
 	return Undefined
 }
 
-// seats returns the places of the processes in the tables of the job.
-func (g Group) seats() []int {
-	seats := make([]int, len(g.procs))
+// slots returns the places of the processes in the tables of the job.
+func (g Group) slots() []int {
+	slots := make([]int, len(g.procs))
 	for i, number := range g.procs {
-		seats[i] = node.Seat(number)
+		slots[i] = node.Slot(number)
 	}
-	return seats
+	return slots
 }
 
 // Processes returns the members' numbers in the job, in the group's order.

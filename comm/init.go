@@ -293,8 +293,8 @@ func (w *world) tick() {
 func (w *world) sharesCore() bool {
 	node := w.process.End.Node
 	var pids []int
-	for seat := range node.Procs() {
-		if pid := node.Pid(seat); pid > 0 {
+	for slot := range node.Procs() {
+		if pid := node.Pid(slot); pid > 0 {
 			pids = append(pids, pid)
 		}
 	}
@@ -328,9 +328,9 @@ func reportFailure(log *slog.Logger, rank int, err error) {
 }
 
 func (w *world) report(ev engine.Event) {
-	numbers := make([]int, len(ev.Procs)) // numbers, because seats may have other processes by the time a person reads the event
-	for i, seat := range ev.Procs {
-		numbers[i] = w.process.End.Node.Number(seat)
+	numbers := make([]int, len(ev.Procs)) // numbers, because slots may have other processes by the time a person reads the event
+	for i, slot := range ev.Procs {
+		numbers[i] = w.process.End.Node.Number(slot)
 	}
 	w.process.Note(rankproto.Event{Name: ev.What, Comm: ev.Comm, Procs: numbers, Text: ev.Text})
 }

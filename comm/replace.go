@@ -13,10 +13,10 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/commstate"
 )
 
-// A ReplaceSpec selects the ranks of the new communicator that newcomers get.
+// A ReplaceSpec selects the ranks of the new communicator that replacements get.
 type ReplaceSpec struct {
-	Ranks    []int         // distinct, of the members of c and the newcomers together; not empty
-	Handover []byte        // data for the newcomers, which Handover returns; the same at all members
+	Ranks    []int         // distinct, of the members of c and the replacements together; not empty
+	Handover []byte        // data for the replacements, which Handover returns; the same at all members
 	Wait     time.Duration // how long rank 0 waits for processes if there are too few; 0: not at all
 }
 
@@ -24,7 +24,7 @@ type ReplaceSpec struct {
 // processes have these ranks. The members of c have the other ranks, in their order. The processes
 // run the program of the job with the arguments of this process, and get the communicator from
 // Joined. Waiting spares (goulfm run --spares) are used in place of new processes if enough of them
-// have consecutive seats.
+// have consecutive slots.
 //
 // Collective. Replace works on a revoked communicator and has one outcome at all living members:
 // success, or one of these errors. ErrProcFailed: a member has died or left. ErrNoRoom: the job
@@ -49,8 +49,8 @@ func (c *Comm) Replace(ctx context.Context, s ReplaceSpec) (*Comm, error) {
 		return nil, fail(op, c, nil, fmt.Errorf("%w: %w", ErrNotBegun, err))
 	}
 	by, ranks := starting{c}, slices.Clone(s.Ranks)
-	started, bad := by.startNewcomers(ctx, s)
-	return by.settleStarted(ctx, op, func() (*Comm, error) { return by.agreeOnNewcomers(ranks, s.Handover, started, bad) })
+	started, bad := by.startReplacements(ctx, s)
+	return by.settleStarted(ctx, op, func() (*Comm, error) { return by.agreeOnReplacements(ranks, s.Handover, started, bad) })
 }
 
 // Joined returns, in a process that Replace started, the communicator in which this process has a
@@ -60,11 +60,11 @@ func (c *Comm) Joined() *Comm { return c.w.joined }
 // Handover returns, in a process that Replace started, the data of ReplaceSpec.Handover.
 func (c *Comm) Handover() []byte { return slices.Clone(c.w.handover) }
 
-// startNewcomers makes the launcher start the processes. A shortage of processes is no error of
+// startReplacements makes the launcher start the processes. A shortage of processes is no error of
 // this member: the agreement reports the number to all.
-func (c starting) startNewcomers(ctx context.Context, s ReplaceSpec) (started newcomers, bad error) {
+func (c starting) startReplacements(ctx context.Context, s ReplaceSpec) (started startedProcesses, bad error) {
 	if !commstate.RanksFit(s.Ranks, c.Size()) {
-		return started, fmt.Errorf("%w: newcomers with ranks %v beside %d members: want distinct ranks of the new communicator", ErrArgument, s.Ranks, c.Size())
+		return started, fmt.Errorf("%w: replacements with ranks %v beside %d members: want distinct ranks of the new communicator", ErrArgument, s.Ranks, c.Size())
 	}
 	ask := rankproto.Spawn{N: len(s.Ranks), Args: os.Args[1:], Replace: true}
 	for begun := time.Now(); ; {
@@ -89,11 +89,11 @@ func waitBetweenAsking(ctx context.Context, left time.Duration) {
 	}
 }
 
-// agreeOnNewcomers makes the communicator with the newcomers, and reports to the launcher whether
-// to keep them.
-func (c starting) agreeOnNewcomers(ranks []int, handover []byte, started newcomers, bad error) (*Comm, error) {
+// agreeOnReplacements makes the communicator with the replacements, and reports to the launcher
+// whether to keep them.
+func (c starting) agreeOnReplacements(ranks []int, handover []byte, started startedProcesses, bad error) (*Comm, error) {
 	const op = "replace"
-	in := engine.Contribution{Spawned: started.seats(), Ranks: ranks, Digest: commstate.Digest(ranks...), Veto: bad != nil}
+	in := engine.Contribution{Spawned: started.slots(), Ranks: ranks, Digest: commstate.Digest(ranks...), Veto: bad != nil}
 	_, made, err := c.e.Call(context.Background(), commstate.Call{Kind: commstate.KindReplace}, in, op)
 	switch {
 	case bad != nil && errors.Is(err, ErrPeerArgument):

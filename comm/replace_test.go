@@ -12,7 +12,7 @@ import (
 	"github.com/goulfm/goulfm/comm/commtest"
 )
 
-// TestReplaceGivesRanks: newcomers get the requested ranks, the others keep their order, and all
+// TestReplaceGivesRanks: replacements get the requested ranks, the others keep their order, and all
 // have the mode, the epoch and the handover.
 func TestReplaceGivesRanks(t *testing.T) {
 	for _, messages := range []bool{false, true} {
@@ -54,7 +54,7 @@ func TestReplaceGivesRanks(t *testing.T) {
 }
 
 // dieAgain makes a survivor die, if there are two, and all agree on that: the first member may be a
-// newcomer, and the agreement uses its memory.
+// replacement, and the agreement uses its memory.
 func dieAgain(ctx context.Context, t *testing.T, c *comm.Comm, dead []int) error {
 	victim := 3
 	for slices.Contains(dead, victim) {

@@ -60,15 +60,15 @@ func (c *Comm) Spawn(ctx context.Context, s SpawnSpec) (*Intercomm, error) {
 // starting is a communicator during a call that starts processes.
 type starting struct{ *Comm }
 
-// newcomers are processes that the launcher has started, with consecutive seats.
-type newcomers struct {
+// startedProcesses are processes that the launcher has started, with consecutive slots.
+type startedProcesses struct {
 	first int // number of the first one
 	count int
 }
 
-// seats returns the seats of the newcomers in the form that the agreement uses.
-func (n newcomers) seats() commstate.Spawned {
-	return commstate.Spawned{First: node.Seat(n.first), Count: n.count}
+// slots returns the slots of these processes in the form that the agreement uses.
+func (n startedProcesses) slots() commstate.Spawned {
+	return commstate.Spawned{First: node.Slot(n.first), Count: n.count}
 }
 
 // settleStarted waits for the agreement on started processes. The agreement does not end with the
@@ -100,7 +100,7 @@ func (c starting) settleStarted(ctx context.Context, op string, agree func() (*C
 
 // startProcesses makes the launcher start the processes that rank 0 requests; at other ranks
 // startProcesses has no effect.
-func (c starting) startProcesses(ctx context.Context, ask rankproto.Spawn) (started newcomers, bad error) {
+func (c starting) startProcesses(ctx context.Context, ask rankproto.Spawn) (started startedProcesses, bad error) {
 	p := c.w.starter
 	switch {
 	case p == nil && c.w.process != nil:
@@ -113,7 +113,7 @@ func (c starting) startProcesses(ctx context.Context, ask rankproto.Spawn) (star
 		return started, fmt.Errorf("%w: %d processes to start: want at least 1", ErrArgument, ask.N)
 	}
 	ask.Procs = c.e.Numbers()
-	answer, err := p.Ask(ctx, ask, func(late rankproto.Spawned) { c.dropSpawned(newcomers{late.First, late.N}) })
+	answer, err := p.Ask(ctx, ask, func(late rankproto.Spawned) { c.dropSpawned(startedProcesses{late.First, late.N}) })
 	switch {
 	case err != nil:
 		return started, err
@@ -124,7 +124,7 @@ func (c starting) startProcesses(ctx context.Context, ask rankproto.Spawn) (star
 	case answer.Why != "":
 		return started, errors.New(answer.Why)
 	}
-	return newcomers{answer.First, answer.N}, nil
+	return startedProcesses{answer.First, answer.N}, nil
 }
 
 // purposeOf names the call that requests processes.
@@ -137,8 +137,8 @@ func purposeOf(ask rankproto.Spawn) string {
 
 // agreeOnSpawn makes the communicator with the new processes, and reports to the launcher whether
 // to keep them.
-func (c starting) agreeOnSpawn(started newcomers, bad error) (*Comm, error) {
-	call, in := commstate.Call{Kind: commstate.KindSpawn}, engine.Contribution{Spawned: started.seats()}
+func (c starting) agreeOnSpawn(started startedProcesses, bad error) (*Comm, error) {
+	call, in := commstate.Call{Kind: commstate.KindSpawn}, engine.Contribution{Spawned: started.slots()}
 	union, err := c.create(context.Background(), call, in, bad, "spawn")
 	if err != nil {
 		if c.w.starter != nil {
@@ -153,9 +153,9 @@ func (c starting) agreeOnSpawn(started newcomers, bad error) (*Comm, error) {
 
 // dropSpawned reports to the launcher that the started processes are not needed. A member other
 // than rank 0 does not know their number: its report names rank 0, and counts if rank 0 is dead and
-// could not report the number. The first new process may be in seat 0, once the processes with
+// could not report the number. The first new process may be in slot 0, once the processes with
 // which the job began are dead.
-func (c starting) dropSpawned(started newcomers) {
+func (c starting) dropSpawned(started startedProcesses) {
 	switch {
 	case started.count > 0:
 		c.w.starter.Say(rankproto.Drop{First: started.first, N: started.count})
@@ -171,7 +171,7 @@ func (c starting) dropSpawned(started newcomers) {
 //	2 decides that shrink with 3 later: {2 3} is left, and they start others.
 //
 // Without this report no process would ever release the first ones. While these wait in Init they
-// might refer to any of the dead, so that no seat would become free again.
+// might refer to any of the dead, so that no slot would become free again.
 //
 // The report waits until the repair is over: only 2 and 3 could have kept the first ones. An
 // immediate message from each survivor would wake up the launcher once per survivor inside Shrink,

@@ -62,7 +62,7 @@ func New(cfg Config) *Detector {
 	d.silence.start(2 * cfg.Timeout)
 	d.silence.tick(cfg.Start)
 	if cfg.Adaptive != nil {
-		d.rhythm.period, d.rhythm.wished = cfg.Period, cfg.Period
+		d.rhythm.period, d.rhythm.requested = cfg.Period, cfg.Period
 		d.observation = &observation{of: nobody}
 		d.observe()
 	}

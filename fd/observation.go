@@ -21,7 +21,7 @@ type observation struct {
 	of      int // the emitter; nobody until the next Tick
 	watch   adaptive.Watch
 	heard   []adaptive.Message // since the last Tick; nil for a mere sign of life
-	wish    uint16             // number of the latest wish
+	request uint16             // number of the latest request
 	ask     mono.Time          // when NEWOBSERVER is sent again
 	mercy   mono.Time          // no suspicion before: the emitter is new, or this process was late
 	known   bool               // a beat has come, and an answer
@@ -31,7 +31,7 @@ type observation struct {
 	wasLate bool               // so was the Tick before: messages received since may have waited, too
 }
 
-// Times of NEWOBSERVER, beside those that a wish needs.
+// Times of NEWOBSERVER, beside those that a request needs.
 const (
 	askFirst = 8  // so many within a Timeout, until the emitter beats and has answered
 	askEach  = 80 // periods, to measure the way again
@@ -94,8 +94,8 @@ func (d *Detector) weigh(told adaptive.Message, late bool) {
 	case adaptive.Beat:
 		changed = o.watch.Heard(now, told, late)
 		o.beaten, o.looked = true, false
-		if told.Epoch != o.wish {
-			o.ask = d.now // the latest wish was lost, or is still under way
+		if told.Epoch != o.request {
+			o.ask = d.now // the latest request was lost, or is still under way
 		}
 	case adaptive.Echo:
 		changed = o.watch.Answered(now, now.Sub(told.Clock), late)
@@ -104,7 +104,7 @@ func (d *Detector) weigh(told adaptive.Message, late bool) {
 		o.watch.Answered(now, 0, late)
 	}
 	if changed {
-		o.wish++
+		o.request++
 		o.ask = d.now
 	}
 	if !late && o.watch.Freshness() > now {
@@ -121,7 +121,7 @@ func (d *Detector) askEmitter() {
 	}
 	o.ask = d.now.Add(wait)
 	d.mail(d.emitter, tellingMessage(kindNewObserver, d.flood.Digest(), adaptive.Adjust{
-		Epoch: o.wish, Clock: adaptive.Time(d.now), Period: o.watch.Wanted(), Echo: true,
+		Epoch: o.request, Clock: adaptive.Time(d.now), Period: o.watch.Wanted(), Echo: true,
 	}))
 }
 

@@ -27,24 +27,24 @@ func qualityWorld(seed uint64) (w *world, detection mono.Duration) {
 	return w, detection
 }
 
-// wishesHold reports whether each process beats as its observer requests.
-func (w *world) wishesHold() bool {
+// requestsHold reports whether each process beats as its observer requests.
+func (w *world) requestsHold() bool {
 	for _, p := range w.survivors() {
 		d := w.all[p]
 		if d.Alone() {
 			continue
 		}
 		e := w.all[d.emitter]
-		if e.observer != p || e.rhythm.wish != d.observation.wish || e.rhythm.period != mono.Duration(d.observation.watch.Wanted()) {
+		if e.observer != p || e.rhythm.request != d.observation.request || e.rhythm.period != mono.Duration(d.observation.watch.Wanted()) {
 			return false
 		}
 	}
 	return true
 }
 
-// requireWishesHold asks for that soon: a wish may be under way.
-func (w *world) requireWishesHold(t *testing.T, seed uint64) {
-	_, hold := w.untilTrue(w.now.Add(2*w.cfg.Timeout), w.wishesHold)
+// requireRequestsHold asks for that soon: a request may be under way.
+func (w *world) requireRequestsHold(t *testing.T, seed uint64) {
+	_, hold := w.untilTrue(w.now.Add(2*w.cfg.Timeout), w.requestsHold)
 	require.True(t, hold, "seed %d", seed)
 }
 
@@ -70,7 +70,7 @@ func TestQualityHolds(t *testing.T) {
 		slowest = max(slowest, float64(first.Sub(at))/float64(detection))
 		w.runUntil(first.Add(3 * detection))
 		require.NoError(t, w.unstable(), "seed %d", seed)
-		w.requireWishesHold(t, seed)
+		w.requireRequestsHold(t, seed)
 		require.LessOrEqual(t, w.perPeerMax, 4, "seed %d", seed)
 	}
 	assert.Less(t, slowest, 1.0)
@@ -110,37 +110,37 @@ func TestQualitySideBySide(t *testing.T) {
 	}
 }
 
-// TestLostWishIsSaidAgain: many of the messages with a wish are lost, and all wishes are obeyed in
-// the end.
-func TestLostWishIsSaidAgain(t *testing.T) {
+// TestLostRequestIsRepeated: many of the messages with a request are lost, and all requests are
+// obeyed in the end.
+func TestLostRequestIsRepeated(t *testing.T) {
 	for seed := range uint64(*seeds) {
 		w, detection := qualityWorld(seed + 8e6)
-		w.lossOfWish = 0.8
+		w.lossOfRequest = 0.8
 		w.runUntil(mono.Time(100 * detection))
 		require.NoError(t, w.problem, "seed %d", seed)
-		w.lossOfWish = 0 // one may just have been lost
-		w.requireWishesHold(t, seed)
+		w.lossOfRequest = 0 // one may just have been lost
+		w.requireRequestsHold(t, seed)
 		for _, d := range w.all {
-			require.NotZero(t, d.rhythm.wish, "seed %d: %s", seed, d.Describe())
+			require.NotZero(t, d.rhythm.request, "seed %d: %s", seed, d.Describe())
 		}
 	}
 }
 
-// TestWishThatWasOvertaken: an older wish that comes after a later one changes nothing, and a wish
-// is bounded.
-func TestWishThatWasOvertaken(t *testing.T) {
+// TestRequestThatWasOvertaken: an older request that comes after a later one changes nothing, and a
+// request is bounded.
+func TestRequestThatWasOvertaken(t *testing.T) {
 	c := within(mono.Second)
 	c.N, c.Me = 3, 0
 	d := New(c)
-	tell := func(wish uint16, period adaptive.Duration) mono.Duration {
-		d.Step(Receive{From: 1, Msg: tellingMessage(kindNewObserver, d.Digest(), adaptive.Adjust{Epoch: wish, Period: period})})
-		return d.rhythm.wished
+	tell := func(request uint16, period adaptive.Duration) mono.Duration {
+		d.Step(Receive{From: 1, Msg: tellingMessage(kindNewObserver, d.Digest(), adaptive.Adjust{Epoch: request, Period: period})})
+		return d.rhythm.requested
 	}
 	assert.Equal(t, 50*ms, tell(2, 50*adaptive.Millisecond))
 	assert.Equal(t, 50*ms, tell(1, 70*adaptive.Millisecond))
 	assert.Equal(t, ms, tell(3, adaptive.Microsecond))
 	d.Step(Receive{From: 2, Msg: tellingMessage(kindNewObserver, d.Digest(), adaptive.Adjust{Period: 80 * adaptive.Millisecond})})
-	assert.Equal(t, 80*ms, d.rhythm.wished, "of another observer")
+	assert.Equal(t, 80*ms, d.rhythm.requested, "of another observer")
 	assert.Equal(t, 80*ms, tell(9, 90*adaptive.Millisecond), "of one that is nearer, and so dead")
 }
 
@@ -148,15 +148,15 @@ func TestWishThatWasOvertaken(t *testing.T) {
 // the beginning, before the first message of that observer.
 func TestNextObserverIsNotKnown(t *testing.T) {
 	w, detection := qualityWorld(1)
-	w.loss, w.lossOfWish = 0, 0
+	w.loss, w.lossOfRequest = 0, 0
 	w.runUntil(mono.Time(60 * detection))
 	observer := w.all[0].observer
-	assert.NotZero(t, w.all[0].rhythm.wish)
-	w.lossOfWish = 1 // the next observer's
+	assert.NotZero(t, w.all[0].rhythm.request)
+	w.lossOfRequest = 1 // the next observer's
 	w.kill(observer)
 	w.step(0, Exited{Rank: observer})
 	w.tick(0)
-	assert.Zero(t, w.all[0].rhythm.wish)
+	assert.Zero(t, w.all[0].rhythm.request)
 	assert.Equal(t, w.cfg.Period, w.all[0].rhythm.period)
 	at, _ := w.all[0].Deadline()
 	assert.LessOrEqual(t, at, w.now.Add(w.cfg.Period))

@@ -9,29 +9,29 @@ import (
 // number, the moment when it was due, and the time to the next heartbeat (adaptive.Beat).
 //
 //	observer                                emitter
-//	   │◀────────────────── beat 7, wish 0 ────│
+//	   │◀────────────────── beat 7, request 0 ─│
 //	   │  the way is good: fewer will do       │
-//	   │── NEWOBSERVER, wish 1: 60 ms ──────▶  │  lost
-//	   │◀────────────────── beat 8, wish 0 ────│
-//	   │── NEWOBSERVER, wish 1: 60 ms ────────▶│
-//	   │◀────────────────── beat 9, wish 1 ────│  and the next one 60 ms later
+//	   │── NEWOBSERVER, request 1: 60 ms ───▶  │  lost
+//	   │◀────────────────── beat 8, request 0 ─│
+//	   │── NEWOBSERVER, request 1: 60 ms ─────▶│
+//	   │◀────────────────── beat 9, request 1 ─│  and the next one 60 ms later
 //
-// Wish 0 is Config.Period, with which each observation begins at both ends, so no message need
+// Request 0 is Config.Period, with which each observation begins at both ends, so no message need
 // carry this period.
 type rhythm struct {
-	period mono.Duration
-	wished mono.Duration // the period from the next Tick on
-	wish   uint16        // number of the observer's wish that this is
-	seq    uint32        // of the next beat
+	period    mono.Duration
+	requested mono.Duration // the period from the next Tick on
+	request   uint16        // number of the observer's request that this is
+	seq       uint32        // of the next beat
 }
 
-// beatAsWished is T1 with Config.Adaptive. A shorter period counts from the latest beat, a longer
-// one from the next, which has been promised.
-func (d *Detector) beatAsWished() {
+// beatAsRequested is T1 with Config.Adaptive. A shorter period counts from the latest beat, a
+// longer one from the next, which has been promised.
+func (d *Detector) beatAsRequested() {
 	r := &d.rhythm
-	if r.wished != r.period {
-		d.nextBeat = min(d.nextBeat, max(d.now, d.nextBeat.Add(r.wished-r.period)))
-		r.period = r.wished
+	if r.requested != r.period {
+		d.nextBeat = min(d.nextBeat, max(d.now, d.nextBeat.Add(r.requested-r.period)))
+		r.period = r.requested
 	}
 	if d.now >= d.nextBeat {
 		d.mail(d.observer, d.numberedBeat())
@@ -44,22 +44,22 @@ func (d *Detector) numberedBeat() []byte {
 	r := &d.rhythm
 	missed := d.now.Sub(d.nextBeat) / r.period
 	due := d.nextBeat.Add(missed * r.period)
-	beat := adaptive.Beat{Epoch: r.wish, Seq: r.seq + uint32(missed), Nominal: adaptive.Time(due), Period: adaptive.Duration(r.period)}
+	beat := adaptive.Beat{Epoch: r.request, Seq: r.seq + uint32(missed), Nominal: adaptive.Time(due), Period: adaptive.Duration(r.period)}
 	r.seq = beat.Seq + 1
 	d.nextBeat = due.Add(r.period)
 	return tellingMessage(kindHeartbeat, d.flood.Digest(), beat)
 }
 
-// obey accepts the wish of a NEWOBSERVER, unless the wish is older and was overtaken, and returns
-// the heartbeat that answers.
+// obey accepts the request of a NEWOBSERVER, unless the request is older and was overtaken, and
+// returns the heartbeat that answers.
 func (d *Detector) obey(told adaptive.Message) []byte {
 	a, tells := told.(adaptive.Adjust)
 	if d.observation == nil || !tells {
 		return digestMessage(kindHeartbeat, d.flood.Digest())
 	}
-	if int16(a.Epoch-d.rhythm.wish) >= 0 {
-		d.rhythm.wish = a.Epoch
-		d.rhythm.wished = mono.Duration(max(a.Period, adaptive.PeriodLeast))
+	if int16(a.Epoch-d.rhythm.request) >= 0 {
+		d.rhythm.request = a.Epoch
+		d.rhythm.requested = mono.Duration(max(a.Period, adaptive.PeriodLeast))
 	}
 	if !a.Echo {
 		return digestMessage(kindHeartbeat, d.flood.Digest())
@@ -68,13 +68,13 @@ func (d *Detector) obey(told adaptive.Message) []byte {
 }
 
 // turnTo sends the heartbeats to another observer from now on. The new observer knows nothing of
-// this process yet, so the wish of the former observer no longer applies.
+// this process yet, so the request of the former observer no longer applies.
 func (d *Detector) turnTo(observer int) {
 	if observer == d.observer {
 		return
 	}
 	d.observer = observer
 	if d.observation != nil {
-		d.rhythm.wish, d.rhythm.wished = 0, d.cfg.Period
+		d.rhythm.request, d.rhythm.requested = 0, d.cfg.Period
 	}
 }

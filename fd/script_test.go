@@ -36,7 +36,7 @@ func TestScripts(t *testing.T) {
 //	exited 1 5; broken 1 5; left 1 5; watch 1 5; agreed 1 {2,5}    event at process 1
 //	deliver-last 1->2     the newest message in flight: it overtakes the others
 //	message 1->2 HEARTBEAT    as 1 might have sent; also NEWOBSERVER, PROBE, FENCE, NOTICE {2,5}
-//	wish 1->2 3 300       NEWOBSERVER of Config.Adaptive: wish 3, one heartbeat each 300 ms
+//	request 1->2 3 300    NEWOBSERVER of Config.Adaptive: request 3, one heartbeat each 300 ms
 //	raw 1->2 ff00         any bytes
 //	show 1; show          state
 type scriptStage struct {
@@ -105,10 +105,10 @@ func (s *scriptStage) run(t *testing.T, c golden.Command) string {
 	case "agreed":
 		scan("%d %s", &a, &text)
 		return s.step(a, Agreed{Dead: parseSet(t, text)})
-	case "wish":
-		var wish, period int
-		scan("%d->%d %d %d", &a, &b, &wish, &period)
-		told := adaptive.Adjust{Epoch: uint16(wish), Period: adaptive.Duration(period) * adaptive.Millisecond}
+	case "request":
+		var request, period int
+		scan("%d->%d %d %d", &a, &b, &request, &period)
+		told := adaptive.Adjust{Epoch: uint16(request), Period: adaptive.Duration(period) * adaptive.Millisecond}
 		return s.step(b, Receive{From: a, Msg: tellingMessage(kindNewObserver, s.all[a].Digest(), told)})
 	case "raw":
 		var msg []byte
@@ -347,11 +347,11 @@ func describe(a Action, n int) string {
 func describeTold(told adaptive.Message) string {
 	switch told := told.(type) {
 	case adaptive.Beat:
-		return fmt.Sprintf(" %d of %v, the next after %v (wish %d)", told.Seq, adaptive.Duration(told.Nominal), told.Period, told.Epoch)
+		return fmt.Sprintf(" %d of %v, the next after %v (request %d)", told.Seq, adaptive.Duration(told.Nominal), told.Period, told.Epoch)
 	case adaptive.Echo:
 		return fmt.Sprintf(" that answers what was asked at %v", adaptive.Duration(told.Clock))
 	case adaptive.Adjust:
-		return fmt.Sprintf(", wish %d: one each %v", told.Epoch, told.Period)
+		return fmt.Sprintf(", request %d: one each %v", told.Epoch, told.Period)
 	}
 	return ""
 }

@@ -99,7 +99,7 @@ func (d *Detector) tickTimers() {
 // beat is T1. Beats that a late process missed are not made up for.
 func (d *Detector) beat() {
 	if d.observation != nil {
-		d.beatAsWished()
+		d.beatAsRequested()
 		return
 	}
 	if d.now < d.nextBeat {

@@ -31,21 +31,21 @@ type world struct {
 	backlog [][]Receive   // messages received while stopped
 	lastIn  [][]mono.Time // lastIn[from][to]: the latest arrival so far, which keeps the order
 
-	deaths     []int               // in order
-	lastDeath  mono.Time           // when
-	declared   []map[int]mono.Time // declared[p][r]: when p declared r
-	detections map[int]int         // how many declared r by silence
-	messages   int
-	anybody    rankset.Set // declared by anybody
-	perPeerMax int         // most sends to one process in one step
-	problem    error       // the first thing that must not happen
-	wrongful   bool        // live processes may be declared: they were stopped for too long
-	calm       bool        // nobody alive may even be suspected: delays are short and nobody stops
-	spared     int         // never dies and never stops; -1 for none
-	cut        rankset.Set // messages between these and the others are lost
-	loss       float64     // probability that a numbered heartbeat is lost
-	lossOfWish float64     // the same, of a NEWOBSERVER
-	mortal     rankset.Set // may die in the step in which they declare a death by silence, before any send
+	deaths        []int               // in order
+	lastDeath     mono.Time           // when
+	declared      []map[int]mono.Time // declared[p][r]: when p declared r
+	detections    map[int]int         // how many declared r by silence
+	messages      int
+	anybody       rankset.Set // declared by anybody
+	perPeerMax    int         // most sends to one process in one step
+	problem       error       // the first thing that must not happen
+	wrongful      bool        // live processes may be declared: they were stopped for too long
+	calm          bool        // nobody alive may even be suspected: delays are short and nobody stops
+	spared        int         // never dies and never stops; -1 for none
+	cut           rankset.Set // messages between these and the others are lost
+	loss          float64     // probability that a numbered heartbeat is lost
+	lossOfRequest float64     // the same, of a NEWOBSERVER
+	mortal        rankset.Set // may die in the step in which they declare a death by silence, before any send
 }
 
 func newWorld(rng *rand.Rand, n int, delayMax mono.Duration, cfg Config) *world {
@@ -198,7 +198,7 @@ func (w *world) loses(msg []byte) bool {
 	case adaptive.Beat:
 		return w.rng.Float64() < w.loss
 	case adaptive.Adjust:
-		return w.rng.Float64() < w.lossOfWish
+		return w.rng.Float64() < w.lossOfRequest
 	}
 	return false
 }

@@ -25,8 +25,8 @@ func (r *runner) agree(word uint64) repair.Event {
 }
 
 // survivors returns the ranks of c whose processes are in s. orphaned is true if a process that has
-// not died is missing in s: the other ranks have left this process behind, with the newcomers of a
-// replacement that only processes dead by now took part in.
+// not died is missing in s: the other ranks have left this process behind, with the processes of
+// a replacement that only processes dead by now took part in.
 func survivors(c, s *comm.Comm) (left rankset.Set, orphaned bool) {
 	dead := rankset.Of(c.FailedRanks()...)
 	for rank, process := range c.Group().Processes() {

@@ -5,9 +5,9 @@ import "github.com/goulfm/goulfm/internal/base/rankset"
 // If all ranks are on one node and no other use needs them, the slices of a version are in the home
 // of their rank alone: the home outlives this process, so a second copy in the process is useless.
 //
-//	commit    one copy: from the program's slice into the home, with a checksum of each 64 KiB
-//	newcomer  compares the home with its checksums before the report, in 64 KiB of memory
-//	restore   one copy: from the home into the program's slice
+//	commit       one copy: from the program's slice into the home, with a checksum of each 64 KiB
+//	replacement  compares the home with its checksums before the report, in 64 KiB of memory
+//	restore      one copy: from the home into the program's slice
 //
 // A part whose members are needed for another use, such as a transfer to another node, is loaded
 // first.

@@ -14,7 +14,7 @@ import (
 )
 
 // TestSlicesInHomeAlone: slices of several pieces and of none that have changed, in length too,
-// since the last commit are restored at survivors and at the newcomer, out of the memory of the
+// since the last commit are restored at survivors and at the replacement, out of the memory of the
 // node. A second repair without a commit in between restores them again, and changes of a slice
 // after a commit do not change the committed data.
 func TestSlicesInHomeAlone(t *testing.T) {

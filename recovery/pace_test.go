@@ -26,12 +26,12 @@ func TestWhoCountsWhichFailures(t *testing.T) {
 			if _, err := w.Protect(ctx, Value("x", &x)); err != nil {
 				return err
 			}
-			assert.Equal(t, w.Role() == RoleRecovered, w.wish() == 0, "rank %d in attempt %d", w.Rank(), w.Attempt())
+			assert.Equal(t, w.Role() == RoleRecovered, w.requested() == 0, "rank %d in attempt %d", w.Rank(), w.Attempt())
 			for range w.Steps(ctx, 6) {
 				x++
 			}
 			if w.Err() == nil {
-				assert.Positive(t, w.wish())
+				assert.Positive(t, w.requested())
 				assert.InEpsilon(t, float64(year)/(deaths[w.Rank()]+1), float64(w.r.pacer.MTBF(w.r.now())), 0.01, "rank %d", w.Rank())
 			}
 			return w.Err()

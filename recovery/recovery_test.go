@@ -122,7 +122,7 @@ func TestEachPoint(t *testing.T) {
 }
 
 // TestEachPointOfARepair: after a first death a survivor that has no copy of the dead one's, or a
-// newcomer, dies at each point that it passes.
+// replacement, dies at each point that it passes.
 func TestEachPointOfARepair(t *testing.T) {
 	cfg := recovery.Config{Every: 3}
 	want, _ := run(t, commtest.Job{N: 4}, cfg)

@@ -21,7 +21,7 @@ const RestartVariable = "GOULFM_RESTART"
 
 // findVersions finds the versions that the job may start from: at its lowest rank, before the first
 // agreement. Versions that cannot be restored are named. An error ends the program: a job that was
-// to continue is not started from the beginning. Later, a newcomer at the lowest rank finds the
+// to continue is not started from the beginning. Later, a replacement at the lowest rank finds the
 // versions that the job has written.
 func (r *runner) findVersions(g repair.Gather) error {
 	f, wanted := r.files, os.Getenv(RestartVariable)

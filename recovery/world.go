@@ -242,7 +242,7 @@ func (w *World) commit(ctx context.Context, now bool) error {
 		return err
 	}
 	begun := time.Now()
-	w.r.handle(repair.Commit{Now: now, Stop: w.r.ctx.Err() != nil, Want: w.wish()})
+	w.r.handle(repair.Commit{Now: now, Stop: w.r.ctx.Err() != nil, Want: w.requested()})
 	err := w.answered()
 	if w.r.failure == nil {
 		w.r.obey(*w.r.reply)
@@ -258,9 +258,9 @@ func (w *World) commit(ctx context.Context, now bool) error {
 	return err
 }
 
-// wish is this rank's requested interval, in points; 0: none. A newcomer has measured no commit
-// before its first one, and the survivors have.
-func (w *World) wish() int {
+// requested is this rank's requested interval, in points; 0: none. A replacement has measured no
+// commit before its first one, and the survivors have.
+func (w *World) requested() int {
 	if w.r.joined && !w.r.pacer.Measured() {
 		return 0
 	}

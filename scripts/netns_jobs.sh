@@ -15,7 +15,7 @@ go build -o "$dir/prog" ./cmd/goulfm/testdata/prog
 run="$dir/goulfm run --ppn 2 --timeout 120s"
 over="$run --host \$HOSTS --rsh \$RSH --iface \$HERE --daemon-path $dir/goulfm"
 failed=0
-# job NAME SAYS NETNS-ARGUMENTS... -- COMMAND: its result, code 0, and that its story says something.
+# job NAME SAYS NETNS-ARGUMENTS... -- COMMAND: its result, code 0, and that its event log says something.
 job() {
   local name=$1 says=$2 code=0 start=$SECONDS; shift 2
   local net=()

@@ -18,7 +18,7 @@ var (
 func (b *bench) bounds(ctx context.Context) (*figure.Figure, error) {
 	f := &figure.Figure{ID: "D3", Title: "D3: from a SIGSTOP of a node until it is declared, T = 2P, C = 1 ms", XLabel: "period P, ms", YLabel: "ms", LogY: true}
 	n := b.sizes([]int{8}, []int{3})[0]
-	suspected, verdict, all := f.Add("suspected", false), f.Add("declared", false), f.Add("all know", false)
+	suspected, declaration, all := f.Add("suspected", false), f.Add("declared", false), f.Add("all know", false)
 	late := f.Add("a timer of this program was late by, at most", false)
 	runs := b.runsOr(20, 2)
 	var ps, low, high []float64
@@ -30,23 +30,23 @@ func (b *bench) bounds(ctx context.Context) (*figure.Figure, error) {
 			return nil, err
 		}
 		from, to := millis(p), millis(s.timeout()+s.confirm+p/10)
-		var suspicions, verdicts, alls, lates []float64
+		var suspicions, declarations, alls, lates []float64
 		for _, d := range delays {
 			if d.suspected > 0 {
 				suspected.At(millis(p), d.suspected)
 				suspicions = append(suspicions, d.suspected)
 			}
-			verdict.At(millis(p), d.verdict)
+			declaration.At(millis(p), d.declaration)
 			late.At(millis(p), d.late)
 			lates = append(lates, d.late)
 			all.At(millis(p), d.all)
-			verdicts, alls = append(verdicts, d.verdict), append(alls, d.all)
+			declarations, alls = append(declarations, d.declaration), append(alls, d.all)
 		}
 		ps, low, high = append(ps, millis(p)), append(low, from), append(high, to)
-		o := outside(verdicts, from, to)
+		o := outside(declarations, from, to)
 		taken, out, outAll, wrong = taken+len(delays), out+o, outAll+outside(alls, from, to), wrong+bad
 		f.Row(fmt.Sprintf("P = %g ms, %d nodes: declared, ms", millis(p), n), "in [P, T], 64 nodes", "%s, bounds %g to %g: %d of %d outside, %d runs with a false positive; known to the launcher as suspect, where it is the observer, after %s; a timer of this program was late by up to %s in a run",
-			spanOf(verdicts), from, to, o, len(verdicts), bad, spanOf(suspicions), spanOf(lates))
+			spanOf(declarations), from, to, o, len(declarations), bad, spanOf(suspicions), spanOf(lates))
 		say("D3, P %v: done", p)
 	}
 	f.State("P", ps, low)

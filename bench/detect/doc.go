@@ -18,8 +18,8 @@
 // (pidfd), so no signal reaches another program. Each time begins just before the signal, by
 // CLOCK_MONOTONIC, which all processes of a machine share. The first time ends when a receive from
 // the rank of that node has failed at the ranks of other nodes. The second one ends when the
-// launcher, which decides as the head, reports to its watchers (package fd/watch) that the node is
-// lost.
+// launcher, which decides as the coordinator, reports to its watchers (package fd/watch) that the
+// node is lost.
 //
 // Reading order: main.go, take_linux.go, latency_linux.go, group_linux.go, rank_linux.go.
 package main

@@ -70,7 +70,7 @@ func (b *bench) start(ctx context.Context, n int, flags []string, role ...string
 	}
 	var readers sync.WaitGroup
 	readers.Go(func() { g.readRanks(out) })
-	readers.Go(func() { g.readStory(ctx, errs, &readers) })
+	readers.Go(func() { g.readEventLog(ctx, errs, &readers) })
 	go func() {
 		readers.Wait()
 		g.err = g.cmd.Wait()
@@ -92,9 +92,9 @@ func (g *group) readRanks(from io.Reader) {
 	}
 }
 
-// readStory keeps the last of what the launcher and the ranks say, and watches the job
+// readEventLog keeps the last of what the launcher and the ranks say, and watches the job
 // once it is known where.
-func (g *group) readStory(ctx context.Context, from io.Reader, readers *sync.WaitGroup) {
+func (g *group) readEventLog(ctx context.Context, from io.Reader, readers *sync.WaitGroup) {
 	lines := bufio.NewScanner(from)
 	for lines.Scan() {
 		g.said.add(lines.Text())
@@ -132,7 +132,7 @@ const (
 	someFailed = "somefailed" // it is at its end, and so many ranks had failed as its node says
 )
 
-// errNoWatch is that there are no verdicts to wait for.
+// errNoWatch is that there are no declarations to wait for.
 var errNoWatch = errors.New("the job could not be watched")
 
 // await returns the next event; ok is false when the job is over. An error is that of ctx.

@@ -122,7 +122,7 @@ func (f fault) list() string {
 // first rank, those of all at all, and those of all nodes at the launcher, which had the last of
 // them as a suspect before; 0 if it had none. late is the most by which a timer of this program was
 // late meanwhile.
-type delay struct{ first, all, suspected, verdict, late float64 }
+type delay struct{ first, all, suspected, declaration, late float64 }
 
 // settle is for how many periods a group is left alone, once all nodes are in.
 const settle = 5
@@ -170,7 +170,7 @@ func (g *group) awaitKnown(ctx context.Context, began int64, f fault) (delay, er
 		e, ok, err := g.await(ctx)
 		switch {
 		case err != nil:
-			return d, fmt.Errorf("%d of %d notices, %d of %d verdicts: %w", known, wantKnown, lost, wantLost, err)
+			return d, fmt.Errorf("%d of %d notices, %d of %d declarations: %w", known, wantKnown, lost, wantLost, err)
 		case !ok:
 			return d, g.over()
 		case e.what == noWatch:
@@ -196,7 +196,7 @@ func (g *group) awaitKnown(ctx context.Context, began int64, f fault) (delay, er
 				return d, fmt.Errorf("%w: node %d", errWrong, e.node)
 			}
 			lost++
-			d.verdict = max(d.verdict, after)
+			d.declaration = max(d.declaration, after)
 		}
 		if after < 0 && (e.what == watch.Lost || e.what == lineKnows) {
 			return d, fmt.Errorf("%w: before anything was done", errWrong)

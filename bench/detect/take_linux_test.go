@@ -46,15 +46,15 @@ func TestAwaitKnown(t *testing.T) {
 	f := fault{nodes: 4, victims: []int{1, 2}, how: faultStop}
 	d, err := told(false, knows(0, 1, 30), event{what: watch.Suspected, node: 1, ns: began + 15e6}, event{what: watch.Suspected, node: 3, ns: began + 90e6}, lost(1, 20), event{what: watch.Frozen, node: 1}, knows(3, 1, 25), lost(2, 40), knows(0, 2, 50), knows(3, 2, 45)).awaitKnown(t.Context(), began, f)
 	require.NoError(t, err)
-	assert.Equal(t, delay{first: 25, all: 50, suspected: 15, verdict: 40}, d)
+	assert.Equal(t, delay{first: 25, all: 50, suspected: 15, declaration: 40}, d)
 
-	// The death of a rank has no verdict.
+	// The death of a rank has no declaration.
 	d, err = told(false, knows(1, 0, 2)).awaitKnown(t.Context(), began, fault{nodes: 2, victims: []int{0}, how: faultRank})
 	require.NoError(t, err)
 	assert.Equal(t, delay{first: 2, all: 2}, d)
 }
 
-func TestAwaitKnownOfWrongVerdicts(t *testing.T) {
+func TestAwaitKnownOfWrongDeclarations(t *testing.T) {
 	f := fault{nodes: 3, victims: []int{1}, how: faultStop}
 	_, err := told(false, lost(1, 20), lost(0, 21)).awaitKnown(t.Context(), began, f)
 	require.ErrorIs(t, err, errWrong)
@@ -75,7 +75,7 @@ func TestAwaitKnownOfWrongVerdicts(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-func TestAwaitInOfAWrongVerdict(t *testing.T) {
+func TestAwaitInOfAWrongDeclaration(t *testing.T) {
 	g := told(false, lost(1, 5))
 	g.nodes = 2
 	require.ErrorIs(t, g.awaitIn(t.Context()), errWrong)

@@ -69,7 +69,7 @@ func (b *bench) job(n int, launch string, self string, args ...string) (trial.Re
 	}
 	r := place.Run(n, strings.Fields(launch), args)
 	if bad := r.Judge(); bad != "" {
-		return r, fmt.Errorf("a job is wrong: %s\n%s", bad, r.Story())
+		return r, fmt.Errorf("a job is wrong: %s\n%s", bad, r.Transcript())
 	}
 	return r, nil
 }
@@ -100,8 +100,8 @@ func (b *bench) example(name string) (file string, err error) {
 type killed struct {
 	took           []float64 // from each death until all are back, in ms
 	phases         phases
-	restore, fresh []float64 // of newcomers, in ms
-	cold           int       // newcomers that have not waited as spares
+	restore, fresh []float64 // of replacements, in ms
+	cold           int       // replacements that have not waited as spares
 }
 
 // kills runs such a job.
@@ -116,7 +116,7 @@ func (b *bench) kills(n int, launch string, deaths, bytes int) (killed, error) {
 	}
 	k := killed{restore: all["restore"], fresh: all["fresh"], cold: strings.Count(r.Stdout, cameCold), phases: phasesOf(r.Stderr)}
 	if k.took, err = readBoard(file); err != nil {
-		return k, fmt.Errorf("%w\n%s", err, r.Story())
+		return k, fmt.Errorf("%w\n%s", err, r.Transcript())
 	}
 	return k, nil
 }

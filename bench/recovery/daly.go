@@ -99,7 +99,7 @@ func (b *bench) heat(file, launch string, steps, every int, more ...string) (o o
 	}
 	lines := slices.Compact(strings.Split(strings.TrimSpace(r.Stdout), "\n"))
 	if len(lines) != 1 || !strings.HasPrefix(lines[0], "result: ") {
-		return o, fmt.Errorf("heat has not one result:\n%s", r.Story())
+		return o, fmt.Errorf("heat has not one result:\n%s", r.Transcript())
 	}
 	return outcome{took: r.Took.Seconds(), cpu: r.CPU.Seconds(), result: lines[0], stderr: r.Stderr}, nil
 }

@@ -87,7 +87,7 @@ func (b *bench) resumed(how string, goals map[int]float64, sizes []int, launch, 
 		g.note = fmt.Sprintf("; of %s after it was seen: agree %s, shrink %s, replace %s", short(record.Median(k.phases.seen)),
 			short(record.Median(k.phases.agree)), short(record.Median(k.phases.shrink)), short(record.Median(k.phases.replace)))
 		if how == "warm" && k.cold > 0 {
-			g.note += fmt.Sprintf("; %d of %d newcomers were cold", k.cold, len(k.took))
+			g.note += fmt.Sprintf("; %d of %d replacements were cold", k.cold, len(k.took))
 		}
 		all = append(all, g)
 	}
@@ -172,7 +172,7 @@ func (b *bench) coding() ([]goal, error) {
 		want: "<= 1.5 x memcpy", met: record.Median(ratio) <= 1.5}}, nil
 }
 
-// restores is how fast a newcomer has its data, all of Protect, beside a copy into new memory.
+// restores is how fast a replacement has its data, all of Protect, beside a copy into new memory.
 func (b *bench) restores() (all []goal, err error) {
 	for _, mib := range b.sizes([]int{16, 64}, []int{1}) {
 		k, err := b.kills(2, "--spares 2", b.roundsOr(10, 2), mib<<20)
@@ -184,7 +184,7 @@ func (b *bench) restores() (all []goal, err error) {
 			speed = append(speed, float64(mib<<20)/1e6/ms)
 		}
 		ratio := over(k.fresh, k.restore)
-		all = append(all, goal{what: fmt.Sprintf("restore of %d MiB in a newcomer, 2 ranks", mib), anchor: fmt.Sprintf("a copy into new memory there: %.3g ms", record.Median(k.fresh)), unit: "GB/s",
+		all = append(all, goal{what: fmt.Sprintf("restore of %d MiB in a replacement, 2 ranks", mib), anchor: fmt.Sprintf("a copy into new memory there: %.3g ms", record.Median(k.fresh)), unit: "GB/s",
 			ours: speed, ratio: ratio, want: ">= 0.8 x its speed", met: record.Median(ratio) >= 0.8})
 	}
 	return all, nil

@@ -48,7 +48,7 @@ func (k *killing) warm(context.Context) error {
 	return nil
 }
 
-// What a newcomer prints: whether it has waited as a spare.
+// What a replacement prints: whether it has waited as a spare.
 const (
 	cameWarm = "came: warm"
 	cameCold = "came: cold"
@@ -102,8 +102,8 @@ func (k *killing) run(ctx context.Context, w *recovery.World) error {
 	return errors.New("the victim has passed the barrier")
 }
 
-// tell prints what a newcomer is, and how long it took to have its data, beside a copy of them into
-// new memory.
+// tell prints what a replacement is, and how long it took to have its data, beside a copy of them
+// into new memory.
 func (k *killing) tell(w *recovery.World, ballast []byte, took time.Duration) error {
 	text := cameCold
 	if k.waited {

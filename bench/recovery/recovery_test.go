@@ -34,7 +34,7 @@ func openBench(t *testing.T) *bench {
 }
 
 // TestKills: ranks die one after the other, rank 0 among them, and each death has a time, phases,
-// and a newcomer with its data.
+// and a replacement with its data.
 func TestKills(t *testing.T) {
 	b := openBench(t)
 	k, err := b.kills(3, "--spares 4", 4, 1<<16)

@@ -1,7 +1,7 @@
 // Command swim compares two ways in which members of a group learn that one of them is gone: SWIM,
 // as hashicorp/memberlist has it, and what goulfm runs between the nodes of a job
-// (internal/protocol/membership): a ring of heartbeats that suspects, a head that declares. It is
-// figure D9 of the comparison of detectors.
+// (internal/protocol/membership): a ring of heartbeats that suspects, a coordinator that declares.
+// It is figure D9 of the comparison of detectors.
 //
 //	go run . -n 4,8 -runs 20 -csv out.csv        (a process per member on both sides, the same period)
 //

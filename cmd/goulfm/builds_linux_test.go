@@ -133,7 +133,7 @@ func TestOtherBuildUnderAnEngine(t *testing.T) {
 	}
 }
 
-// TestOtherBuildUnderAnEngineOnNodes: a node whose daemon has another build than the head
+// TestOtherBuildUnderAnEngineOnNodes: a node whose daemon has another build than the coordinator
 // fails the start of all.
 func TestOtherBuildUnderAnEngineOnNodes(t *testing.T) {
 	longtest.Skip(t, "compiles goulfm or programs with another digest of the sources")

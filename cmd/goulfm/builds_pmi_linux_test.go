@@ -111,7 +111,7 @@ func TestOtherBuildUnderPMI(t *testing.T) {
 	for name, programs := range map[string][]string{
 		"one build":          {prog, prog, prog, prog},
 		"a node":             {prog, prog, other, other},
-		"the head":           {other, other, prog, prog},
+		"the coordinator":    {other, other, prog, prog},
 		"one rank of a node": {prog, prog, prog, other},
 	} {
 		t.Run(name, func(t *testing.T) {

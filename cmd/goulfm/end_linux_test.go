@@ -56,7 +56,7 @@ func fullPipe(t *testing.T) (r, w *os.File) {
 }
 
 // TestNobodyReadsStandardError: deaths are declared, the survivors repair and finish, and the
-// story is told once somebody reads.
+// eventLog is told once somebody reads.
 func TestNobodyReadsStandardError(t *testing.T) {
 	r, w := fullPipe(t)
 	cmd := limited(t, goulfm, "run", "-n", "6", "--kill", "2@step=1", "--kill", "5@step=1", prog, "recover")
@@ -68,10 +68,10 @@ func TestNobodyReadsStandardError(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "survivors [0 1 3 4]\nsum 6\n", string(text))
 	w.Close()
-	story, err := io.ReadAll(r)
+	eventLog, err := io.ReadAll(r)
 	require.NoError(t, err)
 	require.NoError(t, cmd.Wait())
-	assert.Contains(t, string(story), "4 of 6 ranks finished, 2 ranks lost; exit code 0")
+	assert.Contains(t, string(eventLog), "4 of 6 ranks finished, 2 ranks lost; exit code 0")
 }
 
 // TestNobodyReadsStandardOutput: a job that is stopped ends, though its output cannot.

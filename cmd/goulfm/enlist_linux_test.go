@@ -154,7 +154,7 @@ func (l *listening) await(text string) string {
 }
 
 // TestPodsComeLate: one that came when the Job was made larger, and those that are started in place
-// of lost ones, are nodes: processes that are started later run there, and reach all others. Seats
+// of lost ones, are nodes: processes that are started later run there, and reach all others. Slots
 // that had processes before are among theirs.
 func TestPodsComeLate(t *testing.T) {
 	longtest.Skip(t, "several jobs of pods")
@@ -209,10 +209,10 @@ func TestPodsComeLate(t *testing.T) {
 	assert.Empty(t, again.errs.String()+third.errs.String()+world[1].errs.String())
 }
 
-// TestPodsBesideTheWorld: when there is no row any more, one that is started in place of a lost
+// TestPodsOnStandby: when there is no node slot any more, one that is started in place of a lost
 // one, and one that came when the Job was made larger, wait for the end of the job and end with its
 // code.
-func TestPodsBesideTheWorld(t *testing.T) {
+func TestPodsOnStandby(t *testing.T) {
 	longtest.Skip(t, "several jobs of pods")
 	for _, code := range []int{0, 143} {
 		pipe := filepath.Join(t.TempDir(), "input")
@@ -224,7 +224,7 @@ func TestPodsBesideTheWorld(t *testing.T) {
 		world[0].cmd.Stderr = nil
 		errs := listenTo(t, world[0].cmd.StderrPipe)
 		startWorld(t, world)
-		for range 3 { // as many rows as there were nodes
+		for range 3 { // as many node slots as there were nodes
 			require.NoError(t, world[len(world)-1].cmd.Process.Kill())
 			errs.await("is lost")
 			again := pod(t, 2, 3, secret, program...)
@@ -232,7 +232,7 @@ func TestPodsBesideTheWorld(t *testing.T) {
 			errs.await("has come")
 			world = append(world, again)
 		}
-		beside := func(index int) *daemonTask {
+		standby := func(index int) *daemonTask {
 			d := pod(t, index, 3, append(secret, "GOULFM_NODES_MAX=5"), program...)
 			d.cmd.Stderr = nil
 			said := listenTo(t, d.cmd.StderrPipe)
@@ -240,7 +240,7 @@ func TestPodsBesideTheWorld(t *testing.T) {
 			said.await("the world has begun without this node")
 			return d
 		}
-		larger, one := beside(4), beside(2)
+		larger, one := standby(4), standby(2)
 		if code > 0 {
 			require.NoError(t, world[0].cmd.Process.Signal(syscall.SIGTERM))
 			errs.await("exit code 143")

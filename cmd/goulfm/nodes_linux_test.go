@@ -293,9 +293,9 @@ func TestAnotherGoroutineWaits(t *testing.T) {
 	}
 }
 
-// TestSeatsOfNodesAreUsedAgain: in each of 30 rounds a process on one of two nodes dies and is
+// TestSlotsOfNodesAreUsedAgain: in each of 30 rounds a process on one of two nodes dies and is
 // replaced; together they are more than there can be at a time.
-func TestSeatsOfNodesAreUsedAgain(t *testing.T) {
+func TestSlotsOfNodesAreUsedAgain(t *testing.T) {
 	longtest.Skip(t, "repeats deaths and replacements")
 	endure := build(t, "../../stress/endure")
 	for seed := range 3 {

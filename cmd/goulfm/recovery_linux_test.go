@@ -38,7 +38,7 @@ func TestRecoveryOverProcesses(t *testing.T) {
 		"--kill 2@step=30 --kill 0@repair.replace=1",
 		"--kill 2@step=30 --kill 0@repair.replace=1 --agree era",
 		"--kill 2@step=30 --kill 1@restore.move=1",
-		"--kill 0@step=30 --kill 6@step=45", // the newcomer, too
+		"--kill 0@step=30 --kill 6@step=45", // the replacement, too
 		"--kill 1@commit.send=2 --kill 3@commit.copy=4",
 		"--kill 0@report=60",
 		"--kill 1@step=40 --kill 4@step=40", // both of a pair: the node's memory has what they kept
@@ -90,10 +90,10 @@ func TestMembersOverTwoDeathsOfProcesses(t *testing.T) {
 	}
 }
 
-// TestSeatsAreUsedAgain: with one place more than it has ranks a job replaces any number of ranks,
+// TestSlotsAreUsedAgain: with one place more than it has ranks a job replaces any number of ranks,
 // one after the other, also its first ones; without one it replaces none. -kill.all tries all
 // sizes.
-func TestSeatsAreUsedAgain(t *testing.T) {
+func TestSlotsAreUsedAgain(t *testing.T) {
 	longtest.Skip(t, "some jobs that replace twenty ranks each")
 	const deaths = 20
 	prog := build(t, "./testdata/prog")
@@ -222,7 +222,7 @@ func untilSaid(t *testing.T, after string, args ...string) result {
 	return result{cmd.ProcessState.ExitCode(), out.String(), errs.String()}
 }
 
-// withSpares is untilSaid with the story as JSON.
+// withSpares is untilSaid with the event log as JSON.
 func withSpares(t *testing.T, after string, args ...string) result {
 	t.Helper()
 	return untilSaid(t, after, append([]string{"--report", "json"}, args...)...)

@@ -213,14 +213,14 @@ func TestKillAtAMark(t *testing.T) {
 				t.Errorf("%s: code %d\n%s%s", detector, got.code, got.out, got.err)
 			}
 			for _, want := range []string{
-				`rank 2 \(pid \d+\) died: killed \(SIGKILL\) at step=1; found \d+\.\d+ ms after by its exit (mark in shared memory|status)`,
+				`rank 2 \(pid \d+\) died: killed \(SIGKILL\) at step=1; found \d+\.\d+ ms after by its (tombstone in shared memory|exit status)`,
 				`rank 5: all 4 survivors know it`,
 				`revoke of world at \d ranks?`,
 				`shrink of world to 4 ranks, dead \[2 5\], at all 4 survivors`,
 				`4 of 6 ranks finished, 2 ranks lost; exit code 0`,
 			} {
 				if !regexp.MustCompile(want).MatchString(got.err) {
-					t.Errorf("%s: the story lacks %q:\n%s", detector, want, got.err)
+					t.Errorf("%s: the event log lacks %q:\n%s", detector, want, got.err)
 				}
 			}
 		})

@@ -105,7 +105,7 @@ func serveEngine(ctx context.Context, args []string) int {
 func serveEnlisted(ctx context.Context, e *enginejob.Enlisted) (code int, err error) {
 	for bootstrap := e.Bootstrap; ; {
 		if bootstrap == nil {
-			if bootstrap, code, err = waitBeside(ctx, e); bootstrap == nil {
+			if bootstrap, code, err = waitOnStandby(ctx, e); bootstrap == nil {
 				return code, err
 			}
 		}
@@ -118,12 +118,12 @@ func serveEnlisted(ctx context.Context, e *enginejob.Enlisted) (code int, err er
 	}
 }
 
-// waitBeside waits for a place in the world, or for its end.
-func waitBeside(ctx context.Context, e *enginejob.Enlisted) (bootstrap []byte, code int, err error) {
+// waitOnStandby waits for a place in the world, or for its end.
+func waitOnStandby(ctx context.Context, e *enginejob.Enlisted) (bootstrap []byte, code int, err error) {
 	fmt.Fprintln(os.Stderr, "goulfm daemon: the world has begun without this node: it waits for a place in it, or for the end of the job")
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, os.Interrupt)
 	defer stop()
-	bootstrap, code, err = e.Beside(ctx)
+	bootstrap, code, err = e.Standby(ctx)
 	switch {
 	case ctx.Err() != nil:
 		return nil, launch.ExitSignal + int(syscall.SIGTERM), nil

@@ -62,8 +62,8 @@ func (j *simJob) severalNodes() int {
 		return t.Runs >= j.nodes
 	})
 	took := time.Since(start).Seconds()
-	fmt.Printf("%d runs, %d agreements, %d shrinks, %d revocations, %d faults, %d deaths of ranks, %d nodes declared (%d of them lived), %d other heads, %d freezes (%d thaws), %d ranks that found the lease over, %d connections opened, %d broken, %d frames in %.1f s: %.0f runs/s, %.0f agreements/s, %.2f s of virtual time\n",
-		total.Runs, total.Agreements, total.Shrinks, total.Revokes, total.Faults, total.Deaths, total.Lost, total.Wronged, total.Heads, total.Freezes, total.Thaws, total.Halts, total.Opened, total.Broken, total.Frames, took,
+	fmt.Printf("%d runs, %d agreements, %d shrinks, %d revocations, %d faults, %d deaths of ranks, %d nodes declared (%d of them lived), %d other coordinators, %d freezes (%d thaws), %d ranks that found the lease over, %d connections opened, %d broken, %d frames in %.1f s: %.0f runs/s, %.0f agreements/s, %.2f s of virtual time\n",
+		total.Runs, total.Agreements, total.Shrinks, total.Revokes, total.Faults, total.Deaths, total.Lost, total.Wronged, total.Coordinators, total.Freezes, total.Thaws, total.Halts, total.Opened, total.Broken, total.Frames, took,
 		float64(total.Runs)/took, float64(total.Agreements)/took, float64(total.Time)/float64(mono.Second))
 	fmt.Printf("%d jobs could not go on, without a launcher or a majority; %d nodes ended themselves; ranks of declared nodes made %d steps before their daemon had its turn, %d were told that they are dead\n", total.Stopped, total.Ended, total.Zombies, total.Refused)
 	return verdict(err)

@@ -40,7 +40,7 @@ func (j *simJob) repair() int {
 		return t.Repairs >= j.repairs
 	})
 	took := time.Since(start).Seconds()
-	fmt.Printf("%d runs, %d repairs, %d deaths, %d processes started (%d in seats that others had had, %d requests refused), %d commits, %d versions restored, %d parts out of parity, %d out of node memory, %d nodes lost with theirs, %d saves, %d worlds that shrank, %d orphans, %d shrinks made again in %.1f s: %.0f repairs/s, %.0f deaths/s, %.0f steps/s, %.2f s of virtual time\n",
+	fmt.Printf("%d runs, %d repairs, %d deaths, %d processes started (%d in slots that others had had, %d requests refused), %d commits, %d versions restored, %d parts out of parity, %d out of node memory, %d nodes lost with theirs, %d saves, %d worlds that shrank, %d orphans, %d shrinks made again in %.1f s: %.0f repairs/s, %.0f deaths/s, %.0f steps/s, %.2f s of virtual time\n",
 		total.Runs, total.Repairs, total.Deaths, total.Started, total.Reused, total.Refused, total.Commits, total.Restored, total.Rebuilt, total.Inherited, total.NodesLost, total.Saves, total.Shrunk, total.Orphans, total.Again, took,
 		float64(total.Repairs)/took, float64(total.Deaths)/took, float64(total.Steps)/took, float64(total.Time)/float64(mono.Second))
 	f, s := total.Files, total.Silent

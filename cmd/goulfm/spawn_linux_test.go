@@ -101,7 +101,7 @@ func TestLastOperationBetweenWorlds(t *testing.T) {
 	}
 }
 
-// TestSpawnAwaitsLeavers: the job has seats for one Spawn at a time. The processes of the Spawn
+// TestSpawnAwaitsLeavers: the job has slots for one Spawn at a time. The processes of the Spawn
 // before are about to end, and the next one waits for that; a Spawn that has no room even without
 // them is refused.
 func TestSpawnAwaitsLeavers(t *testing.T) {

@@ -33,15 +33,16 @@ func outliveLauncher(t *testing.T, args ...string) *survivor {
 	}
 	assert.Error(t, cmd.Wait())
 	assert.Contains(t, errs.String(), "the launcher is killed as planned")
-	s.await("node.0.log", "is head now")
+	s.await("node.0.log", "is the coordinator now")
 	return s
 }
 
-// head returns the node that was the first head after the launcher, according to node 0. On a busy
-// machine that need not be node 0: a node that is late to vote for epoch 1 asks for epoch 2.
-func (s *survivor) head() (node int) {
+// coordinator returns the node that was the first coordinator after the launcher, according to node
+//  0. On a busy machine that need not be node 0: a node that is late to vote for epoch 1 asks for
+//     epoch 2.
+func (s *survivor) coordinator() (node int) {
 	log := s.read("node.0.log")
-	at := strings.Index(log, " is head now")
+	at := strings.Index(log, " is the coordinator now")
 	_, err := fmt.Sscan(log[strings.LastIndex(log[:at], " ")+1:at], &node)
 	require.NoError(s.t, err, "%s", log)
 	return node
@@ -87,22 +88,22 @@ func (s *survivor) awaitEnd() {
 	}
 }
 
-// TestOutlivesItsLauncher: the launcher is killed, and then the node that is head after it. The
-// others recover, with their output on their nodes, and leave nothing behind.
+// TestOutlivesItsLauncher: the launcher is killed, and then the node that is the coordinator after
+// it. The others recover, with their output on their nodes, and leave nothing behind.
 func TestOutlivesItsLauncher(t *testing.T) {
 	s := outliveLauncher(t, prog, "recover")
-	head := s.head()
-	require.NoError(t, syscall.Kill(s.daemons[head], syscall.SIGKILL))
+	coordinator := s.coordinator()
+	require.NoError(t, syscall.Kill(s.daemons[coordinator], syscall.SIGKILL))
 	s.awaitEnd()
-	living := slices.DeleteFunc([]int{0, 1, 2, 3, 4, 5, 6, 7}, func(rank int) bool { return rank/2 == head })
+	living := slices.DeleteFunc([]int{0, 1, 2, 3, 4, 5, 6, 7}, func(rank int) bool { return rank/2 == coordinator })
 	assert.Equal(t, fmt.Sprintf("survivors %v\nsum 15\n", living), s.read(fmt.Sprintf("rank.%d.out", living[0])))
 	for rank := range 8 {
 		assert.Empty(t, s.read(fmt.Sprintf("rank.%d.err", rank)))
 	}
 	for node := range 4 {
-		if node != head {
+		if node != coordinator {
 			log := s.read(fmt.Sprintf("node.%d.log", node))
-			assert.Contains(t, log, fmt.Sprintf("node %d was declared dead", head))
+			assert.Contains(t, log, fmt.Sprintf("node %d was declared dead", coordinator))
 			assert.Contains(t, log, "no rank is left on any node that is known to live")
 		}
 	}

@@ -118,8 +118,8 @@
 //   - Agreement with the dead, as in era, but for nodes: if a node is lost with all its members,
 //     and no other member has its decision, the others may decide otherwise (A17). As long as one
 //     of its members lives, all decide the same as any of them has returned, dead or not.
-//   - Anything if a death on a living node was wrong. A node that is declared by the head may run
-//     on for a while, if none of its later results counts.
+//   - Anything if a death on a living node was wrong. A node that is declared by the coordinator
+//     may run on for a while, if none of its later results counts.
 //   - Progress without a member that never proposes and never stops (A22). WaitsFor names that
 //     member.
 //

@@ -9,8 +9,9 @@
 //	goulfm watch                          prints events, in a shell with that variable
 //
 // The launcher learns of ends from package fd and the kernel: the death of a process is exact, that
-// of a node a verdict. It sends the events in one order to all watchers, and never waits for a slow
-// watcher: a program that leaves 1,024 events unread is cut off (ErrBehind), and may open again.
+// of a node a declaration. It sends the events in one order to all watchers, and never waits for a
+// slow watcher: a program that leaves 1,024 events unread is cut off (ErrBehind), and may open
+// again.
 //
 // # Lines
 //

@@ -83,13 +83,13 @@ func Run(ctx context.Context, c *server.Call, j Job, in, out any) error {
 	if err != nil {
 		return err
 	}
-	story := &lines{tell: func(line string) {
+	eventLog := &lines{tell: func(line string) {
 		c.Log.Print(line)
-		if strings.HasPrefix(line, storyPrefix) {
+		if strings.HasPrefix(line, eventLogPrefix) {
 			c.Progress(0, 0, line)
 		}
 	}}
-	cmd.Stdout, cmd.Stderr = &lines{tell: func(line string) { c.Log.Print(line) }}, story
+	cmd.Stdout, cmd.Stderr = &lines{tell: func(line string) { c.Log.Print(line) }}, eventLog
 	k := newKeeper(c, dir)
 	if err := k.recall(); err != nil {
 		return err
@@ -100,13 +100,13 @@ func Run(ctx context.Context, c *server.Call, j Job, in, out any) error {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case ended != nil:
-		return fmt.Errorf("parallel: goulfm run: %w: %s", ended, story.last)
+		return fmt.Errorf("parallel: goulfm run: %w: %s", ended, eventLog.last)
 	}
 	return p.result(out)
 }
 
-// storyPrefix begins the lines of the launcher itself.
-const storyPrefix = "goulfm: "
+// eventLogPrefix begins the lines of the launcher itself.
+const eventLogPrefix = "goulfm: "
 
 // paths are the files through which a job and its server exchange data.
 type paths struct{ argument, answer, versions string }

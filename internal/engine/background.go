@@ -14,7 +14,7 @@ const tickMax = 8
 // background makes progress while the program computes.
 type background struct {
 	p       *Proc
-	ready   func() bool // mustLook, made once: a method value
+	ready   func() bool // mustPoll, made once: a method value
 	stop    chan struct{}
 	stopped sync.Once
 	hurry   chan struct{} // the loop is to poll after a tick from now
@@ -179,8 +179,8 @@ func (bg *background) wakes() uint32 {
 	return park.Background
 }
 
-// mustLook is the last question before the background loop sleeps.
-func (bg *background) mustLook() bool {
+// mustPoll is the last question before the background loop sleeps.
+func (bg *background) mustPoll() bool {
 	bg.p.leads.fenceOthers()
 	if bg.p.leads.wanted.Load() > 0 || bg.p.link.Pending(-1) || bg.p.node.Epoch() != bg.p.epochSeen.Load() || bg.p.needsService() {
 		return true

@@ -36,7 +36,7 @@ type Comm struct {
 	p       *Proc
 	group   commstate.Group
 	rankOf  []int32 // by world process, as far as the last member; -1: not a member
-	numbers []int   // of the processes, by rank; nil: they are the first ones in their seats
+	numbers []int   // of the processes, by rank; nil: they are the first ones in their slots
 	gone    gone    // members that have died or departed
 	name    name
 	given   atomic.Pointer[string] // by SetName; nil: none
@@ -83,7 +83,7 @@ func (p *Proc) openComm(g commstate.Group, called string) *Comm {
 			c.numbers = slices.Clone(g.Procs[:r])
 		}
 		if c.numbers != nil {
-			// while c exists nobody else gets the seat
+			// while c exists nobody else gets the slot
 			c.numbers = append(c.numbers, p.node.Number(q))
 		}
 		if p.isDead(q) {
@@ -122,7 +122,7 @@ func (c *Comm) Size() int { return len(c.group.Procs) }
 func (c *Comm) Procs() []int { return c.group.Procs }
 
 // Numbers returns the numbers of the members' processes by rank, which are never used twice;
-// read only. Procs are their seats.
+// read only. Procs are their slots.
 func (c *Comm) Numbers() []int {
 	if c.numbers == nil {
 		return c.group.Procs
@@ -132,7 +132,7 @@ func (c *Comm) Numbers() []int {
 
 // RankOfNumber returns the rank of the process with a number, or -1.
 func (c *Comm) RankOfNumber(number int) int {
-	if rank := c.RankOf(node.Seat(number)); rank >= 0 && c.Numbers()[rank] == number {
+	if rank := c.RankOf(node.Slot(number)); rank >= 0 && c.Numbers()[rank] == number {
 		return rank
 	}
 	return -1

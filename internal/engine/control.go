@@ -229,7 +229,7 @@ func (p *Proc) decided(a control.Decided) {
 	}
 	if g := a.Outcome.New; g != nil {
 		r.made = p.openChild(r.comm, *g, a.Outcome.Call.Kind)
-		p.memory.lookRevocations() // another member may have opened and revoked it already
+		p.memory.pollRevocations() // another member may have opened and revoked it already
 		if a.Outcome.Call.Kind.Starts() {
 			p.gone.recall(r.comm, g)
 		}
@@ -515,7 +515,7 @@ func (p *Proc) declared(a control.Declared) {
 		//	                             sleeps on: nobody sees a flag to wake it for
 		p.node.WakeAll()
 	}
-	if !p.gone.newcomer && !left {
+	if !p.gone.isSpawned && !left {
 		p.observe(Event{What: "detect", Procs: []int{a.Proc}, Text: a.Evidence.String()})
 	}
 }

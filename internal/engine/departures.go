@@ -9,17 +9,17 @@ import (
 
 // departures is how far a process has read the list of those that have departed.
 type departures struct {
-	p        *Proc
-	handled  int  // entries
-	newcomer bool // this process learns of departures before its start
-	reading  bool // the list
+	p         *Proc
+	handled   int  // entries
+	isSpawned bool // this process learns of departures before its start
+	reading   bool // the list
 	// notices of processes that left before a communicator was made, by its index and the process
 	early map[uint32]map[int]uint32
 }
 
 // begin is called before a process checks which processes have departed already: see meet.
 func (d *departures) begin() {
-	if d.newcomer = d.p.cfg.Union != nil; d.newcomer {
+	if d.isSpawned = d.p.cfg.Union != nil; d.isSpawned {
 		d.handled = d.p.node.Departures()
 	}
 }
@@ -29,7 +29,7 @@ func (d *departures) begin() {
 // keeps only the last ones.
 func (d *departures) meet() {
 	p := d.p
-	if d.newcomer {
+	if d.isSpawned {
 		for proc := range p.node.Started() {
 			switch of, departed := p.node.HasDeparted(proc); {
 			case !departed || proc == p.me:
@@ -41,19 +41,20 @@ func (d *departures) meet() {
 		}
 	}
 	p.node.LetGo(p.me)
-	d.newcomer = false
+	d.isSpawned = false
 }
 
 // recall has a process learn which of those that were started for a new communicator have departed
 // before the communicator was made. The process may have learned of these departures already and
 // let go of the departed, because nothing referred to them:
 //
-//	a newcomer waits in Init, and is killed       the launcher has sent the root its seat
+//	a new process waits in Init, and is killed    the launcher has sent the root its slot
 //	the root reads that: nothing refers to it, it forgets the death
-//	the root and the others agree: the communicator has the newcomer as a member
+//	the root and the others agree: the communicator has the spawned process as a member
 //
-// No later notice would inform the root that this member is dead. The seat is not reassigned
-// meanwhile: the launcher waits for an answer from all processes that could keep the newcomers.
+// No later notice would inform the root that this member is dead. The slot is not reassigned
+// meanwhile: the launcher waits for an answer from all processes that could keep the spawned
+// processes.
 func (d *departures) recall(parent *Comm, g *commstate.Group) {
 	p := d.p
 	for _, proc := range g.Procs {
@@ -67,7 +68,7 @@ func (d *departures) recall(parent *Comm, g *commstate.Group) {
 	}
 }
 
-// vacate forgets a process to which nothing refers any more: its seat may be another's.
+// vacate forgets a process to which nothing refers any more: its slot may be another's.
 func (d *departures) vacate(proc int) {
 	p := d.p
 	if pausepoint.Enabled {
@@ -97,7 +98,7 @@ func (d *departures) read() bool {
 	outer := d.reading
 	d.reading = true
 	defer func() { d.reading = outer }()
-	p.memory.lookRevocations() // before the deaths: news of a revocation, then its revoker's death
+	p.memory.pollRevocations() // before the deaths: news of a revocation, then its revoker's death
 	for {
 		of, ok := p.node.Departure(d.handled)
 		if !ok {

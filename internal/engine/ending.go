@@ -69,7 +69,7 @@ func (e *ending) begin() (*Request, error) {
 
 func (e *ending) finish(ctx context.Context, r *Request) error {
 	if e.p.finalized.Load() { // only the last poll was given up
-		return e.lastLook(ctx)
+		return e.lastPoll(ctx)
 	}
 	if err := e.p.leads.await(ctx, &r.own); err != nil {
 		e.p.mu.Lock()
@@ -95,7 +95,7 @@ func (e *ending) finish(ctx context.Context, r *Request) error {
 	}
 	e.p.node.SetLeft()
 	e.p.node.MoveEpoch()
-	return e.lastLook(ctx)
+	return e.lastPoll(ctx)
 }
 
 // stayOn undoes a Finalize that has ended with an error, and returns that error.
@@ -124,12 +124,12 @@ func (e *ending) noticeLeavers() {
 	}
 }
 
-// lastLook wakes members that nobody else wakes, and answers members that asked for the decision
-// before they could see that this process has left. Without lastLook a member could sleep for ever:
+// lastPoll wakes members that nobody else wakes, and answers members that asked for the decision
+// before they could see that this process has left. Without lastPoll a member could sleep for ever:
 // q's parent dies, q asks this process, finds that it has not left, and sleeps; this process polled
 // before q asked, and leaves; nobody wakes q. The mark is set before the poll, and q checks the
 // mark after it has asked: at least one of them sees the other.
-func (e *ending) lastLook(ctx context.Context) error {
+func (e *ending) lastPoll(ctx context.Context) error {
 	e.p.mu.Lock()
 	if e.sawLeaver {
 		e.p.notifyMembers(e.p.world)

@@ -206,7 +206,7 @@ func New(end transport.End, cfg Config) *Proc {
 	for i := range segment.Transfers {
 		p.transfers.accounts = append(p.transfers.accounts, segment.Transfers-1-i)
 	}
-	p.leads.ready, p.loop.ready = p.leads.mustLook, p.loop.mustLook
+	p.leads.ready, p.loop.ready = p.leads.mustPoll, p.loop.mustPoll
 	if p.cfg.UnexpectedBytesMax == 0 {
 		p.cfg.UnexpectedBytesMax = match.DefaultLimitBytes
 	}
@@ -222,7 +222,7 @@ func New(end transport.End, cfg Config) *Proc {
 	p.peers = sparse.New(p.n, p.cfg.newPeer)
 	p.gone.begin()
 	rules := control.Config{N: p.n, Me: p.me, World: cfg.World, Union: cfg.Union, UnionUniform: cfg.UnionUniform, Detector: cfg.Detector, Watchdog: cfg.Watchdog, Uniform: cfg.Uniform,
-		Seats: p.port != nil && cfg.Detector.Mode == fd.Exact && !cfg.Fence}
+		Slots: p.port != nil && cfg.Detector.Mode == fd.Exact && !cfg.Fence}
 	if len(cfg.World) > 0 {
 		rules.Generation = p.node.Generation(cfg.World[0])
 	}
@@ -248,7 +248,7 @@ func (p *Proc) World() *Comm { return p.ending.first }
 // Union returns the communicator of a spawned process with the processes that started it, or nil.
 func (p *Proc) Union() *Comm { return p.union }
 
-// Me returns this process's seat.
+// Me returns this process's slot.
 func (p *Proc) Me() int { return p.me }
 
 // Number returns this process's number, which no other process ever has.

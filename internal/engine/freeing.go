@@ -40,15 +40,15 @@ func mayFree(c *Comm) error {
 }
 
 // SucceedWorld has c take the place of the world: Finalize ends c, and the former world is freed. A
-// world that is never freed refers to its dead for ever, and no other process can have their seats:
+// world that is never freed refers to its dead for ever, and no other process can have their slots:
 //
-//	0, 1, 2   1 dies; 3 replaces it in the last free seat; c is 0, 3, 2
+//	0, 1, 2   1 dies; 3 replaces it in the last free slot; c is 0, 3, 2
 //	all       begin to use c, free all communicators of 1, and succeed: the world closes, all let go of 1
-//	0, 3, 2   2 dies; a process can have the seat of 1, to which nothing refers, under any name
+//	0, 3, 2   2 dies; a process can have the slot of 1, to which nothing refers, under any name
 //
 // All members of c call it before any of them is in Finalize, and none of them needs the former
 // world any more. The former world closes as any other freed communicator: a member reads all that
-// is left to read there before (control.lastLook).
+// is left to read there before (control.lastPoll).
 func SucceedWorld(c *Comm) error {
 	p := c.p
 	p.mu.Lock()

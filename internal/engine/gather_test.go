@@ -132,18 +132,18 @@ func (x *gatherers) free() bool {
 }
 
 // lead is the program of the leader: it polls, and sleeps.
-func (x *gatherers) lead(flag uint32, mustLook func() bool) {
+func (x *gatherers) lead(flag uint32, mustPoll func() bool) {
 	ld := &x.engine.leads
 	ld.who = caller
 	ld.leading = leading{g: &x.engine.newRequest(callRequest, x.engine.world, "never").own, src: -1}
 	for {
 		x.Await("polls", x.free)
-		ld.look()
+		ld.poll()
 		x.Forget("polled")
 		x.Step("is about to sleep")
 		ld.sleep(flag, func() bool {
 			x.Await("polls for the last time", x.free)
-			over := mustLook()
+			over := mustPoll()
 			x.Saw(over)
 			x.Step("has polled")
 			return over
@@ -186,9 +186,9 @@ func TestGatheredFramesInEveryOrder(t *testing.T) {
 				x := newGatherers(w)
 				switch c.leader {
 				case "call":
-					w.Go("leader", func() { x.lead(park.Caller, x.engine.leads.mustLook) }).MayWait()
+					w.Go("leader", func() { x.lead(park.Caller, x.engine.leads.mustPoll) }).MayWait()
 				case "loop":
-					w.Go("leader", func() { x.lead(park.Background, x.engine.loop.mustLook) }).MayWait()
+					w.Go("leader", func() { x.lead(park.Background, x.engine.loop.mustPoll) }).MayWait()
 				}
 				sender := w.Go("sender", func() { x.send(c.waits) })
 				if c.waits {

@@ -108,7 +108,7 @@ type leadership struct {
 	who       leader
 	leading   leading
 	spin      park.Spin   // how long the leader polls before it sleeps
-	ready     func() bool // mustLook, made once: a method value
+	ready     func() bool // mustPoll, made once: a method value
 	asleep    atomic.Bool // the leader sleeps or is about to
 	followers []*group
 	wanted    atomic.Int32 // number of callers that wait for the background loop to let go
@@ -157,7 +157,7 @@ type leading struct {
 	stale     bool    // if true, want is its value as long as nothing is to be done
 	again     bool    // a transfer is under way: poll again at once
 	remote    bool    // src is on another node: a poll is a system call
-	yields    int     // how often to give the turn to others before sleeping
+	yields    int     // how often to yield the time slice before sleeping
 	sleep     mono.Duration
 	cancelled *atomic.Bool
 }
@@ -177,42 +177,42 @@ func (l *leading) elsewhere(spun bool) int {
 func (ld *leadership) until(ctx context.Context, g *group) error {
 	l := &ld.leading
 	*l = leading{g: g, src: -1, cancelled: ld.watchContext(ctx)}
-	ld.lookLocked()
+	ld.pollLocked()
 	ld.p.mu.Unlock()
 	polls, slept := 0, false
 	for ; !g.ready(ld.p); polls++ {
-		spun := polls >= ld.spin.Looks() || l.yields > 0
+		spun := polls >= ld.spin.Polls() || l.yields > 0
 		switch {
 		case l.cancelled != nil && l.cancelled.Load():
 			return ctx.Err()
 		case l.near && ld.moved():
 			ld.p.mu.Lock()
-			if ld.lookCloser() {
+			if ld.pollCloser() {
 				polls = -1
 			}
 			ld.p.mu.Unlock()
 		case ld.moved() || l.again || ld.p.node.Epoch() != ld.p.epochSeen.Load() ||
 			(spun || polls&15 == 15) && ld.p.link.Pending(l.elsewhere(spun)) ||
 			!spun && polls&15 == 15 && ld.p.busy.any(!l.stale):
-			if ld.look() {
+			if ld.poll() {
 				polls = -1
 			}
 		case l.remote && !spun:
-			if ld.lookRemote(polls/remoteLooks&15 == 15) {
+			if ld.pollRemote(polls/remotePolls&15 == 15) {
 				polls = -1
 			} else {
-				polls += remoteLooks - 1
+				polls += remotePolls - 1
 			}
 		case !spun:
-			if polls >= keenLooksMax {
+			if polls >= keenPollsMax {
 				park.Pause(1)
 			}
 		case polls < l.yields:
 			ld.p.node.Yield()
 		default:
-			ld.look()
+			ld.poll()
 			ld.sleep(park.Caller, ld.ready, l.sleep)
-			ld.look()
+			ld.poll()
 			polls, slept = -1, true
 		}
 	}
@@ -220,19 +220,19 @@ func (ld *leadership) until(ctx context.Context, g *group) error {
 	return nil
 }
 
-// lookRemote polls the kernel for frames of the awaited process or, if around is true, of any
+// pollRemote polls the kernel for frames of the awaited process or, if around is true, of any
 // other. The result is true if there were any.
-func (ld *leadership) lookRemote(around bool) bool {
+func (ld *leadership) pollRemote(around bool) bool {
 	if around && (ld.p.link.Pending(ld.leading.src) || ld.p.busy.any(true)) {
-		return ld.look()
+		return ld.poll()
 	}
 	ld.p.mu.Lock()
 	defer ld.p.mu.Unlock()
-	return ld.lookCloser()
+	return ld.pollCloser()
 }
 
-// remoteLooks is the number of polls of memory as which a poll of the kernel counts.
-const remoteLooks = 8
+// remotePolls is the number of polls of memory as which a poll of the kernel counts.
+const remotePolls = 8
 
 // learn records the outcome of a wait that polls before it sleeps. The caller leads.
 func (ld *leadership) learn(looks int, slept bool) {
@@ -245,25 +245,25 @@ func (ld *leadership) learn(looks int, slept bool) {
 	}
 }
 
-// look lets everything that has arrived take effect, determines the word to poll next, and reports
+// poll lets everything that has arrived take effect, determines the word to poll next, and reports
 // whether anything happened.
-func (ld *leadership) look() bool {
+func (ld *leadership) poll() bool {
 	ld.p.mu.Lock()
-	did := ld.lookLocked()
+	did := ld.pollLocked()
 	ld.p.mu.Unlock()
 	return did
 }
 
-// lookLocked does the same for a caller that holds mu.
-func (ld *leadership) lookLocked() bool {
+// pollLocked does the same for a caller that holds mu.
+func (ld *leadership) pollLocked() bool {
 	did := ld.p.progress()
 	ld.leading.again = did && ld.p.busy.has(servesTransfers)
-	return ld.lookCloser() || did
+	return ld.pollCloser() || did
 }
 
-// lookCloser handles the frames of the awaited peer, and determines the word to poll next. The
+// pollCloser handles the frames of the awaited peer, and determines the word to poll next. The
 // caller holds mu.
-func (ld *leadership) lookCloser() bool {
+func (ld *leadership) pollCloser() bool {
 	l := &ld.leading
 	did := false
 	for {
@@ -280,7 +280,7 @@ func (ld *leadership) lookCloser() bool {
 			if r == r.comm.collective {
 				l.word, l.want = r.comm.coll.Awaits()
 				l.stale, l.yields, l.again = true, ld.p.cfg.YieldPolls, l.word == nil
-				l.sleep = mismatchLook
+				l.sleep = mismatchPoll
 			}
 			return did
 		}
@@ -346,11 +346,11 @@ func (ld *leadership) moved() bool {
 	}
 }
 
-// mustLook is the last check before the leader sleeps. mustLook takes mu, because a goroutine that
+// mustPoll is the last check before the leader sleeps. mustPoll takes mu, because a goroutine that
 // ends a request does not wait until others see that before it checks whether the leader is asleep.
 // If the check was earlier, under mu, the end is seen here. If the check is later, the goroutine
 // sees that the leader sleeps.
-func (ld *leadership) mustLook() bool {
+func (ld *leadership) mustPoll() bool {
 	l := &ld.leading
 	ld.fenceOthers()
 	ld.p.mu.Lock()
@@ -492,35 +492,35 @@ func (ld *leadership) fenceOthers() {
 
 // awayPauses are, for a process that the kernel forbids to make a FenceAll, 10 to 50 microseconds:
 // several times the propagation time of a line. Such a process also sleeps for at most
-// mismatchLook.
+// mismatchPoll.
 const awayPauses = 512
 
 // sleep sleeps until there is something to do, or for so long; negative: for ever.
-func (ld *leadership) sleep(flag uint32, mustLook func() bool, most mono.Duration) {
+func (ld *leadership) sleep(flag uint32, mustPoll func() bool, most mono.Duration) {
 	if most < 0 && ld.othersUnfenced && ld.p.busy.has(servesMemory) {
-		most = mismatchLook
+		most = mismatchPoll
 	}
 	if ld.p.busy.has(servesTransfers) && ld.p.transfers.awaitsEnd() {
-		most = endLook
+		most = endPoll
 	}
-	if ld.p.busy.has(servesOneSided) && (most < 0 || most > lookAgain) {
-		most = lookAgain
+	if ld.p.busy.has(servesOneSided) && (most < 0 || most > pollAgain) {
+		most = pollAgain
 	}
 	ld.asleep.Store(true)
 	if pausepoint.Enabled {
 		pausepoint.At("engine.sleeps")
 	}
-	ld.p.node.Sleep(flag, mustLook, most)
+	ld.p.node.Sleep(flag, mustPoll, most)
 	ld.asleep.Store(false)
 }
 
-// mismatchLook is the time after which a sleeping member of a collective checks whether another has
+// mismatchPoll is the time after which a sleeping member of a collective checks whether another has
 // made another call: nobody is woken for that.
-const mismatchLook = 100 * mono.Millisecond
+const mismatchPoll = 100 * mono.Millisecond
 
-// endLook is the time after which a process checks whether a dead sender has been reaped: the
+// endPoll is the time after which a process checks whether a dead sender has been reaped: the
 // launcher wakes nobody for that. A sender rarely dies while copying.
-const endLook = 200 * mono.Microsecond
+const endPoll = 200 * mono.Microsecond
 
 // awaitsEnd reports whether a receive waits until no thread of its dead sender is left.
 func (ts *transfers) awaitsEnd() bool {

@@ -154,8 +154,8 @@ func (my *memory) publishRevocation(c *Comm) {
 	my.p.notifyMembers(c)
 }
 
-// lookRevocations lets revocations take effect that others have published.
-func (my *memory) lookRevocations() {
+// pollRevocations lets revocations take effect that others have published.
+func (my *memory) pollRevocations() {
 	for _, c := range slices.Clone(my.p.live) { // a step may forget some
 		if !c.revoked && c.revocation.seen() {
 			my.p.rules.step(control.Revoke{Comm: c.group.Index})
@@ -338,11 +338,11 @@ func (c *Comm) adoptPlain() {
 // has polled often enough.
 func (ld *leadership) watchWord(ctx context.Context, word *uint64, stale uint64) (moved bool) {
 	cancelled, epoch := ld.watchContext(ctx), ld.p.epochSeen.Load()
-	yield, pollsMax := ld.p.cfg.YieldPolls > 0, ld.spin.Looks()
+	yield, pollsMax := ld.p.cfg.YieldPolls > 0, ld.spin.Polls()
 	if yield {
 		pollsMax = ld.p.cfg.YieldPolls
 	}
-	polls, moved := ld.lookKeenly(word, stale, -1)
+	polls, moved := ld.pollKeenly(word, stale, -1)
 	if moved {
 		return true
 	}

@@ -12,7 +12,7 @@ import (
 type betweenNodes interface {
 	// Near returns the link to the processes of this node.
 	Near() *transport.Port
-	// Away returns for each seat whether its process is on another node: Watch has no word for such
+	// Away returns for each slot whether its process is on another node: Watch has no word for such
 	// a process, and Peek is a system call.
 	Away() []bool
 	// PutBack makes NextControl return its last frame once more.
@@ -36,7 +36,7 @@ type betweenNodes interface {
 type others struct {
 	p    *Proc
 	link betweenNodes
-	away []bool // by seat: its process is on another node
+	away []bool // by slot: its process is on another node
 }
 
 // writeAllOut writes all frames for processes of other nodes: the caller is about to wait for

@@ -44,9 +44,9 @@ const (
 // messages in between.
 const oneSidedMax = 32<<10 + 64
 
-// lookAgain is the time after which a process that serves a window checks whether the memory that
+// pollAgain is the time after which a process that serves a window checks whether the memory that
 // an origin waits for has changed: a process that changes it may die before it sends the notice.
-const lookAgain = mono.Millisecond
+const pollAgain = mono.Millisecond
 
 func (os *oneSided) progress() (did bool) {
 	waits := false
@@ -57,7 +57,7 @@ func (os *oneSided) progress() (did bool) {
 	return !waits
 }
 
-func (os *oneSided) attention() bool { return false } // sleeps are short meanwhile: lookAgain
+func (os *oneSided) attention() bool { return false } // sleeps are short meanwhile: pollAgain
 
 func (os *oneSided) peerDied(proc int) {
 	for _, w := range os.p.memory.stores.watches {
@@ -334,12 +334,12 @@ func (w *Watch) napServing(bell *uint32, done func() bool, served uint64) (over 
 		return w.nap(bell, done) // another call makes progress
 	}
 	p.leads.leading = leading{g: &w.nobody, src: -1}
-	p.leads.lookLocked()
+	p.leads.pollLocked()
 	p.mu.Unlock()
 	p.leads.sleep(park.Caller, func() bool {
 		return w.served.Load() != served || p.link.Pending(-1) || p.node.Epoch() != p.epochSeen.Load() || p.needsService() || p.leads.wanted.Load() > 0
 	}, napMax)
-	p.leads.look()
+	p.leads.poll()
 	p.leads.leave()
 	return false
 }

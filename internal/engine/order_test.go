@@ -29,11 +29,11 @@ func handmade(t *testing.T, n int, cfg Config) *cluster {
 	return c
 }
 
-// TestSpecR10RevokedThenDeadAtOneLook: 1 revokes and dies, and 0 learns of both in one poll. The
+// TestSpecR10RevokedThenDeadAtOnePoll: 1 revokes and dies, and 0 learns of both in one poll. The
 // acts of 1 come before its death: the receive of 0 ends with "revoked" (R7), and 0 knows that the
 // communicator is (R10). In memory the revocation is a word; by messages it is a frame that 1 had
 // sent before, and of the dead none is taken later (A6).
-func TestSpecR10RevokedThenDeadAtOneLook(t *testing.T) {
+func TestSpecR10RevokedThenDeadAtOnePoll(t *testing.T) {
 	for name, cfg := range map[string]Config{"in memory": {}, "by messages": {Messages: true}} {
 		t.Run(name, func(t *testing.T) {
 			c := handmade(t, 3, cfg)
@@ -76,11 +76,11 @@ func TestCompleteCollectiveOutlivesADeath(t *testing.T) {
 	here.mu.Unlock()
 }
 
-// TestLastLookOfTheLeader: a goroutine that ends a request holds mu until it has checked whether
+// TestLastPollOfTheLeader: a goroutine that ends a request holds mu until it has checked whether
 // the leader sleeps. The leader checks for the last time before it sleeps, waits for mu, and sees
 // the request ended. Without mu the leader would see the request open, and sleep, after the check
 // of the other goroutine.
-func TestLastLookOfTheLeader(t *testing.T) {
+func TestLastPollOfTheLeader(t *testing.T) {
 	c := handmade(t, 1, Config{})
 	p := c.procs[0]
 	for range 500 {
@@ -90,7 +90,7 @@ func TestLastLookOfTheLeader(t *testing.T) {
 		asks, found := make(chan bool), make(chan bool)
 		go func() {
 			close(asks)
-			found <- p.leads.mustLook()
+			found <- p.leads.mustPoll()
 		}()
 		<-asks
 		for range 50 {

@@ -9,21 +9,21 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/segment"
 )
 
-// lookEvery is the number of calls after which a call makes progress: calls that wait for nothing
+// pollEvery is the number of calls after which a call makes progress: calls that wait for nothing
 // would otherwise never learn of a revocation, and the background loop leaves the lead to a program
 // that makes calls.
-const lookEvery = 512
+const pollEvery = 512
 
 // called counts a call, and now and then makes progress. The caller holds mu.
 func (p *Proc) called() {
-	if p.calls++; p.calls%lookEvery == 0 {
-		p.lookAround()
+	if p.calls++; p.calls%pollEvery == 0 {
+		p.pollAround()
 	}
 }
 
-// lookAround reports that the program is alive, and lets all that has arrived take effect. The
+// pollAround reports that the program is alive, and lets all that has arrived take effect. The
 // caller holds mu.
-func (p *Proc) lookAround() {
+func (p *Proc) pollAround() {
 	if p.cfg.Alive != nil {
 		p.cfg.Alive()
 	}
@@ -66,7 +66,7 @@ func (c *Comm) recvNow(ctx context.Context, from *Envelope, buf []byte, st *Stat
 	}
 	// The message may have come since takeNext polled. If it has not when the lock is released,
 	// conditions that hold now may not hold any more.
-	looks, here := p.leads.lookKeenly(word, min(segment.Load64(word), want-1), proc)
+	looks, here := p.leads.pollKeenly(word, min(segment.Load64(word), want-1), proc)
 	if !here {
 		if !p.leads.take(caller) {
 			return nil, nil, false
@@ -99,22 +99,22 @@ func (p *Proc) awaitAnswer(proc int) *park.Patience {
 	return &q.patience
 }
 
-// keenLooksMax is how often a call polls without a pause in between, and without releasing the
+// keenPollsMax is how often a call polls without a pause in between, and without releasing the
 // lock: mostly the awaited word changes at once, and a pause or a release takes as long as a tenth
 // of a message.
-const keenLooksMax = 128
+const keenPollsMax = 128
 
-// lookKeenly polls until a word is not stale any more, something needs attention that does not come
+// pollKeenly polls until a word is not stale any more, something needs attention that does not come
 // from the process except, or it has polled often enough. The caller holds mu.
 //
 // Between two polls it does more than necessary. Polling again at once steals the cache line from
 // its writer: a message takes a fifth longer then.
-func (ld *leadership) lookKeenly(word *uint64, stale uint64, except int) (looks int, moved bool) {
+func (ld *leadership) pollKeenly(word *uint64, stale uint64, except int) (looks int, moved bool) {
 	p := ld.p
 	if p.cfg.YieldPolls > 0 {
 		return 0, false
 	}
-	for keen := min(keenLooksMax, p.cfg.SpinPolls); looks < keen; {
+	for keen := min(keenPollsMax, p.cfg.SpinPolls); looks < keen; {
 		looks++
 		if segment.Load64(word) != stale {
 			return looks, true
@@ -159,7 +159,7 @@ func (p *Proc) takeFor(r *Request) bool {
 		if word == nil {
 			return false
 		}
-		if _, here := p.leads.lookKeenly(word, min(segment.Load64(word), want-1), proc); !here || !p.drain(proc) {
+		if _, here := p.leads.pollKeenly(word, min(segment.Load64(word), want-1), proc); !here || !p.drain(proc) {
 			return false
 		}
 	}
@@ -173,7 +173,7 @@ func (ld *leadership) watchNext(ctx context.Context, proc int, word *uint64, wan
 	looks = looked
 	cancelled, kept, epoch := ld.watchContext(ctx), ld.p.kept.Load(), ld.p.epochSeen.Load()
 	ld.p.mu.Unlock()
-	for most := ld.spin.Looks(); looks < most; {
+	for most := ld.spin.Polls(); looks < most; {
 		looks++
 		// >=: another goroutine may have taken the frame, and its cell been used again.
 		if here = atomic.LoadUint64(word) >= want; here || ld.p.node.Epoch() != epoch {

@@ -223,7 +223,7 @@ func (p *Proc) end(r *Request, err error) {
 	if r.kind != callRequest {
 		r.comm.underWay--
 	}
-	publish.Word(&r.state, reqDone) // see leaderMustLook
+	publish.Word(&r.state, reqDone) // see leaderMustPoll
 	switch {
 	case r.part != nil:
 		p.schedules.partOver(r)

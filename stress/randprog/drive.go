@@ -69,7 +69,7 @@ func (o *options) rehearse(out io.Writer, play func(*round) *result) *tally {
 			if !o.verbose {
 				fmt.Fprint(out, res.logs)
 			}
-			fmt.Fprintln(out, res.story)
+			fmt.Fprintln(out, res.transcript)
 		}
 		if time.Since(told) >= progress {
 			told = time.Now()

@@ -119,7 +119,7 @@ func readLogs(dir string) (logs, error) {
 
 func (l logs) procs() []int { return slices.Sorted(maps.Keys(l)) }
 
-// String is the story of a round, all ranks in the order of time.
+// String is the transcript of a round, all ranks in the order of time.
 func (l logs) String() string {
 	type line struct {
 		record

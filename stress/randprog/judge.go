@@ -8,12 +8,12 @@ import (
 
 // A result is what came of a round.
 type result struct {
-	r     *round
-	logs  logs
-	dead  map[int]bool
-	took  time.Duration
-	bad   string // what is wrong
-	story string // what the launcher or the test said
+	r          *round
+	logs       logs
+	dead       map[int]bool
+	took       time.Duration
+	bad        string // what is wrong
+	transcript string // what the launcher or the test said
 }
 
 // judge holds the logs of a round to what is promised, and says what is wrong.

@@ -129,7 +129,7 @@ func (st *stage) run(r *round) *result {
 	if err != nil {
 		return &result{r: r, bad: err.Error()}
 	}
-	return &result{r: r, logs: all, dead: deadOf(&res), took: res.Took, bad: judgeJob(r, all, &res), story: res.Story()}
+	return &result{r: r, logs: all, dead: deadOf(&res), took: res.Took, bad: judgeJob(r, all, &res), transcript: res.Transcript()}
 }
 
 // deadOf are those of whom the launcher has said that they died.

@@ -203,9 +203,9 @@ func (r *round) drawDetector(rng *rand.Rand) {
 	}
 }
 
-// spareSeats are those that the launcher has, beyond one more for each rank: each node has as many
+// spareSlots are those that the launcher has, beyond one more for each rank: each node has as many
 // of the later ones.
-const spareSeats = 16
+const spareSlots = 16
 
 // drawHosts spreads the ranks over nodes of this machine: so many of them, so many ranks each.
 func (r *round) drawHosts(rng *rand.Rand) (hosts, each int) {
@@ -215,9 +215,9 @@ func (r *round) drawHosts(rng *rand.Rand) (hosts, each int) {
 	for rank := range r.n {
 		r.nodes = append(r.nodes, rank/each)
 	}
-	later := r.n + spareSeats
-	for seat := range later {
-		r.nodes = append(r.nodes, seat*hosts/later)
+	later := r.n + spareSlots
+	for slot := range later {
+		r.nodes = append(r.nodes, slot*hosts/later)
 	}
 	return hosts, each
 }

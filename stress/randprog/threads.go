@@ -106,7 +106,7 @@ func runThreads(o *options, r *round) *result {
 	}
 	if text := t.text.String(); text != "" {
 		res.bad, _, _ = strings.Cut(text, "\n")
-		res.story = text
+		res.transcript = text
 	}
 	return res
 }

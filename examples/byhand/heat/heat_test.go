@@ -19,7 +19,7 @@ import (
 var small = options{Options: plate.Options{NX: 7, NY: 9, Steps: 20, Tol: 1.6e-2, Print: 5}, every: 3}
 
 // A kill ends a rank of the first communicator when that rank reaches a point. With after, the rank
-// runs for that number of scheduler turns and dies inside an operation.
+// runs for that number of time slices of the scheduler and dies inside an operation.
 type kill struct {
 	rank  int
 	point string

@@ -64,8 +64,8 @@ func (a alone) nears(w faultproxy.Weather, period time.Duration) int {
 	return aloneMost
 }
 
-// aloneRows returns the rows of a story by the rules alone.
-func aloneRows(story []change, beats int) (rows []row) {
+// aloneRows returns the rows of a scenario by the rules alone.
+func aloneRows(scenario []change, beats int) (rows []row) {
 	var runs []*alone
 	for seed := range aloneRuns {
 		a := newAlone(followed, uint64(seed))
@@ -74,7 +74,7 @@ func aloneRows(story []change, beats int) (rows []row) {
 		}
 		runs = append(runs, a)
 	}
-	for _, c := range story {
+	for _, c := range scenario {
 		set := predicted(c.weather, followed)
 		var then []time.Duration
 		var reached []int

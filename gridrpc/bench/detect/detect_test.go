@@ -87,7 +87,7 @@ func TestAlone(t *testing.T) {
 		a.beat(worse)
 	}
 	assert.Less(t, a.watch.Wanted(), before)
-	assert.Len(t, aloneRows(stories[0][:1], 2*goal), 2)
+	assert.Len(t, aloneRows(scenarios[0][:1], 2*goal), 2)
 }
 
 // TestKillRows: a late declaration is reported with the delays of observer and network. A missing

@@ -31,8 +31,8 @@ type change struct {
 	weather faultproxy.Weather
 }
 
-// stories are sequences of changes of a network. Each begins with fair weather and new emitters.
-var stories = [][]change{
+// scenarios are sequences of changes of a network. Each begins with fair weather and new emitters.
+var scenarios = [][]change{
 	{{"jitter 2 -> 60 ms", fair(0, 60)}, {"jitter 60 -> 2 ms", fair(0, 2)}},
 	{{"loss 0 -> 5 %", fair(0.05, 2)}, {"loss 5 -> 0 %", fair(0, 2)}},
 }
@@ -59,19 +59,19 @@ type trace struct {
 
 // follow shows that the period follows the measurements.
 func follow(p plan) (rows []row, err error) {
-	told, errs := make([][]row, len(stories)), make([]error, len(stories))
+	told, errs := make([][]row, len(scenarios)), make([]error, len(scenarios))
 	var wait sync.WaitGroup
-	for i, story := range stories {
-		wait.Go(func() { told[i], errs[i] = tell(p, story) })
+	for i, scenario := range scenarios {
+		wait.Go(func() { told[i], errs[i] = tell(p, scenario) })
 	}
 	wait.Wait()
-	for i, story := range stories {
-		told[i] = append(told[i], aloneRows(story, p.beats)...)
+	for i, scenario := range scenarios {
+		told[i] = append(told[i], aloneRows(scenario, p.beats)...)
 	}
 	return slices.Concat(told...), errors.Join(errs...)
 }
 
-func tell(p plan, story []change) (rows []row, err error) {
+func tell(p plan, scenario []change) (rows []row, err error) {
 	b, err := newBed(followed, p.seed)
 	if err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func tell(p plan, story []change) (rows []row, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range story {
+	for _, c := range scenario {
 		traces, err := traceAll(list, c.weather, p.beats)
 		if err != nil {
 			return rows, err

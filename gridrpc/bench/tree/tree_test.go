@@ -11,10 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestStory: the detection is the first loss of a killed agent, and the end is the last list that
-// makes the chain whole, in a chain of five whose second and third agents die. The last lines of
-// the dead do not count.
-func TestStory(t *testing.T) {
+// TestEventLog: the detection is the first loss of a killed agent, and the end is the last list
+// that makes the chain whole, in a chain of five whose second and third agents die. The last lines
+// of the dead do not count.
+func TestEventLog(t *testing.T) {
 	p := &platform{known: 2, names: []string{"ma", "a1", "a2", "a3", "a4"}, all: map[string]*member{}}
 	p.more = sync.NewCond(&p.mu)
 	for _, name := range p.names {

@@ -48,9 +48,9 @@ func TestGoesOnFromCheckpoint(t *testing.T) {
 	p := startTrial(t, "--tree", "1x3", "--no-restart")
 	ctx, cancel := context.WithTimeout(t.Context(), within)
 	defer cancel()
-	var story []string
+	var eventLog []string
 	watch := gridrpc.Watch(func(e gridrpc.Event) {
-		story = append(story, e.String())
+		eventLog = append(eventLog, e.String())
 		latest := []string{"/1/manifest-5.json", "/2/manifest-3.json", "none"}[min(e.Attempt, 3)-1]
 		if e.What == gridrpc.Checkpointed && strings.HasSuffix(e.Text, latest) {
 			assert.Contains(t, p.ckpt("ls"), "numbers, n")
@@ -62,7 +62,7 @@ func TestGoesOnFromCheckpoint(t *testing.T) {
 	assert.Equal(t, 3, out.Attempt)
 	assert.Equal(t, 8, out.From)
 	assert.Equal(t, "1 2 3 4 5 6 7 8 9 10 11 12 ", out.Text)
-	assert.Contains(t, strings.Join(story, "\n"), "attempt 3 at "+out.Server+": submitted from checkpoint ")
+	assert.Contains(t, strings.Join(eventLog, "\n"), "attempt 3 at "+out.Server+": submitted from checkpoint ")
 	require.Eventually(t, func() bool { // the server deletes them after it has sent the result
 		left, err := filepath.Glob(filepath.Join(p.dir, "store", "*", "*", "*"))
 		return err == nil && len(left) == 0

@@ -72,7 +72,7 @@ func (e elsewhere) start(p *trial, cmd *exec.Cmd) *exec.Cmd {
 	cmd.Stderr = cmd.Stdout
 	require.NoError(e.t, cmd.Start())
 	told := make(chan struct{})
-	go func() { defer close(told); p.story.Read(out, nil) }()
+	go func() { defer close(told); p.eventLog.Read(out, nil) }()
 	e.t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		<-told
@@ -105,7 +105,7 @@ func TestJoin(t *testing.T) {
 	require.NoError(t, first.Process.Signal(syscall.SIGKILL))
 	_ = first.Wait()
 	server.serve(p, built().trial)
-	p.until("far to come again", func() bool { return strings.Count(p.story.String(), "far: has the parent") == 2 })
+	p.until("far to come again", func() bool { return strings.Count(p.eventLog.String(), "far: has the parent") == 2 })
 	out, complaint = client.run("call", "--timeout", "1m", "--identity", client.identity("client"), "square", "4")
 	assert.JSONEq(t, `{"Server":"far","Attempt":1,"Value":16}`, out, complaint)
 
@@ -140,7 +140,7 @@ func comeAgain(t *testing.T, masters string) {
 	first := server.serve(p, "--join", p.token(), "--name", "far", built().trial)
 	p.await("far: has the parent ma")
 	p.end()
-	p.story.Reset()
+	p.eventLog.Reset()
 	p.start([]string{built().trial}, "--tree", "1x1", "--masters", masters, "--listen", comesAgainAt, "--no-restart")
 	again, err := discovery.Masters(p.dir)
 	require.NoError(t, err)
@@ -149,7 +149,7 @@ func comeAgain(t *testing.T, masters string) {
 	require.NoError(t, first.Process.Signal(syscall.SIGKILL))
 	_ = first.Wait()
 	server.serve(p, built().trial)
-	p.until("far to come again", func() bool { return strings.Count(p.story.String(), "far: has the parent") == 2 })
+	p.until("far to come again", func() bool { return strings.Count(p.eventLog.String(), "far: has the parent") == 2 })
 }
 
 // TestJoinedHasCheckpoints: with the platform's own store a call that has lost its server continues
@@ -381,7 +381,7 @@ func TestCertificatesRenewed(t *testing.T) {
 	require.NoError(t, err)
 	for _, name := range []string{"far", "ma", "a1"} {
 		p.until(name+" to be renewed 3 times", func() bool {
-			return strings.Count(p.story.String(), fmt.Sprintf("%s: its certificate is renewed", name)) >= 3
+			return strings.Count(p.eventLog.String(), fmt.Sprintf("%s: its certificate is renewed", name)) >= 3
 		})
 	}
 	late, err := gridrpc.Dial(ctx, "", gridrpc.As(gridrpc.Membership{Dir: dir}))

@@ -21,7 +21,7 @@ var rootLine = regexp.MustCompile(`(?m)^(\S+): is the root, of term \d+$`)
 // nextRoot waits for the n-th root, and returns its name.
 func (p *trial) nextRoot(n int) (name string) {
 	p.until("a root", func() bool {
-		all := rootLine.FindAllStringSubmatch(p.story.String(), -1)
+		all := rootLine.FindAllStringSubmatch(p.eventLog.String(), -1)
 		if len(all) >= n {
 			name = all[len(all)-1][1]
 		}
@@ -74,7 +74,7 @@ func TestMastersKilled(t *testing.T) {
 		calls.end()
 		return
 	}
-	p.until(first+" to be started anew", func() bool { return strings.Count(p.story.String(), first+" is process") == 2 })
+	p.until(first+" to be started anew", func() bool { return strings.Count(p.eventLog.String(), first+" is process") == 2 })
 	before = p.reigns()
 	second = p.nextRoot(before)
 	p.signal(second, syscall.SIGSTOP)

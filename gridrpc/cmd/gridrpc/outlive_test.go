@@ -37,33 +37,33 @@ func TestNothingOutlivesUp(t *testing.T) {
 // outlived is a "gridrpc up" that will be killed. Its processes share its output, which ends when
 // all of them have ended.
 type outlived struct {
-	t     *testing.T
-	up    *exec.Cmd
-	story *eventlog.Log
-	ended chan struct{} // closed at the end of the output
+	t        *testing.T
+	up       *exec.Cmd
+	eventLog *eventlog.Log
+	ended    chan struct{} // closed at the end of the output
 }
 
 func startUp(t *testing.T, args ...string) *outlived {
 	p := newTrial(t)
 	t.Setenv(gridrpc.EnvDir, p.dir)
-	u := &outlived{t: t, up: exec.Command(built().gridrpc, append(append([]string{"up", "--dir", p.dir}, args...), built().trial)...), story: eventlog.New(), ended: make(chan struct{})}
+	u := &outlived{t: t, up: exec.Command(built().gridrpc, append(append([]string{"up", "--dir", p.dir}, args...), built().trial)...), eventLog: eventlog.New(), ended: make(chan struct{})}
 	out, err := u.up.StdoutPipe()
 	require.NoError(t, err)
 	u.up.Stderr = u.up.Stdout
 	require.NoError(t, u.up.Start())
-	go func() { defer close(u.ended); u.story.Read(out, nil) }()
+	go func() { defer close(u.ended); u.eventLog.Read(out, nil) }()
 	return u
 }
 
 // await waits until the output has a text.
 func (u *outlived) await(text string) {
-	found := u.story.Until(within, func() bool { return strings.Contains(u.story.String(), text) })
-	require.True(u.t, found, "waiting for %q; the story:\n%s", text, u.story)
+	found := u.eventLog.Until(within, func() bool { return strings.Contains(u.eventLog.String(), text) })
+	require.True(u.t, found, "waiting for %q; the event log:\n%s", text, u.eventLog)
 }
 
 func (u *outlived) signal(s syscall.Signal, names ...string) {
 	for _, name := range names {
-		require.NoError(u.t, syscall.Kill(u.story.PID(name), s), name)
+		require.NoError(u.t, syscall.Kill(u.eventLog.PID(name), s), name)
 	}
 }
 
@@ -77,12 +77,12 @@ func (u *outlived) end(stopped ...string) {
 	assert.NoError(u.t, u.up.Process.Kill())
 	u.signal(syscall.SIGKILL, stopped...)
 	late := time.AfterFunc(outliveMax, func() {
-		for _, pid := range u.story.PIDs() {
+		for _, pid := range u.eventLog.PIDs() {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
 	})
 	<-u.ended
-	assert.True(u.t, late.Stop(), "some process has outlived it for %v; the story:\n%s", outliveMax, u.story)
+	assert.True(u.t, late.Stop(), "some process has outlived it for %v; the event log:\n%s", outliveMax, u.eventLog)
 	u.t.Logf("killed to the end of all others: %v", time.Since(begun).Round(time.Millisecond))
 	_ = u.up.Wait()
 }

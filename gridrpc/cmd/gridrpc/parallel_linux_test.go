@@ -81,7 +81,7 @@ func (j processes) all() []int { return slices.Concat([]int{j.launcher}, j.daemo
 
 // job returns the processes of the only job of a server.
 func (p *trial) job(server string, several bool) (j processes) {
-	pid := p.story.PID(server)
+	pid := p.eventLog.PID(server)
 	launchers := childrenOf(p.t, pid)
 	if !assert.Len(p.t, launchers, 1) {
 		return j

@@ -52,7 +52,7 @@ func (o *orchard) whole() {
 		if len(missing) == 0 {
 			return
 		}
-		require.True(o.t, time.Now().Before(end), "%v are not in the tree; the story:\n%s", missing, o.told())
+		require.True(o.t, time.Now().Before(end), "%v are not in the tree; the event log:\n%s", missing, o.told())
 	}
 }
 
@@ -130,10 +130,10 @@ func (o *orchard) cut(place string) time.Duration {
 		before[name] = o.gained(name)
 	}
 	begun := time.Now()
-	shutConnections(o.t, o.story.PID(place))
+	shutConnections(o.t, o.eventLog.PID(place))
 	for _, name := range hit {
 		o.until(name+" to have a parent again", func() bool {
-			return strings.Count(o.story.String(), name+": has the parent ") > before[name]
+			return strings.Count(o.eventLog.String(), name+": has the parent ") > before[name]
 		})
 	}
 	o.whole()

@@ -58,7 +58,7 @@ type trial struct {
 	dir string
 	end func() // of "gridrpc up"; the test's end does so too
 
-	story *eventlog.Log
+	eventLog *eventlog.Log
 }
 
 // within bounds all waits of tests. It measures nothing.
@@ -73,7 +73,7 @@ func startTrial(t *testing.T, args ...string) *trial {
 
 // newTrial returns a platform in a folder of its own that was not started.
 func newTrial(t *testing.T) *trial {
-	return &trial{t: t, dir: filepath.Join(t.TempDir(), "platform"), story: eventlog.New()}
+	return &trial{t: t, dir: filepath.Join(t.TempDir(), "platform"), eventLog: eventlog.New()}
 }
 
 // start starts the platform in its folder. program is that of the servers, with its arguments.
@@ -86,13 +86,13 @@ func (p *trial) start(program []string, args ...string) {
 	cmd.Stderr = cmd.Stdout
 	require.NoError(t, cmd.Start())
 	told := make(chan struct{})
-	go func() { defer close(told); p.story.Read(out, nil) }()
+	go func() { defer close(told); p.eventLog.Read(out, nil) }()
 	p.end = sync.OnceFunc(func() {
 		_ = cmd.Process.Signal(os.Interrupt)
 		<-told
 		assert.NoError(t, cmd.Wait())
 		if t.Failed() {
-			t.Log("the platform's story:\n" + p.story.String())
+			t.Log("the platform's event log:\n" + p.eventLog.String())
 		}
 	})
 	t.Cleanup(p.end)
@@ -101,20 +101,20 @@ func (p *trial) start(program []string, args ...string) {
 
 // await waits until the log has a text.
 func (p *trial) await(text string) {
-	p.until("the story to have "+text, func() bool { return strings.Contains(p.story.String(), text) })
+	p.until("the event log to have "+text, func() bool { return strings.Contains(p.eventLog.String(), text) })
 }
 
 // until waits until a change of the log makes holds true.
 func (p *trial) until(what string, holds func() bool) {
-	require.True(p.t, p.story.Until(within, holds), "waited for %s; the story:\n%s", what, p.story)
+	require.True(p.t, p.eventLog.Until(within, holds), "waited for %s; the event log:\n%s", what, p.eventLog)
 }
 
 // told returns the log so far.
-func (p *trial) told() string { return p.story.String() }
+func (p *trial) told() string { return p.eventLog.String() }
 
 // signal sends a signal to a process of the platform.
 func (p *trial) signal(name string, s syscall.Signal) {
-	pid := p.story.PID(name)
+	pid := p.eventLog.PID(name)
 	require.NotZero(p.t, pid, "no process %s", name)
 	require.NoError(p.t, syscall.Kill(pid, s))
 }

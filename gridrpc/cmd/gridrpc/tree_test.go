@@ -83,7 +83,7 @@ func TestAgentsKilledTogether(t *testing.T) {
 	for _, name := range []string{"a3", "a2", "a4"} {
 		p.signal(name, syscall.SIGKILL)
 	}
-	p.until("a5 to be attached again", func() bool { return strings.Count(p.story.String(), "a5: has the parent") == 2 })
+	p.until("a5 to be attached again", func() bool { return strings.Count(p.eventLog.String(), "a5: has the parent") == 2 })
 	t.Logf("kill -9 of three to attached: at most %v", time.Since(begun))
 	after, err := c.Describe(ctx)
 	require.NoError(t, err)
@@ -117,14 +117,14 @@ func TestTheDeadComeBack(t *testing.T) {
 	p.signal("a1", syscall.SIGKILL)
 	p.signal("a3", syscall.SIGKILL)
 	p.until("a1 to be below the new master", func() bool {
-		_, later, died := strings.Cut(p.story.String(), "a1 died")
+		_, later, died := strings.Cut(p.eventLog.String(), "a1 died")
 		return died && strings.Contains(later, "a1: has the parent ma")
 	})
 	p.until("a3 to be at home again", func() bool {
-		return strings.Count(p.story.String(), "a3: has the parent a1") >= 2
+		return strings.Count(p.eventLog.String(), "a3: has the parent a1") >= 2
 	})
 	p.until("s1 to be at home again", func() bool {
-		return strings.Count(p.story.String(), "s1: has the parent a3") >= 2
+		return strings.Count(p.eventLog.String(), "s1: has the parent a3") >= 2
 	})
 	calls.end()
 	ctx, cancel := context.WithTimeout(t.Context(), within)
@@ -151,11 +151,11 @@ func TestDeposedMaster(t *testing.T) {
 	later.Cancel = func() error { return later.Process.Signal(os.Interrupt) }
 	require.NoError(t, later.Start())
 	t.Cleanup(func() { cancel(); _ = later.Wait() })
-	p.until("a1 to be below the second master", func() bool { return strings.Count(p.story.String(), "a1: has the parent ma") == 2 })
+	p.until("a1 to be below the second master", func() bool { return strings.Count(p.eventLog.String(), "a1: has the parent ma") == 2 })
 	p.signal("ma", syscall.SIGCONT)
 	p.signal("a2", syscall.SIGCONT)
 	p.await("ma: is deposed")
-	p.until("a2 to be below the second master", func() bool { return strings.Count(p.story.String(), "a2: has the parent ma") == 2 })
+	p.until("a2 to be below the second master", func() bool { return strings.Count(p.eventLog.String(), "a2: has the parent ma") == 2 })
 	p.await("ma died (exit status 1)")
 	c := p.dial()
 	calls := startTraffic(t, c)
@@ -179,7 +179,7 @@ func TestStoppedAgent(t *testing.T) {
 	calls := startTraffic(t, c)
 	p.signal("a2", syscall.SIGSTOP)
 	for _, name := range []string{"s1", "s2"} { // a1 takes it, or the root, if a1 is slow to answer
-		p.until(name+" to have another parent", func() bool { return strings.Count(p.story.String(), name+": has the parent") >= 2 })
+		p.until(name+" to have another parent", func() bool { return strings.Count(p.eventLog.String(), name+": has the parent") >= 2 })
 	}
 	calls.end()
 	p.signal("a2", syscall.SIGCONT)
@@ -187,7 +187,7 @@ func TestStoppedAgent(t *testing.T) {
 		return // it takes ten seconds until a server looks for its configured parent
 	}
 	for _, name := range []string{"s1", "s2"} {
-		p.until(name+" to be back", func() bool { return strings.Count(p.story.String(), name+": has the parent a2") >= 2 })
+		p.until(name+" to be back", func() bool { return strings.Count(p.eventLog.String(), name+": has the parent a2") >= 2 })
 	}
 }
 

@@ -27,7 +27,7 @@ type world struct {
 	streams []*stream
 	peace   mono.Time // until then an agent may not reach a live ancestor: links were cut, or processes stopped
 	calm    bool      // messages are quick, and the oracle is right
-	story   []string
+	trace   []string
 	joins   int
 	asks    int
 	lists   int
@@ -134,12 +134,12 @@ func (w *world) replaceRoot(known int) {
 }
 
 func (w *world) note(format string, args ...any) {
-	w.story = append(w.story, fmt.Sprintf("%-9v %s", mono.Duration(w.now), fmt.Sprintf(format, args...)))
+	w.trace = append(w.trace, fmt.Sprintf("%-9v %s", mono.Duration(w.now), fmt.Sprintf(format, args...)))
 }
 
 func (w *world) require(ok bool, format string, args ...any) {
 	if !ok {
-		for _, line := range w.story {
+		for _, line := range w.trace {
 			w.t.Log(line)
 		}
 		require.FailNow(w.t, fmt.Sprintf(format, args...))

@@ -19,12 +19,12 @@
 // Where builds meet. Each pair of processes is compared once, before one relies on the other's
 // layouts:
 //
-//	dialer, child or newcomer   compared by    with
+//	dialer, child or new rank   compared by    with
 //	daemon of a node            both           orders.Bootstrap, orders.Hello
 //	rank, spawned or wrapped    the rank       the environment variable of package boot
 //	rank, memory of the node    the rank       the header of segment 0
 //	rank under a job engine     both           claim and answer (package adopt)
-//	daemon under a job engine   the head       introduction (package adopt)
+//	daemon under a job engine   coordinator    introduction (package adopt)
 //	daemon under PMI            all daemons    the cards of package introduce
 //
 // Two ranks need no comparison of their own. Each has the build of its daemon, all daemons have

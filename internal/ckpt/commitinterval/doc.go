@@ -8,12 +8,12 @@
 //
 // Every process measures with a clock of its own, so two processes want different
 // intervals. They must commit at the same points of the program, or one of them waits
-// in a commit that another has skipped. So nobody follows its own wish: each member
-// puts the wish, in unary, into the flag of the agreement that ends a commit, the
+// in a commit that another has skipped. So nobody follows its own request: each member
+// puts the requested interval, in unary, into the flag of the agreement that ends a commit, the
 // flags are ANDed, and all members take the same number out of the result, the
-// least wish of all.
+// shortest requested interval.
 //
-//	wish  word (least bit right)
+//	N     word (least bit right)
 //	  1   ...00000001
 //	  2   ...00000011
 //	  3   ...00000111
@@ -22,8 +22,8 @@
 //
 // # Invariants
 //
-//   - Unary is monotonic: the AND of two words is the word of the lesser wish.
-//   - A wish is never rounded up: more work at risk than the formula allows is worse
+//   - Unary is monotonic: the AND of two words is the word of the shorter requested interval.
+//   - A requested interval is never rounded up: more work at risk than the formula allows is worse
 //     than a commit too many.
 //
 // # Not promised

@@ -89,16 +89,16 @@ func TestSteps(t *testing.T) {
 	assert.IsIncreasing(t, got)
 }
 
-// TestUnaryIsTheLeast: the AND of words is the word of the least wish, and no wish is
-// rounded up.
+// TestUnaryIsTheLeast: the AND of words is the word of the shortest requested interval, and no
+// requested interval is rounded up.
 func TestUnaryIsTheLeast(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 10000 {
 		word, least := ^uint32(0), Longest
 		for range 1 + rng.IntN(8) {
-			wish := 1 + rng.IntN(1<<rng.IntN(20))
-			word &= Encode(wish)
-			least = min(least, wish)
+			requested := 1 + rng.IntN(1<<rng.IntN(20))
+			word &= Encode(requested)
+			least = min(least, requested)
 		}
 		got := Decode(word)
 		require.LessOrEqual(t, got, least)
@@ -111,7 +111,7 @@ func TestUnaryIsTheLeast(t *testing.T) {
 	assert.Equal(t, 1, Decode(0xfffffffe))
 }
 
-// TestPacer: after enough commits the wish is the formula's, and failures shorten it.
+// TestPacer: after enough commits the requested interval is the formula's, and failures shorten it.
 func TestPacer(t *testing.T) {
 	const turn = 102 * mono.Millisecond
 	now := mono.Time(0).Add(Day)

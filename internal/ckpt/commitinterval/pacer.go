@@ -68,7 +68,7 @@ func (p *Pacer) MTBF(now mono.Time) mono.Duration {
 func (p *Pacer) Interval(now mono.Time) mono.Duration { return Interval(p.cost, p.MTBF(now)) }
 
 // Measured says whether a commit was measured. One process in a world where others have measured
-// some has nothing to say before it has, too: its wish would be the least of all.
+// some has nothing to say before it has, too: its requested interval would be the least of all.
 func (p *Pacer) Measured() bool { return p.cost > 0 }
 
 // Points returns the interval that this process wants, in consistent points: at least

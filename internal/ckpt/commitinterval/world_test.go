@@ -10,16 +10,16 @@ import (
 )
 
 // A paced is a world in virtual time whose members find the interval themselves, as those of
-// package recovery do: each has a Pacer, the least wish counts, and who is lost is replaced by one
-// that has observed nothing yet, and has no wish before it has measured something. Failures are a
-// Poisson process.
+// package recovery do: each has a Pacer, the shortest requested interval counts, and who is lost is
+// replaced by one that has observed nothing yet, and has no requested interval before it has
+// measured something. Failures are a Poisson process.
 type paced struct {
 	members             []*Pacer
-	newcomers           map[*Pacer]bool
+	replacements        map[*Pacer]bool
 	cold                int           // the first point of an attempt takes so many times as long as others
 	point, cost, repair mono.Duration // what they take
 	mtbf                mono.Duration // which is what the members are told, too
-	every               int           // points between commits; 0: as the members wish
+	every               int           // points between commits; 0: as the members request
 
 	rng      *rand.Rand
 	now      mono.Time
@@ -28,7 +28,7 @@ type paced struct {
 }
 
 func newPaced(every int, seed uint64) *paced {
-	w := &paced{point: 10 * mono.Millisecond, cost: 20 * mono.Millisecond, repair: 500 * mono.Millisecond, mtbf: 2 * mono.Second, every: every, newcomers: map[*Pacer]bool{}, cold: 8}
+	w := &paced{point: 10 * mono.Millisecond, cost: 20 * mono.Millisecond, repair: 500 * mono.Millisecond, mtbf: 2 * mono.Second, every: every, replacements: map[*Pacer]bool{}, cold: 8}
 	w.rng = rand.New(rand.NewPCG(seed, 9))
 	for range 8 {
 		w.members = append(w.members, New(w.mtbf, w.now))
@@ -55,16 +55,16 @@ func (w *paced) spend(d mono.Duration) bool {
 		m.Failed(1)
 	}
 	w.members[victim] = New(w.mtbf, w.now)
-	w.newcomers[w.members[victim]] = true
+	w.replacements[w.members[victim]] = true
 	w.draw()
 	return false
 }
 
-// wish is the interval that is agreed.
-func (w *paced) wish() int {
+// requested is the interval that is agreed.
+func (w *paced) requested() int {
 	word := ^uint32(0)
 	for _, m := range w.members {
-		if m.Measured() || !w.newcomers[m] {
+		if m.Measured() || !w.replacements[m] {
 			word &= Encode(m.Points(w.now))
 		}
 	}
@@ -77,7 +77,7 @@ func (w *paced) run(points int) (overhead float64) {
 	every, extra := max(w.every, 1), w.cold-1
 	for done := 0; done < points; {
 		begun := w.now
-		wish := w.wish() // of before what this commit tells
+		requested := w.requested() // of before what this commit tells
 		work := mono.Duration(every+extra) * w.point
 		extra = 0
 		if w.spend(work) && w.spend(w.cost) {
@@ -86,7 +86,7 @@ func (w *paced) run(points int) (overhead float64) {
 			}
 			done += every
 			if w.every == 0 {
-				every = wish
+				every = requested
 			}
 			continue
 		}

@@ -52,7 +52,8 @@ const (
 )
 
 // Looks says whether this process looks at what the store has before it reports: the lowest rank,
-// when a job starts; and a newcomer there, as all may have died who knew what the job has written.
+// when a job starts; and a replacement there, as all may have died who knew what the job has
+// written.
 func (a *Archive) Looks(rank int, g Gather) bool { return rank == 0 && (!g.Known || !a.told) }
 
 // Found takes over one version that the store has. What is not wanted, by the

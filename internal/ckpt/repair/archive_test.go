@@ -46,7 +46,7 @@ func TestArchive(t *testing.T) {
 	var fresh Archive
 	fresh.Learn(nil)
 	assert.True(t, fresh.Looks(0, Gather{}), "a job starts")
-	assert.True(t, fresh.Looks(0, Gather{Known: true}), "a newcomer")
+	assert.True(t, fresh.Looks(0, Gather{Known: true}), "a replacement")
 	assert.False(t, fresh.Looks(1, Gather{}))
 	assert.True(t, a.Looks(0, Gather{}), "nothing was agreed yet")
 	assert.False(t, a.Looks(0, Gather{Known: true}))

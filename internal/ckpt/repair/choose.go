@@ -134,7 +134,7 @@ func (p *Plan) pick(c *Config, reports []Report, nodes []int) {
 // say nothing: whoever dies in the very first Commit leaves some ranks with parts, and
 // the initial values still stand.
 //
-// Where a Protect was agreed before, its members or their newcomers know. Memory may say
+// Where a Protect was agreed before, its members or their replacements know. Memory may say
 // something else, if those who got a decision all died before the others came to another
 // one. After a restart of all processes memory is all there is; there a second version
 // also tells of a first.

@@ -36,7 +36,7 @@
 // # Invariants
 //
 // The model of the tests checks them over schedules with deaths at every step, without messages;
-// package sim/repairs does by messages, with seats and late news:
+// package sim/repairs does by messages, with slots and late news:
 //
 //	V1  all living members begin an attempt with the same size, ranks and version
 //	V2  no version is restored that is older than one whose Commit returned OK at a
@@ -56,14 +56,14 @@
 // All decisions follow from uniform outcomes: of agreements, shrinks, replacements. What
 // a process alone has seen (a failed exchange, an error of its body, its clock) never
 // decides; it goes into a flag. What is counted over several attempts is alike at all
-// members, and newcomers get it as a handover.
+// members, and replacements get it as a handover.
 //
 // # What the owner provides
 //
 //   - Agree, Shrink and Replace have one outcome at all living members; they are numbered
 //     together, and none of them ends by a revocation.
 //   - If members of a replacement come to different outcomes because those with the first
-//     one have died, the newcomers of the first one end. (They wait for members that will
+//     one have died, the replacements of the first one end. (They wait for members that will
 //     never come.)
 //   - A process that has died may have come to another outcome than those who live, and have made
 //     its next call: where that meets another call of the living, theirs is made again.

@@ -31,7 +31,7 @@ type Restored struct {
 type Commit struct {
 	Now  bool // also if it is not due; the same at all members
 	Stop bool // this process was asked to stop
-	Want int  // the interval that this process wants, in points; 0: no wish
+	Want int  // the interval that this process wants, in points; 0: none requested
 }
 
 // Copied answers Copy: this member's part is stored.
@@ -81,7 +81,7 @@ type Shrunk struct{ Left rankset.Set }
 // Filled answers Replace: the new communicator is made.
 type Filled struct{}
 
-// Unfilled answers Replace: a member or a newcomer died, and there is no new communicator.
+// Unfilled answers Replace: a member or a replacement died, and there is no new communicator.
 type Unfilled struct{}
 
 // Scarce answers Replace: only so many processes could be had, and none was started.
@@ -195,12 +195,12 @@ type Revoke struct{}
 // Shrink asks for the communicator of those who are left of the newest one.
 type Shrink struct{}
 
-// Replace asks for a communicator of Size ranks: newcomers get the ranks in Ranks, the
+// Replace asks for a communicator of Size ranks: replacements get the ranks in Ranks, the
 // members of the newest communicator the others in their order. It is uniform.
 type Replace struct {
 	Ranks    []int
 	Size     int
-	Handover []byte        // for the newcomers: see Adopt
+	Handover []byte        // for the replacements: see Adopt
 	Wait     mono.Duration // how long whoever asks for the processes may wait for them
 }
 

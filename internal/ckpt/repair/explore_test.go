@@ -89,7 +89,7 @@ func TestOneDeath(t *testing.T) {
 // long is for half a million schedules, which take a minute and a half.
 var long = flag.Bool("long", false, "kill at each pair of steps")
 
-// TestTwoDeaths: two die, at each pair of steps; the second may be a newcomer. The first dies
+// TestTwoDeaths: two die, at each pair of steps; the second may be a replacement. The first dies
 // at each second step, among three processes at each thirtieth, unless -long is given;
 // at one of eight of these if long tests do not run.
 func TestTwoDeaths(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 
 // history is what all members of an attempt know alike, because it is a function of
 // outcomes that are uniform: who was lost, what was committed. So a rule that looks at
-// nothing else comes to the same end at all of them. Newcomers get it by handover.
+// nothing else comes to the same end at all of them. Replacements get it by handover.
 type history struct {
 	attempt int      // of the body, from 1
 	target  int      // size that the world has when nothing is missing

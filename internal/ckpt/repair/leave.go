@@ -127,7 +127,7 @@ func (w *World) missing() []int {
 	return all.Slice()
 }
 
-// fill asks for newcomers that get the given ranks; lost ranks that are not among them
+// fill asks for replacements that get the given ranks; lost ranks that are not among them
 // are closed up.
 func (w *World) fill(ranks []int) {
 	kept := w.left.Clone()
@@ -155,7 +155,7 @@ func (w *World) fill(ranks []int) {
 	w.do(Replace{Ranks: next.filled, Size: kept.Len(), Handover: next.append(nil), Wait: wait})
 }
 
-// filled begins the next attempt, with the newcomers.
+// filled begins the next attempt, with the replacements.
 func (w *World) filled() {
 	kept := w.left.Clone()
 	kept.Union(rankset.Of(w.asked...))
@@ -200,7 +200,7 @@ func (w *World) short() {
 	w.end(Outcome{End: TooFew})
 }
 
-// goOn begins the next attempt on the newest communicator, without newcomers: nobody is
+// goOn begins the next attempt on the newest communicator, without replacements: nobody is
 // missing, or the ranks that are close up.
 func (w *World) goOn() {
 	w.rank = place(w.left, w.rank)

@@ -60,13 +60,13 @@ type setup struct {
 
 // plant is a rule that the owner leaves out.
 type plant struct {
-	plainAgree     bool // the program's agreements ignore a revocation
-	creation       bool // a replacement ends at members that see the revocation
-	writesAtOnce   bool // a successor writes before its predecessor was reaped
-	byRank         bool // memory is filed by rank
-	dropsAtRestore bool // old copies go before Protect is agreed
-	overwrites     bool // a new share of parity takes the place of the old one at once
-	keepsNewcomers bool // newcomers of an outcome that only the dead had go on
+	plainAgree        bool // the program's agreements ignore a revocation
+	creation          bool // a replacement ends at members that see the revocation
+	writesAtOnce      bool // a successor writes before its predecessor was reaped
+	byRank            bool // memory is filed by rank
+	dropsAtRestore    bool // old copies go before Protect is agreed
+	overwrites        bool // a new share of parity takes the place of the old one at once
+	keepsReplacements bool // replacements of an outcome that only the dead had go on
 }
 
 // kill is a death: of a process, or of its node.
@@ -112,12 +112,12 @@ type comm struct {
 
 // op is one collective call.
 type op struct {
-	kind     string // agree, shrink, replace, gather, tell, program
-	comm     *comm
-	given    map[*proc]any
-	outcome  any
-	got      []*proc // who has the outcome
-	newcomer []*proc
+	kind        string // agree, shrink, replace, gather, tell, program
+	comm        *comm
+	given       map[*proc]any
+	outcome     any
+	got         []*proc // who has the outcome
+	replacement []*proc
 }
 
 func newModel(s setup, choose func(int) int, tracing bool) *model {
@@ -424,8 +424,8 @@ func (o *op) fromLiving() bool {
 // contributed says whether all members, also the dead, have made the call.
 func (o *op) contributed() bool { return len(o.given) == len(o.comm.members) }
 
-// newcomer starts a process where its home is, if that node lives.
-func (m *model) newcomer(ask Replace, rank int, c *comm) *proc {
+// replacement starts a process where its home is, if that node lives.
+func (m *model) replacement(ask Replace, rank int, c *comm) *proc {
 	h, err := readHistory(ask.Handover, ask.Size)
 	if err != nil {
 		panic(err)

@@ -96,14 +96,14 @@ func (m *model) deliverUniform(p *proc, o *op) {
 
 func (m *model) forget(o *op) {
 	o.outcome, o.got = nil, nil
-	for _, q := range o.newcomer {
-		if q.alive && !m.setup.plant.keepsNewcomers {
+	for _, q := range o.replacement {
+		if q.alive && !m.setup.plant.keepsReplacements {
 			m.note("p%d ends: nobody living wants it", q.id)
 			q.alive = false
 			m.spare++
 		}
 	}
-	o.newcomer = nil
+	o.replacement = nil
 }
 
 type shrunkTo struct {
@@ -167,11 +167,11 @@ func (m *model) decideReplace(o *op, dead rankset.Set) any {
 			old = old[1:]
 			continue
 		}
-		p := m.newcomer(ask, r, c)
-		o.newcomer = append(o.newcomer, p)
+		p := m.replacement(ask, r, c)
+		o.replacement = append(o.replacement, p)
 		c.members = append(c.members, p)
 	}
-	for _, p := range o.newcomer {
+	for _, p := range o.replacement {
 		m.step(p, Begin{})
 	}
 	return filledTo{c}

@@ -27,7 +27,7 @@ func TestPlants(t *testing.T) {
 		{"memory is filed by rank, and a shrink renumbers", plant{byRank: true}, func(s *setup) { s.cfg.Shortage, s.spare = ShortageShrink, 0 }},
 		{"old copies go before Protect is agreed", plant{dropsAtRestore: true}, nil},
 		{"a new share of parity overwrites the old one", plant{overwrites: true}, nil},
-		{"newcomers stay whom only the dead had wanted", plant{keepsNewcomers: true}, nil},
+		{"replacements stay whom only the dead had wanted", plant{keepsReplacements: true}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			const rounds = 20000

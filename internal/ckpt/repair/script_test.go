@@ -39,7 +39,7 @@ func (s *scriptStage) run(t *testing.T, c golden.Command) string {
 	case "world":
 		s.start(t, opts)
 		return ""
-	case "newcomer":
+	case "replacement":
 		w, err := Adopt(s.cfg, s.size, atoi(t, opts["rank"]), s.handover)
 		require.NoError(t, err)
 		s.world = w
@@ -237,7 +237,7 @@ func describe(a Action) string {
 	case Drop:
 		return fmt.Sprintf("drop %v", a.Label)
 	case Replace:
-		return fmt.Sprintf("replace: newcomers get %v of %d%s", a.Ranks, a.Size, flagged(a.Wait > 0, ", wait"))
+		return fmt.Sprintf("replace: replacements get %v of %d%s", a.Ranks, a.Size, flagged(a.Wait > 0, ", wait"))
 	case Tell:
 		return fmt.Sprintf("tell %q", a.Text)
 	case End:

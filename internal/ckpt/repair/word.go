@@ -24,7 +24,7 @@ type Ballot struct {
 	Files      Files  // Commit
 	Same       bool   // Commit, Seal: the members that are equal at all ranks have the digest Digest
 	Digest     uint64 // salted by the version, so that one accident does not repeat itself
-	Want       int    // the interval this member wants, in points; 0: no wish
+	Want       int    // the interval this member wants, in points; 0: none requested
 }
 
 // The bits of a word. Words are ANDed, so a bit tells whether all members say 1; a fact
@@ -91,7 +91,7 @@ func (b Ballot) Word() uint64 {
 }
 
 // filesOf reads the bits of the files. Their AND names the worst of what members say as long as
-// wishes and writing do not come together, and so they do not: it is agreed whether a version is
+// requests and writing do not come together, and so they do not: it is agreed whether a version is
 // open.
 func filesOf(written, noFiles bool) Files {
 	switch {
@@ -131,7 +131,7 @@ type Tally struct {
 	Offer    bool  // at one at least
 	Files    Files // the worst: failed, writing, wanted, done. While a version is open nobody wants another
 	Replica  bool  // what should be equal at all ranks is not
-	Interval int   // the least wish; commitinterval.Longest if there is none
+	Interval int   // the shortest requested interval; commitinterval.Longest if there is none
 }
 
 // Read takes an agreed word apart.

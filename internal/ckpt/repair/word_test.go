@@ -110,9 +110,9 @@ func TestRegrow(t *testing.T) {
 	r := small.Step(Shrunk{Left: rankset.Of(0, 1)})[0].(Replace)
 	assert.Equal(t, []int{2}, r.Ranks)
 	assert.Equal(t, 3, r.Size)
-	newcomer, err := Adopt(Config{}, 3, 2, r.Handover)
+	replacement, err := Adopt(Config{}, 3, 2, r.Handover)
 	require.NoError(t, err)
-	assert.Equal(t, []Action{Run{Attempt: 2, Size: 3, Rank: 2, Home: 2, Homes: []int{0, 1, 2}, Lost: []int{2}, Filled: []int{2}, Role: Recovered}}, newcomer.Step(Begin{}))
+	assert.Equal(t, []Action{Run{Attempt: 2, Size: 3, Rank: 2, Home: 2, Homes: []int{0, 1, 2}, Lost: []int{2}, Filled: []int{2}, Role: Recovered}}, replacement.Step(Begin{}))
 }
 
 // TestNewUntilProtected: a process stays new, and one of the first ranks initial, over attempts
@@ -136,19 +136,19 @@ func TestNewUntilProtected(t *testing.T) {
 	assert.Equal(t, Initial, begun.Role)
 	assert.Equal(t, []int{0}, begun.Lost)
 
-	newcomer, err := Adopt(Config{}, 3, 0, asked.Handover)
+	replacement, err := Adopt(Config{}, 3, 0, asked.Handover)
 	require.NoError(t, err)
-	assert.Equal(t, Recovered, newcomer.Step(Begin{})[0].(Run).Role)
-	asked, begun = next(newcomer, 2)
+	assert.Equal(t, Recovered, replacement.Step(Begin{})[0].(Run).Role)
+	asked, begun = next(replacement, 2)
 	assert.Equal(t, []int{2}, asked.Ranks, "rank 0 has a process")
 	assert.Equal(t, Recovered, begun.Role)
 	assert.Equal(t, []int{0, 2}, begun.Lost)
 	assert.Equal(t, []int{2}, begun.Filled)
 
 	for _, ev := range []Event{Protect{}, Gathered{Reports: []Report{{}, {Home: 1}, {Home: 2}}}, Restored{OK: true}, Decided{Word: Ballot{Call: CallSeal}.Word()}} {
-		newcomer.Step(ev)
+		replacement.Step(ev)
 	}
-	_, begun = next(newcomer, 1)
+	_, begun = next(replacement, 1)
 	assert.Equal(t, Survivor, begun.Role)
 	assert.Equal(t, []int{1}, begun.Lost)
 }

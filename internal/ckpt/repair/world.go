@@ -10,7 +10,7 @@ import (
 	"github.com/goulfm/goulfm/internal/ckpt/redundancy"
 )
 
-// ErrHandover says that the bytes that came with a newcomer's invitation are not a
+// ErrHandover says that the bytes that came with a replacement's invitation are not a
 // handover.
 var ErrHandover = errors.New("repair: malformed handover")
 
@@ -37,7 +37,7 @@ type Config struct {
 	Shortage Shortage
 	Wait     mono.Duration // ShortageWait: for how long
 	Tries    int           // so many losses of one rank at one point are no progress; 0: Tries
-	Every    int           // commit at each Every-th point; 0: as the members' wishes say
+	Every    int           // commit at each Every-th point; 0: as the members' requested intervals say
 	Files    bool          // versions go to files, too; the lowest rank publishes them
 	Must     bool          // files that cannot be written end the world
 	Verify   bool          // restore the version before the last one, to compare the replay
@@ -63,7 +63,7 @@ const (
 	Deciding               // in a boundary
 	Leaving                // the body has to end, or has ended; its goroutines are awaited
 	Shrinking              // who is left?
-	Filling                // newcomers are awaited
+	Filling                // replacements are awaited
 	Telling                // the text of a fatal error is awaited
 	Over                   // End was returned
 )
@@ -111,7 +111,7 @@ type World struct {
 
 // fillings are of the replacement that is under way: see Filling.
 type fillings struct {
-	asked []int   // the ranks that newcomers are to get
+	asked []int   // the ranks that replacements are to get
 	next  history // alike at all members of the next attempt
 }
 
@@ -123,7 +123,7 @@ func New(cfg Config, size, rank int) *World {
 	return build(cfg, h, rank)
 }
 
-// Adopt returns the World of a newcomer that got a rank by Replace: size and handover are
+// Adopt returns the World of a replacement that got a rank by Replace: size and handover are
 // that action's.
 func Adopt(cfg Config, size, rank int, handover []byte) (*World, error) {
 	h, err := readHistory(handover, size)
@@ -135,8 +135,8 @@ func Adopt(cfg Config, size, rank int, handover []byte) (*World, error) {
 	return w, nil
 }
 
-// build makes the World of a rank. No newcomer gives an epoch a second time, also where those are
-// gone who stored something in it:
+// build makes the World of a rank. No replacement gives an epoch a second time, also where those
+// are gone who stored something in it:
 //
 //	0, 1     go on in epoch 3 from initial values; 1 is on another node, stores its part of version 3.1 there, and dies
 //	0, 2     0 was told of the epoch; it starts 2 in place of 1, and dies before they meet

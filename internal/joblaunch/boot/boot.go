@@ -56,27 +56,27 @@ type Info struct {
 type Mesh struct {
 	TableFd  int   `json:"tableFd"`  // a TableFile
 	ListenFd int   `json:"listenFd"` // where this process accepts connections
-	BellFds  []int `json:"bellFds"`  // eventfds, in the order of Seats
-	Seats    []int `json:"seats"`    // of the node
+	BellFds  []int `json:"bellFds"`  // eventfds, in the order of Slots
+	Slots    []int `json:"seats"`    // of the node
 
-	Generation uint32 `json:"generation,omitempty"` // how many processes had its seat before
+	Generation uint32 `json:"generation,omitempty"` // how many processes had its slot before
 }
 
-// A Table says where the processes of all seats of a job are. It goes over a descriptor, for it
+// A Table says where the processes of all slots of a job are. It goes over a descriptor, for it
 // holds the job's secret.
 type Table struct {
 	Secret []byte   `json:"secret"`
 	Secure string   `json:"secure"` // how members of the job talk: see socket.ParseMode
 	Node   int      `json:"node"`   // of this process
-	Addrs  []string `json:"addrs"`  // by seat: where it listens; empty: its node may come late, with a Row
-	Births []uint64 `json:"births"` // by seat, of its first process
-	Nodes  []int    `json:"nodes"`  // by seat
+	Addrs  []string `json:"addrs"`  // by slot: where it listens; empty: its node may come late, with a Row
+	Births []uint64 `json:"births"` // by slot, of its first process
+	Nodes  []int    `json:"nodes"`  // by slot
 }
 
-// Check says what is wrong with a table of a job with that many seats, or nil.
+// Check says what is wrong with a table of a job with that many slots, or nil.
 func (t *Table) Check(procs int) error {
 	if len(t.Addrs) != procs || len(t.Births) != procs || len(t.Nodes) != procs {
-		return fmt.Errorf("table of %d addresses, %d births, %d nodes for %d seats", len(t.Addrs), len(t.Births), len(t.Nodes), procs)
+		return fmt.Errorf("table of %d addresses, %d births, %d nodes for %d slots", len(t.Addrs), len(t.Births), len(t.Nodes), procs)
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ func TestEnvironments(t *testing.T) {
 	require.NoError(t, err)
 	assert.False(t, ok)
 
-	info := Info{Job: 1 << 63, Rank: 1, Size: 3, First: 2, Mesh: &Mesh{Seats: []int{3}}}
+	info := Info{Job: 1 << 63, Rank: 1, Size: 3, First: 2, Mesh: &Mesh{Slots: []int{3}}}
 	t.Setenv(Variable, info.Env()[len(Variable)+1:])
 	got, ok, err := FromEnv()
 	require.NoError(t, err)

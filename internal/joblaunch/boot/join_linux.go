@@ -24,7 +24,7 @@ type Process struct {
 	Info Info
 	End  transport.End
 	Node *segment.Node
-	// Nodes says on which node the process of each seat runs; nil: all are on one.
+	// Nodes says on which node the process of each slot runs; nil: all are on one.
 	Nodes []int
 
 	// OnFenced is called when a process of another node says that this one was declared dead; it

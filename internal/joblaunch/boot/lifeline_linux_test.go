@@ -124,9 +124,9 @@ func TestTheLauncherIsGoneBeforeTheWorld(t *testing.T) {
 	assert.EqualError(t, err, "the launcher is gone")
 }
 
-// TestASeatHasOneProcess: the second process that takes a seat is refused, alive or dead as the
+// TestASlotHasOneProcess: the second process that takes a slot is refused, alive or dead as the
 // first may be.
-func TestASeatHasOneProcess(t *testing.T) {
+func TestASlotHasOneProcess(t *testing.T) {
 	for _, word := range []uint32{0, 0x40000000} {
 		taken := new(uint32)
 		*taken = word

@@ -36,8 +36,8 @@ func (p *Process) openMesh() error {
 		return err
 	}
 	local := make([]bool, len(table.Addrs))
-	for seat := range local {
-		local[seat] = table.Nodes[seat] == table.Node
+	for slot := range local {
+		local[slot] = table.Nodes[slot] == table.Node
 	}
 	me := p.Info.Proc()
 	mesh, err := tcp.New(tcp.Config{Job: p.Info.Job, Me: me, Generation: p.Info.Mesh.Generation, Peers: reader.peers(), Find: reader.finder(), Trust: trust, Secure: mode, Listener: listener,
@@ -50,7 +50,7 @@ func (p *Process) openMesh() error {
 			return nil, err
 		}
 		poll, others := mesh.Poll()
-		return park.NewBells(node.BellOf, node.Procs(), p.Info.Mesh.Seats, p.Info.Mesh.bells()).Owner(me, poll, others)
+		return park.NewBells(node.BellOf, node.Procs(), p.Info.Mesh.Slots, p.Info.Mesh.bells()).Owner(me, poll, others)
 	})
 	if err != nil {
 		mesh.Close()
@@ -85,20 +85,20 @@ func (p *Process) toldNonsense(peer int, text string) {
 	fmt.Fprintf(os.Stderr, "goulfm: rank %d: from process %d: %s\n", p.Info.Rank, peer, text)
 }
 
-// check says what is wrong with it in a job of procs seats, or nil.
+// check says what is wrong with it in a job of procs slots, or nil.
 func (m *Mesh) check(procs int) error {
-	if len(m.BellFds) != len(m.Seats) {
-		return fmt.Errorf("%d doorbells for %d seats", len(m.BellFds), len(m.Seats))
+	if len(m.BellFds) != len(m.Slots) {
+		return fmt.Errorf("%d doorbells for %d slots", len(m.BellFds), len(m.Slots))
 	}
-	for _, seat := range m.Seats {
-		if seat < 0 || seat >= procs {
-			return fmt.Errorf("seat %d of %d", seat, procs)
+	for _, slot := range m.Slots {
+		if slot < 0 || slot >= procs {
+			return fmt.Errorf("slot %d of %d", slot, procs)
 		}
 	}
 	return nil
 }
 
-// bells returns the eventfds of the seats of the node.
+// bells returns the eventfds of the slots of the node.
 func (m *Mesh) bells() []int {
 	for _, fd := range m.BellFds {
 		unix.CloseOnExec(fd)

@@ -16,7 +16,7 @@ import (
 
 // A TableFile is a Table as the daemon of a node makes it known to its processes: a file in memory
 // to which it adds Rows, one line of JSON each, when nodes come late. Processes read on from where
-// they had come when they want to reach a seat of which they do not know where it is. A line that
+// they had come when they want to reach a slot of which they do not know where it is. A line that
 // has no end yet is not there yet.
 //
 //	daemon                                     process
@@ -30,10 +30,10 @@ type TableFile struct {
 	size int64
 }
 
-// A Row says where seats are whose node came late.
+// A Row says where slots are whose node came late.
 type Row struct {
-	Seats  []int    `json:"seats"`
-	Addrs  []string `json:"addrs"`  // in the order of Seats
+	Slots  []int    `json:"seats"`
+	Addrs  []string `json:"addrs"`  // in the order of Slots
 	Births []uint64 `json:"births"` // likewise
 }
 
@@ -77,10 +77,10 @@ func (f *TableFile) append(line []byte) error {
 	return nil
 }
 
-// check says what is wrong with a row in a table of that many seats, or nil.
+// check says what is wrong with a row in a table of that many slots, or nil.
 func (r *Row) check(procs int) error {
-	if len(r.Addrs) != len(r.Seats) || len(r.Births) != len(r.Seats) || slices.ContainsFunc(r.Seats, func(seat int) bool { return seat < 0 || seat >= procs }) {
-		return fmt.Errorf("row of seats %v of %d, with %d addresses and %d births", r.Seats, procs, len(r.Addrs), len(r.Births))
+	if len(r.Addrs) != len(r.Slots) || len(r.Births) != len(r.Slots) || slices.ContainsFunc(r.Slots, func(slot int) bool { return slot < 0 || slot >= procs }) {
+		return fmt.Errorf("row of slots %v of %d, with %d addresses and %d births", r.Slots, procs, len(r.Addrs), len(r.Births))
 	}
 	return nil
 }
@@ -143,36 +143,36 @@ func (r *tableReader) take(lines [][]byte) error {
 		if err != nil {
 			return err
 		}
-		for i, seat := range row.Seats {
-			r.t.Addrs[seat], r.t.Births[seat] = row.Addrs[i], row.Births[i]
+		for i, slot := range row.Slots {
+			r.t.Addrs[slot], r.t.Births[slot] = row.Addrs[i], row.Births[i]
 		}
 	}
 	return nil
 }
 
-// peers are where all seats are, as far as is known.
+// peers are where all slots are, as far as is known.
 func (r *tableReader) peers() []tcp.Peer {
 	all := make([]tcp.Peer, len(r.t.Addrs))
-	for seat := range all {
-		all[seat] = tcp.Peer{Addr: r.t.Addrs[seat], Birth: r.t.Births[seat]}
+	for slot := range all {
+		all[slot] = tcp.Peer{Addr: r.t.Addrs[slot], Birth: r.t.Births[slot]}
 	}
 	return all
 }
 
-// find returns where a seat is whose node came late; ok is false while that is not known.
-func (r *tableReader) find(seat int) (p tcp.Peer, ok bool) {
+// find returns where a slot is whose node came late; ok is false while that is not known.
+func (r *tableReader) find(slot int) (p tcp.Peer, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.t.Addrs[seat] == "" {
+	if r.t.Addrs[slot] == "" {
 		if lines, err := r.next(); err == nil {
 			_ = r.take(lines) // what cannot be read says nothing
 		}
 	}
-	return tcp.Peer{Addr: r.t.Addrs[seat], Birth: r.t.Births[seat]}, r.t.Addrs[seat] != ""
+	return tcp.Peer{Addr: r.t.Addrs[slot], Birth: r.t.Births[slot]}, r.t.Addrs[slot] != ""
 }
 
 // finder is find, or nil where no node can come late; then the file is closed.
-func (r *tableReader) finder() func(seat int) (tcp.Peer, bool) {
+func (r *tableReader) finder() func(slot int) (tcp.Peer, bool) {
 	if slices.Contains(r.t.Addrs, "") {
 		return r.find
 	}

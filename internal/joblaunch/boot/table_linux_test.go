@@ -42,8 +42,8 @@ func TestTablesThatAreNone(t *testing.T) {
 		"{}":            `^descriptor \d+ is not the table of the job's processes: it is empty: ` + anothers + `$`, // a line without its end
 		"x\n":           `^descriptor \d+, the table of the job's processes: invalid character .*: ` + ours + `$`,
 		"{\"nodes\":7}": `is empty`,
-		`{"addrs":["a:1"],"births":[],"nodes":[0]}` + "\n":                                 `: table of 1 addresses, 0 births, 1 nodes for 1 seats: ` + ours + `$`,
-		`{"addrs":["a:1"],"births":[7],"nodes":[0]}` + "\n" + `{"seats":[1]}` + "\n":       `: row of seats .1. of 1, with 0 addresses and 0 births: ` + ours + `$`,
+		`{"addrs":["a:1"],"births":[],"nodes":[0]}` + "\n":                                 `: table of 1 addresses, 0 births, 1 nodes for 1 slots: ` + ours + `$`,
+		`{"addrs":["a:1"],"births":[7],"nodes":[0]}` + "\n" + `{"seats":[1]}` + "\n":       `: row of slots .1. of 1, with 0 addresses and 0 births: ` + ours + `$`,
 		`{"addrs":["a:1"],"births":[7],"nodes":[0]}` + "\n" + `{"seats":["first"]}` + "\n": `: json: cannot unmarshal string .*: ` + ours + `$`,
 	} {
 		path := filepath.Join(t.TempDir(), "table")
@@ -74,7 +74,7 @@ func TestListenersThatAreNone(t *testing.T) {
 	assert.ErrorContains(t, err, "is not the socket on which this process listens: ")
 }
 
-// TestTableFile: a process finds seats whose node came before it has read, and after.
+// TestTableFile: a process finds slots whose node came before it has read, and after.
 func TestTableFile(t *testing.T) {
 	f, err := NewTableFile(firstTable())
 	require.NoError(t, err)
@@ -83,7 +83,7 @@ func TestTableFile(t *testing.T) {
 	find := early.finder()
 	_, known := find(1)
 	assert.False(t, known)
-	require.NoError(t, f.Add(Row{Seats: []int{1, 2}, Addrs: []string{"b:1", "b:2"}, Births: []uint64{8, 1 << 63}}))
+	require.NoError(t, f.Add(Row{Slots: []int{1, 2}, Addrs: []string{"b:1", "b:2"}, Births: []uint64{8, 1 << 63}}))
 	p, known := find(2)
 	assert.Equal(t, tcp.Peer{Addr: "b:2", Birth: 1 << 63}, p)
 	assert.True(t, known)
@@ -117,7 +117,7 @@ func TestHalfARow(t *testing.T) {
 	assert.Equal(t, tcp.Peer{Addr: "b:1", Birth: 9}, p)
 }
 
-// FuzzTable: whatever is there, a table that is taken has an entry for each seat.
+// FuzzTable: whatever is there, a table that is taken has an entry for each slot.
 func FuzzTable(f *testing.F) {
 	for _, text := range []string{"", "\n", `{"addrs":[""],"births":[0],"nodes":[0]}` + "\n" + `{"seats":[0],"addrs":["x"],"births":[1]}` + "\n", `{"addrs":[""],"births":[0],"nodes":[0]}` + "\n" + `{"seats":[1],"addrs":["x"],"births":[1]}` + "\n"} {
 		f.Add([]byte(text))
@@ -132,8 +132,8 @@ func FuzzTable(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for seat := range r.peers() {
-			_, _ = r.find(seat)
+		for slot := range r.peers() {
+			_, _ = r.find(slot)
 		}
 		assert.Len(t, r.t.Births, len(r.t.Addrs))
 	})

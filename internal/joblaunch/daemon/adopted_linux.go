@@ -36,7 +36,7 @@ func (d *Daemon) Adopt(a Adoption) error {
 	p.handle = handle
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.procs[p.seat] = p
+	d.procs[p.slot] = p
 	d.wards++
 	d.live++
 	if d.isHalted { // KillAll has ended all that it knew
@@ -55,7 +55,7 @@ func (d *Daemon) awaitEnd(p *process) {
 	p.handle.Wait()
 	d.mu.Lock()
 	p.reaped = true
-	d.node.SetEnded(p.seat)
+	d.node.SetEnded(p.slot)
 	d.mu.Unlock()
 	d.find(p.number, job.ByReaping)
 	status := job.Status{Unknown: true}

@@ -80,7 +80,7 @@ type Daemon struct {
 
 // A process is one that the daemon has started, or adopted.
 type process struct {
-	seat    int
+	slot    int
 	number  int // in the job, which no other process ever has
 	pid     int
 	handle  *pidfd.Handle // of an adopted one; else nil
@@ -95,15 +95,15 @@ type process struct {
 }
 
 func newProcess(number, pid int, line *net.UnixConn) *process {
-	return &process{seat: job.SeatOf(number), number: number, pid: pid, line: newMouth(line), words: stream{line}, silent: make(chan struct{}), told: make(chan struct{})}
+	return &process{slot: job.SlotOf(number), number: number, pid: pid, line: newMouth(line), words: stream{line}, silent: make(chan struct{}), told: make(chan struct{})}
 }
 
-// processes are those of a node, by seat: the last one that was started there.
+// processes are those of a node, by slot: the last one that was started there.
 type processes map[int]*process
 
-// with returns the process with a number, or nil where another one has its seat by now.
+// with returns the process with a number, or nil where another one has its slot by now.
 func (ps processes) with(number int) *process {
-	if p := ps[job.SeatOf(number)]; p != nil && p.number == number {
+	if p := ps[job.SlotOf(number)]; p != nil && p.number == number {
 		return p
 	}
 	return nil

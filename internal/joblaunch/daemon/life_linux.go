@@ -22,7 +22,7 @@ const (
 	asksEvery        = 2 // polls
 )
 
-// A pulse is the state of the watch for life of one seat.
+// A pulse is the state of the watch for life of one slot.
 type pulse struct {
 	number int
 	beats  uint32 // beats at the last poll
@@ -42,20 +42,20 @@ func (d *Daemon) WatchLife(after time.Duration) {
 			return
 		case <-tick.C:
 		}
-		for seat := range d.node.Started() {
-			pulses[seat].feel(d, seat)
+		for slot := range d.node.Started() {
+			pulses[slot].feel(d, slot)
 		}
 	}
 }
 
-// feel searches for life of the process in a seat. Counts of an earlier process in the seat do not
+// feel searches for life of the process in a slot. Counts of an earlier process in the slot do not
 // apply to the next one.
-func (p *pulse) feel(d *Daemon, seat int) {
-	number, beats := d.Number(seat), d.node.Beats(seat)
+func (p *pulse) feel(d *Daemon, slot int) {
+	number, beats := d.Number(slot), d.node.Beats(slot)
 	if number != p.number {
 		*p = pulse{number: number}
 	}
-	if beats == 0 || d.node.StateOf(seat) == segment.Left { // 0: it has not joined
+	if beats == 0 || d.node.StateOf(slot) == segment.Left { // 0: it has not joined
 		return
 	}
 	if beats != p.beats || d.isStill() {

@@ -100,10 +100,10 @@ func (d *Daemon) Declare(proc int, left bool) {
 // evidence: it may run on.
 func (d *Daemon) DeclareLost(proc int) { enter(d.node, proc, segment.Lost) }
 
-// enter puts a process into the list, unless another one has its seat by now.
+// enter puts a process into the list, unless another one has its slot by now.
 func enter(node *segment.Node, proc int, why uint32) {
-	if seat := job.SeatOf(proc); int(node.Generation(seat)) == job.GenerationOf(proc) {
-		node.AppendDeath(seat, why)
+	if slot := job.SlotOf(proc); int(node.Generation(slot)) == job.GenerationOf(proc) {
+		node.AppendDeath(slot, why)
 	}
 }
 

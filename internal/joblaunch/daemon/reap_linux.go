@@ -67,7 +67,7 @@ func (d *Daemon) takeStatus() (p *process, status syscall.WaitStatus) {
 	if p = d.byPid[pid]; p != nil {
 		delete(d.byPid, pid)
 		p.reaped = true
-		d.node.SetEnded(p.seat)
+		d.node.SetEnded(p.slot)
 		if d.kept != nil {
 			d.kept.Release(p.number)
 		}

@@ -34,7 +34,7 @@ const ClearOfProcesses = 64
 // A Placement describes a process to start. Start takes over its files and streams, also when it
 // fails.
 type Placement struct {
-	Number    int       // of the process: that of its seat and generation
+	Number    int       // of the process: that of its slot and generation
 	Path      string    // to execute
 	Argv      []string  // with argument 0
 	Dir       string    // working directory; empty: this one
@@ -108,10 +108,10 @@ func (d *Daemon) Unexpect(n int) {
 func (d *Daemon) Start(p Placement) error {
 	defer p.Stdin.Close()
 	pipes, err := d.openPipes()
-	if next := d.Number(job.SeatOf(p.Number)); err == nil && next != p.Number {
+	if next := d.Number(job.SlotOf(p.Number)); err == nil && next != p.Number {
 		pipes.closeTheirs()
 		pipes.closeOurs()
-		err = fmt.Errorf("process %d: its seat is that of process %d", p.Number, next)
+		err = fmt.Errorf("process %d: its slot is that of process %d", p.Number, next)
 	}
 	if err != nil {
 		p.Out.Close()
@@ -172,7 +172,7 @@ func CheckDir(dir string) error {
 func (d *Daemon) add(proc *process, pipes *pipes, p Placement) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.procs[proc.seat], d.byPid[proc.pid] = proc, proc
+	d.procs[proc.slot], d.byPid[proc.pid] = proc, proc
 	proc.spare = p.Info.Spare
 	if d.still != 0 {
 		proc.signalGroup(syscall.SIGSTOP)

@@ -78,7 +78,7 @@ func (d *Daemon) SetLease(ns int64) {
 		return
 	}
 	for _, p := range d.procs {
-		if !p.reaped && d.node.Halting(p.seat) {
+		if !p.reaped && d.node.Halting(p.slot) {
 			p.signal(syscall.SIGCONT)
 		}
 	}

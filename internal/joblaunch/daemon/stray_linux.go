@@ -49,9 +49,9 @@ func (s strays) answer(conn *net.UnixConn) {
 		return
 	}
 	answer := boot.OfARank
-	if s.node.StateOf(below.seat) == segment.Absent {
+	if s.node.StateOf(below.slot) == segment.Absent {
 		answer = boot.Stray
-		s.host.Note(Unjoined, "process %d of rank %d calls Init and cannot join its job: its environment was cleared or its descriptors were closed on the way", pid, below.seat)
+		s.host.Note(Unjoined, "process %d of rank %d calls Init and cannot join its job: its environment was cleared or its descriptors were closed on the way", pid, below.slot)
 	}
 	_, _ = conn.Write([]byte{byte(answer)})
 }

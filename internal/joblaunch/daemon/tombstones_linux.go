@@ -28,22 +28,22 @@ func (d *Daemon) watchSome(lo, hi int) {
 	var corpses []corpse
 	for {
 		words, old = words[:0], old[:0]
-		for seat := lo; seat < hi; seat++ {
-			if done[seat-lo] {
+		for slot := lo; slot < hi; slot++ {
+			if done[slot-lo] {
 				continue
 			}
-			number, v := readTombstone(d.node, seat)
+			number, v := readTombstone(d.node, slot)
 			if v&segment.TombstoneDied != 0 {
 				if pausepoint.Enabled {
 					pausepoint.At("daemon.tombstone")
 				}
-				done[seat-lo] = true
+				done[slot-lo] = true
 				if dead := d.find(number, job.ByTombstone); dead != nil && mayComeBack() {
 					corpses = append(corpses, corpse{process: dead})
 				}
 				continue
 			}
-			words, old = append(words, d.node.Tombstone(seat)), append(old, v)
+			words, old = append(words, d.node.Tombstone(slot)), append(old, v)
 		}
 		due := nextDue(corpses)
 		switch {
@@ -62,27 +62,27 @@ func (d *Daemon) watchSome(lo, hi int) {
 	}
 }
 
-// readTombstone returns the tombstone word of a seat and the number of the process that owns it.
+// readTombstone returns the tombstone word of a slot and the number of the process that owns it.
 // Vacate clears the word before it moves the generation: a word read between two equal generations
 // belongs to that generation.
 //
 //	watcher                               daemon
 //	reads that the process has died
-//	                                      reaps it, vacates the seat, starts the next process there
-//	finds the process of the seat:
+//	                                      reaps it, vacates the slot, starts the next process there
+//	finds the process of the slot:
 //	the next one, which is declared dead
-func readTombstone(node *segment.Node, seat int) (number int, word uint32) {
+func readTombstone(node *segment.Node, slot int) (number int, word uint32) {
 	for {
-		generation := node.Generation(seat)
-		word = segment.Load32(node.Tombstone(seat))
-		if node.Generation(seat) == generation {
-			return job.NumberOf(seat, int(generation)), word
+		generation := node.Generation(slot)
+		word = segment.Load32(node.Tombstone(slot))
+		if node.Generation(slot) == generation {
+			return job.NumberOf(slot, int(generation)), word
 		}
 	}
 }
 
 // find reports to the host that the process with a number has ended, unless that was reported or
-// another process has its seat. It returns the process if it has died and its remains now give way
+// another process has its slot. It returns the process if it has died and its remains now give way
 // to the living.
 func (d *Daemon) find(number int, by job.Evidence) (dead *process) {
 	now := boot.NowNs()
@@ -93,7 +93,7 @@ func (d *Daemon) find(number int, by job.Evidence) (dead *process) {
 		return nil
 	}
 	p.found, p.foundNs = true, now
-	left := d.node.StateOf(p.seat) == segment.Left
+	left := d.node.StateOf(p.slot) == segment.Left
 	if !left && !p.reaped && by == job.ByTombstone {
 		p.giveWay()
 		dead = p

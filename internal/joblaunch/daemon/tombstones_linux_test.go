@@ -21,7 +21,7 @@ func (r *record) all() []string {
 	return slices.Clone(r.events)
 }
 
-// restart ends process 0, vacates the seat and starts the next process there.
+// restart ends process 0, vacates the slot and starts the next process there.
 func restart(t *testing.T, d *Daemon, r *record, script string) {
 	t.Helper()
 	require.True(t, d.Expect(1))
@@ -43,7 +43,7 @@ func restart(t *testing.T, d *Daemon, r *record, script string) {
 //
 //	watcher                               daemon
 //	reads that the process has died
-//	                                      reaps it, vacates the seat, starts the next process there
+//	                                      reaps it, vacates the slot, starts the next process there
 //	find
 //
 // The next process lives.
@@ -65,7 +65,7 @@ func TestTombstoneOfAnEarlierProcess(t *testing.T) {
 	assert.Contains(t, r.all(), "65536 found by tombstone, left false")
 }
 
-// TestOrdersForAnEarlierProcess: orders for the earlier process of a seat do nothing to the present
+// TestOrdersForAnEarlierProcess: orders for the earlier process of a slot do nothing to the present
 // one.
 func TestOrdersForAnEarlierProcess(t *testing.T) {
 	r := &record{heard: make(chan int, 2)}
@@ -82,13 +82,13 @@ func TestOrdersForAnEarlierProcess(t *testing.T) {
 	assert.Error(t, d.Vacate(first))
 	d.Say(first, rankproto.Prove{})
 	p, _ := shell(t, 0, "exit 0")
-	assert.ErrorContains(t, d.Start(p), "its seat is that of process 65536")
+	assert.ErrorContains(t, d.Start(p), "its slot is that of process 65536")
 	d.Say(second, rankproto.Describe{}) // it ends after the first line that it reads
 	assert.Equal(t, second, <-r.heard)
 	assert.Contains(t, r.all(), "65536 reaped: exit without Finalize")
 }
 
-// TestPulseOfAnEarlierProcess: the silence of the earlier process of a seat does not count against
+// TestPulseOfAnEarlierProcess: the silence of the earlier process of a slot does not count against
 // the present one.
 func TestPulseOfAnEarlierProcess(t *testing.T) {
 	r := &record{heard: make(chan int, 2)}

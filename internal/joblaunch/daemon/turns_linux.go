@@ -49,7 +49,7 @@ const hurriedNice = -10
 //
 //	0 and 2, processor 0            1 and 3, processor 1
 //	yield, yield, yield, ...        remains of the dead: 1.7 ms
-//	wait for 1 and 3                have not had a turn to contribute
+//	wait for 1 and 3                have had no time slice to contribute in
 //
 // The dead process therefore first gets the highest nice value, which is one system call and
 // suffices for some seventy yields by each survivor. If the repair is not over after

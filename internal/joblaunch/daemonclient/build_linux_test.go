@@ -14,7 +14,7 @@ import (
 // there were builds, and names the node.
 func TestDaemonOfAnotherBuild(t *testing.T) {
 	meet := func(build uint32) error {
-		return (&muster{}).meet(newNode(&Fleet{}, 1, "b"), arrival{hello: daemonproto.Hello{Node: 1, Build: build}, conn: new(socket.Lasting)})
+		return (&muster{}).meet(newNode(&Client{}, 1, "b"), arrival{hello: daemonproto.Hello{Node: 1, Build: build}, conn: new(socket.Lasting)})
 	}
 	assert.NoError(t, meet(buildid.Build))
 	for _, build := range []uint32{0, buildid.Build ^ 1} {

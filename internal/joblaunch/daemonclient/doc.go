@@ -1,17 +1,17 @@
 // Package daemonclient is the launcher's side of a job on several nodes: their daemons, seen as
-// one. A Fleet has the methods of daemon.Daemon. It passes orders on to the node of the process,
+// one. A Client has the methods of daemon.Daemon. It passes orders on to the node of the process,
 // and the reports of the daemons to the same daemon.Host. The launcher and the rules of the job
 // therefore know next to nothing about nodes.
 //
-//	launcher: Start(process 5)  ──▶  Fleet: 5 is on node 2  ──order──▶  daemon of node 2
-//	host: Found(process 5)      ◀──  Fleet                  ◀─────────
-//	launcher: Declare(5)        ──▶  Fleet: to all nodes    ──order──▶  their lists of departures,
+//	launcher: Start(process 5)  ──▶  Client: 5 is on node 2 ──order──▶  daemon of node 2
+//	host: Found(process 5)      ◀──  Client                 ◀─────────
+//	launcher: Declare(5)        ──▶  Client: to all nodes   ──order──▶  their lists of departures,
 //	                                                                    unless there by news
 //
 // A node is lost when the connection to its daemon ends: the daemon, or the machine, has ended, and
 // its processes with it, since they end with their daemon. All of them are Found, Reaped and Heard
 // then, as if killed, and declared to the others without exact evidence.
 //
-// Reading order: fleet_linux.go, node_linux.go, muster_linux.go, local_linux.go, output_linux.go,
+// Reading order: client_linux.go, node_linux.go, muster_linux.go, local_linux.go, output_linux.go,
 // ship_linux.go, wires_linux.go.
 package daemonclient

@@ -14,7 +14,7 @@ import (
 // feed passes on the input of a process, one piece at a time. A piece leaves the launcher's input
 // once the process has read it: unread input stays for its next reader, such as the loop of a
 // shell.
-func (f *Fleet) feed(n *node, p *process, from *os.File) {
+func (f *Client) feed(n *node, p *process, from *os.File) {
 	in, err := newInput(from)
 	if err != nil {
 		n.mouth.Say(daemonproto.Input{Proc: p.number, End: true})

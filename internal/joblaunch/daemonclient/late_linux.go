@@ -10,29 +10,29 @@ import (
 	"github.com/goulfm/goulfm/internal/net/membershiphost"
 )
 
-// Nodes that come late. A job may have rows for more nodes than it begins with, each with its
-// seats; such a node is not missed, and nothing is started there, until a daemon comes. Each row is
-// taken once: a lost node's is not given to the next.
+// Nodes that come late. A job may have node slots for more nodes than it begins with, each with its
+// slots; such a node is not missed, and nothing is started there, until a daemon comes. Each node
+// slot is taken once: a lost node's is not given to the next.
 //
 //	engine            launcher                          late daemon          daemons of other nodes
 //	starts a daemon
-//	                  Invite: a row, a bootstrap   ──▶
+//	                  Invite: node slot, bootstrap ──▶
 //	                                               ◀──  Hello
 //	                  Plan                         ──▶
 //	                                               ◀──  Ready
 //	                  is a member for the launcher
-//	                  Table, departures, Go        ──▶  begins its Vigil
+//	                  Table, departures, Go        ──▶  begins its Driver
 //	                                               ◀──  Begun
 //	                  Welcome                      ────────────────────▶     know its address
 //	                                               ◀────────────────────     Welcomed
-//	                  its seats are free: repairs, spares and Spawn
+//	                  its slots are free: repairs, spares and Spawn
 //
 // All steps from the Table on are done where processes are started, one after the other: no process
-// is started, and no seat is reassigned, between the notices to the late node and those to the
+// is started, and no slot is reassigned, between the notices to the late node and those to the
 // others.
 type late struct {
 	m    *muster
-	mu   sync.Mutex    // for the owners of rows
+	mu   sync.Mutex    // for the owners of node slots
 	over chan struct{} // closed: nobody comes any more
 	once sync.Once
 }
@@ -52,7 +52,7 @@ func (l *late) end() {
 func (l *late) isOver() bool { return isShut(l.over) }
 
 // there are the nodes that take part, or have: lost ones are among them.
-func (f *Fleet) there() (all []*node) {
+func (f *Client) there() (all []*node) {
 	for _, n := range f.nodes {
 		if n.is(isThere) {
 			all = append(all, n)
@@ -61,10 +61,10 @@ func (f *Fleet) there() (all []*node) {
 	return all
 }
 
-// Invite returns the bootstrap of a daemon that comes late, for the row of a node of that name; ok
-// is false where there is no room, or not yet, or the job is over. The row is kept for it for
-// Config.Within.
-func (f *Fleet) Invite(name string) (bootstrap []byte, ok bool) {
+// Invite returns the bootstrap of a daemon that comes late, for the node slot of a node of that
+// name; ok is false where there is no room, or not yet, or the job is over. The node slot is kept
+// for it for Config.Within.
+func (f *Client) Invite(name string) (bootstrap []byte, ok bool) {
 	f.mu.Lock()
 	runs := f.begun && !f.isOver
 	f.mu.Unlock()
@@ -72,7 +72,7 @@ func (f *Fleet) Invite(name string) (bootstrap []byte, ok bool) {
 	if !runs || l.isOver() {
 		return nil, false
 	}
-	heads, err := l.m.heads()
+	addrs, err := l.m.addrs()
 	if err != nil {
 		return nil, false
 	}
@@ -84,7 +84,7 @@ func (f *Fleet) Invite(name string) (bootstrap []byte, ok bool) {
 		}
 		n.name = name
 		time.AfterFunc(l.m.cfg.Within, func() { n.become(isInvited, isAbsent) })
-		bootstrap, err = l.m.bootstrap(n, heads)
+		bootstrap, err = l.m.bootstrap(n, addrs)
 		return bootstrap, err == nil
 	}
 	return nil, false
@@ -102,8 +102,8 @@ func (l *late) admit() {
 	}
 }
 
-// receive takes one daemon in. A daemon that was not invited, or has lost its row to another one,
-// is not answered.
+// receive takes one daemon in. A daemon that was not invited, or has lost its node slot to another
+// one, is not answered.
 func (l *late) receive(a arrival) {
 	f, i := l.m.f, a.hello.Node
 	if i < 0 || i >= len(f.nodes) || !f.nodes[i].become(isInvited, isComing) {
@@ -144,15 +144,15 @@ func (l *late) prepare(n *node, a arrival) error {
 	return a.conn.SetReadDeadline(time.Time{})
 }
 
-// take makes a node take part. Its seats are barred until all others know the node. The result is
+// take makes a node take part. Its slots are barred until all others know the node. The result is
 // whether they are free then.
 func (l *late) take(n *node) bool {
 	f := l.m.f
 	n.isNew.Store(true)
-	if err := f.vigil.Admit(n.index+1, membershiphost.Peer(n.member)); err != nil {
+	if err := f.driver.Admit(n.index+1, membershiphost.Peer(n.member)); err != nil {
 		n.conn.Close()
 		f.host.Note("node", "%s does not come: %v", n, err)
-		return false // its row is lost: the launcher's rules miss it now
+		return false // its node slot is lost: the launcher's rules miss it now
 	}
 	if !l.tell(n) {
 		n.conn.Close()
@@ -168,7 +168,7 @@ func (l *late) take(n *node) bool {
 		return false
 	}
 	n.isNew.Store(false)
-	f.host.Note("came", "%s has come: %d ranks can be started there", n, len(n.seats))
+	f.host.Note("came", "%s has come: %d ranks can be started there", n, len(n.slots))
 	return true
 }
 
@@ -196,7 +196,7 @@ func (l *late) tell(n *node) bool {
 
 // introduce has all others know a node.
 func (l *late) introduce(n *node) error {
-	welcome := daemonproto.Welcome{Node: n.index, Member: n.member, Seats: n.seats, Addrs: n.ready.Addrs, Births: n.ready.Births}
+	welcome := daemonproto.Welcome{Node: n.index, Member: n.member, Slots: n.slots, Addrs: n.ready.Addrs, Births: n.ready.Births}
 	var why error
 	for _, other := range l.m.f.there() {
 		if other != n && !other.isLost() {
@@ -214,10 +214,10 @@ func (l *late) introduce(n *node) error {
 }
 
 // history is the record of orders that a late node must receive because all others have received
-// them before. It is bounded by the seats. Its lock is Fleet.telling.
+// them before. It is bounded by the slots. Its lock is Client.telling.
 type history struct {
 	announced daemonproto.Announce
-	// by number: departed processes; the seat of each has no other one yet
+	// by number: departed processes; the slot of each has no other one yet
 	departed map[int]daemonproto.Declare
 }
 
@@ -236,7 +236,7 @@ func (h *history) note(m daemonproto.Message) {
 	}
 }
 
-// forget notes that the seat of a process is free for the next one.
+// forget notes that the slot of a process is free for the next one.
 func (h *history) forget(proc int) { delete(h.departed, proc) }
 
 // all returns the history in the order of delivery.

@@ -29,18 +29,18 @@ type puppet struct {
 	t     *testing.T
 	build uint32 // of its Hello
 
-	mu    sync.Mutex
-	more  sync.Cond
-	told  []daemonproto.Message
-	mute  bool // it does not answer Welcome
-	deaf  bool // it answers no question about seats
-	all   []job.Holding
-	why   string // it cannot vacate a seat
-	mouth *daemonproto.Mouth
-	conn  *socket.Lasting
-	vigil *membershiphost.Vigil
-	gone  chan struct{}       // closed: its life is over
-	waits daemonproto.Welcome // that was not answered
+	mu     sync.Mutex
+	more   sync.Cond
+	told   []daemonproto.Message
+	mute   bool // it does not answer Welcome
+	deaf   bool // it answers no question about slots
+	all    []job.Holding
+	why    string // it cannot vacate a slot
+	mouth  *daemonproto.Mouth
+	conn   *socket.Lasting
+	driver *membershiphost.Driver
+	gone   chan struct{}       // closed: its life is over
+	waits  daemonproto.Welcome // that was not answered
 }
 
 func newPuppet(t *testing.T) *puppet {
@@ -63,7 +63,7 @@ func (p *puppet) live(bootstrap []byte) {
 	if !assert.NoError(p.t, err) {
 		return
 	}
-	conn, err := trust.DialLasting(context.Background(), b.Heads[0], b.Birth)
+	conn, err := trust.DialLasting(context.Background(), b.Addrs[0], b.Birth)
 	if !assert.NoError(p.t, err) {
 		return
 	}
@@ -83,14 +83,14 @@ func (p *puppet) live(bootstrap []byte) {
 		}
 		switch m := m.(type) {
 		case daemonproto.Plan:
-			p.mouth.Say(daemonproto.Ready{Addrs: make([]string, len(m.Seats)), Births: make([]uint64, len(m.Seats))})
+			p.mouth.Say(daemonproto.Ready{Addrs: make([]string, len(m.Slots)), Births: make([]uint64, len(m.Slots))})
 		case daemonproto.Table:
 			v, err := p.watch(m, b, trust, place)
 			if !assert.NoError(p.t, err) {
 				return
 			}
 			defer v.Close()
-			p.conn, p.vigil = conn, v
+			p.conn, p.driver = conn, v
 		case daemonproto.Start:
 			p.mouth.Say(daemonproto.Started{Proc: m.Proc, Pid: unknown})
 		case daemonproto.Go:
@@ -137,15 +137,15 @@ func (p *puppet) speak() {
 	p.mouth.Say(daemonproto.Welcomed{Node: p.waits.Node})
 }
 
-// silence has the puppet answer no question about seats any more.
+// silence has the puppet answer no question about slots any more.
 func (p *puppet) silence() {
 	p.mu.Lock()
 	p.deaf = true
 	p.mu.Unlock()
 }
 
-// reply sets the answers to questions about seats: these seats are of departed processes, and no
-// seat can be vacated if why is an error.
+// reply sets the answers to questions about slots: these slots are of departed processes, and no
+// slot can be vacated if why is an error.
 func (p *puppet) reply(why error, all ...job.Holding) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -157,11 +157,11 @@ func (p *puppet) reply(why error, all ...job.Holding) {
 // die ends the daemon like a kill.
 func (p *puppet) die() {
 	p.conn.Close()
-	p.vigil.Close()
+	p.driver.Close()
 }
 
 // watch has the launcher learn of it.
-func (p *puppet) watch(t daemonproto.Table, b daemonproto.Bootstrap, trust *socket.Trust, place *membershiphost.Place) (*membershiphost.Vigil, error) {
+func (p *puppet) watch(t daemonproto.Table, b daemonproto.Bootstrap, trust *socket.Trust, place *membershiphost.Place) (*membershiphost.Driver, error) {
 	cfg := membershiphost.Config{Trust: trust, Place: place, Host: deaf{}, Now: func() mono.Time { return mono.Time(boot.LeaseNowNs()) }, Roster: t.Roster(b.Node + 1)}
 	for _, m := range t.Members {
 		cfg.Peers = append(cfg.Peers, membershiphost.Peer(m))
@@ -199,9 +199,9 @@ type deaf struct{}
 func (deaf) Lease(mono.Time)                 {}
 func (deaf) Freeze()                         {}
 func (deaf) Thaw()                           {}
-func (deaf) Verdict(int)                     {}
+func (deaf) Declaration(int)                 {}
 func (deaf) Learned(int, []membership.Entry) {}
-func (deaf) Head(int)                        {}
+func (deaf) Coordinator(int)                 {}
 func (deaf) Suspect(int, mono.Duration)      {}
 func (deaf) Over(string)                     {}
 func (deaf) Anomaly(int, string)             {}
@@ -222,7 +222,7 @@ func (p *puppets) Opens(invite func(string) ([]byte, bool)) { p.invite = invite 
 // patient are times by which nobody is lost for standing still.
 var patient = daemonproto.Beats{Period: 200 * time.Millisecond, Timeout: time.Minute, Confirm: time.Minute, Link: 5 * time.Minute, Orphan: 5 * time.Minute}
 
-// A silent host of a fleet.
+// A silent host of a client.
 type silentHost struct{ notes chan string }
 
 func (h silentHost) Found(int, job.Evidence, bool, int64) {}
@@ -233,7 +233,7 @@ func (h silentHost) Said(int, rankproto.Received) error   { return nil }
 func (h silentHost) Note(event, _ string, _ ...any)       { h.notes <- event }
 
 // TestLateNode: a late node receives the orders that all others received before: the departures,
-// and how many processes the seats had. Its seats are free when the others know its address.
+// and how many processes the slots had. Its slots are free when the others know its address.
 func TestLateNode(t *testing.T) {
 	p := &puppets{all: []*puppet{newPuppet(t), newPuppet(t)}}
 	host := silentHost{make(chan string, 100)}
@@ -256,7 +256,7 @@ func TestLateNode(t *testing.T) {
 	place, ok := p.invite("c")
 	require.True(t, ok)
 	_, ok = p.invite("d")
-	assert.False(t, ok, "the row is kept for c")
+	assert.False(t, ok, "the node slot is kept for c")
 	go late.live(place)
 
 	told := late.await(func(m daemonproto.Message) bool { return m == daemonproto.Go{} })
@@ -275,7 +275,7 @@ func TestLateNode(t *testing.T) {
 	assert.Equal(t, "came", <-host.notes)
 	assert.Empty(t, f.Barred())
 	_, ok = p.invite("e")
-	assert.False(t, ok, "no row")
+	assert.False(t, ok, "no node slot")
 
 	f.Declare(2, false)
 	late.await(func(m daemonproto.Message) bool { return m == daemonproto.Declare{Proc: 2} })
@@ -284,7 +284,7 @@ func TestLateNode(t *testing.T) {
 	assert.False(t, ok, "the job is over")
 }
 
-// TestLateNodeOfAnotherBuild does not come, and its row is free for the next.
+// TestLateNodeOfAnotherBuild does not come, and its node slot is free for the next.
 func TestLateNodeOfAnotherBuild(t *testing.T) {
 	p := &puppets{all: []*puppet{newPuppet(t)}}
 	host := silentHost{make(chan string, 100)}

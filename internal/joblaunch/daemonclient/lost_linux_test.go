@@ -21,7 +21,7 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/job"
 )
 
-// A ledger is a host that records the reports of a fleet, in order.
+// A ledger is a host that records the reports of a client, in order.
 type ledger struct {
 	mu   sync.Mutex
 	all  []string
@@ -113,9 +113,9 @@ func (p *page) Close() {
 	p.closed = true
 }
 
-// fleetOf starts a fleet of puppets with a seat on each of so many nodes. The job lasts until
+// clientOf starts a client of puppets with a slot on each of so many nodes. The job lasts until
 // Unexpect.
-func fleetOf(t *testing.T, l *ledger, p *puppets, beats daemonproto.Beats) *Fleet {
+func clientOf(t *testing.T, l *ledger, p *puppets, beats daemonproto.Beats) *Client {
 	t.Helper()
 	cfg := Config{Ranks: len(p.all), Starter: p, Within: time.Minute, Secure: socket.Auth, Iface: "127.0.0.1", Beats: beats}
 	for i := range p.all {
@@ -128,13 +128,13 @@ func fleetOf(t *testing.T, l *ledger, p *puppets, beats daemonproto.Beats) *Flee
 	return f
 }
 
-// run starts a process in each seat, and returns its standard outputs.
-func run(t *testing.T, f *Fleet) (out []*page) {
+// run starts a process in each slot, and returns its standard outputs.
+func run(t *testing.T, f *Client) (out []*page) {
 	t.Helper()
 	require.NoError(t, f.Begin(func() error {
-		for seat := range f.procs {
+		for slot := range f.procs {
 			out = append(out, &page{})
-			if err := f.Start(placement(t, seat, out[seat])); err != nil {
+			if err := f.Start(placement(t, slot, out[slot])); err != nil {
 				return err
 			}
 		}
@@ -159,7 +159,7 @@ func isA[M daemonproto.Message](m daemonproto.Message) bool { _, is := m.(M); re
 func TestANodeDies(t *testing.T) {
 	p := &puppets{all: []*puppet{newPuppet(t), newPuppet(t), newPuppet(t)}}
 	l := newLedger()
-	f := fleetOf(t, l, p, patient)
+	f := clientOf(t, l, p, patient)
 	out := run(t, f)
 	dies := p.all[2]
 	dies.mouth.Say(daemonproto.Output{Proc: 2, Data: []byte("half a li")})
@@ -211,32 +211,32 @@ func TestANodeDies(t *testing.T) {
 func TestANodeIsSilent(t *testing.T) {
 	p := &puppets{all: []*puppet{newPuppet(t), newPuppet(t)}}
 	l := newLedger()
-	f := fleetOf(t, l, p, brief)
+	f := clientOf(t, l, p, brief)
 	run(t, f)
-	p.all[1].vigil.Hold(true)
+	p.all[1].driver.Hold(true)
 	l.await(t, "node 1 (b) is lost: neither the launcher nor its neighbour hears of it")
 	l.await(t, "heard 1")
 	assert.Equal(t, []string{"found 1 by node, left false", "reaped 1: killed (SIGKILL)", "heard 1"}, l.reports("found", "reaped", "heard"))
 	l.await(t, "suspect: node 1 (b)")
 	assert.Equal(t, []int{1}, f.Barred())
-	p.all[1].vigil.Hold(false)
+	p.all[1].driver.Hold(false)
 	awaitShut(t, p.all[1].gone, "its daemon does not end")
 }
 
 // brief are times by which a silent node is lost soon, and a busy machine loses none.
 var brief = daemonproto.Beats{Period: 50 * time.Millisecond, Timeout: 700 * time.Millisecond, Confirm: 200 * time.Millisecond, Link: 5 * time.Minute, Orphan: time.Minute}
 
-// TestWhatAllNodesKnow: a seat is vacant if the process before has departed according to all nodes,
+// TestWhatAllNodesKnow: a slot is vacant if the process before has departed according to all nodes,
 // and is the next one's if all nodes have forgotten that process.
 func TestWhatAllNodesKnow(t *testing.T) {
 	p := &puppets{all: []*puppet{newPuppet(t), newPuppet(t), newPuppet(t)}}
-	f := fleetOf(t, newLedger(), p, patient)
+	f := clientOf(t, newLedger(), p, patient)
 	run(t, f)
-	p.all[0].reply(nil, job.Holding{Seat: 1, By: []int{0}}, job.Holding{Seat: 2})
-	p.all[1].reply(nil, job.Holding{Seat: 2})
-	p.all[2].reply(nil, job.Holding{Seat: 1, By: []int{2}}, job.Holding{Seat: 2})
-	assert.Equal(t, []job.Holding{{Seat: 2}}, f.Holdings(), "node 1 does not know the death in seat 1")
-	p.all[1].reply(nil, job.Holding{Seat: 1}, job.Holding{Seat: 2})
+	p.all[0].reply(nil, job.Holding{Slot: 1, By: []int{0}}, job.Holding{Slot: 2})
+	p.all[1].reply(nil, job.Holding{Slot: 2})
+	p.all[2].reply(nil, job.Holding{Slot: 1, By: []int{2}}, job.Holding{Slot: 2})
+	assert.Equal(t, []job.Holding{{Slot: 2}}, f.Holdings(), "node 1 does not know the death in slot 1")
+	p.all[1].reply(nil, job.Holding{Slot: 1}, job.Holding{Slot: 2})
 	all := f.Holdings()
 	require.Len(t, all, 2)
 	assert.Equal(t, []int{2}, job.Vacant(all))
@@ -257,7 +257,7 @@ func TestWhatAllNodesKnow(t *testing.T) {
 func TestANodeIsTakenBack(t *testing.T) {
 	p := &puppets{all: []*puppet{newPuppet(t), newPuppet(t)}}
 	l := newLedger()
-	f := fleetOf(t, l, p, patient)
+	f := clientOf(t, l, p, patient)
 	run(t, f)
 	p.all[1].mouth.Say(daemonproto.Notice{AfterNs: int64(26 * time.Second)})
 	l.await(t, "its ranks end in 26s")
@@ -265,8 +265,8 @@ func TestANodeIsTakenBack(t *testing.T) {
 	assert.True(t, f.Serves(1), "its ranks run")
 }
 
-// TestAnInvitationEnds: the row of a node that was invited and does not come is free for the next
-// one after Config.Within. A daemon that comes later finds no row.
+// TestAnInvitationEnds: the node slot of a node that was invited and does not come is free for the
+// next one after Config.Within. A daemon that comes later finds no node slot.
 func TestAnInvitationEnds(t *testing.T) {
 	listener, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	require.NoError(t, err)
@@ -275,7 +275,7 @@ func TestAnInvitationEnds(t *testing.T) {
 	require.NoError(t, err)
 	defer place.Close()
 	synctest.Test(t, func(t *testing.T) {
-		f := &Fleet{begun: true, of: []int{0}}
+		f := &Client{begun: true, of: []int{0}}
 		n := newNode(f, 0, "")
 		f.nodes = []*node{n}
 		f.late.begin(&muster{f: f, cfg: Config{Within: time.Minute}, listener: listener, place: place})
@@ -283,7 +283,7 @@ func TestAnInvitationEnds(t *testing.T) {
 		require.True(t, ok)
 		time.Sleep(time.Minute - 1)
 		_, ok = f.Invite("b")
-		assert.False(t, ok, "the row is kept for a")
+		assert.False(t, ok, "the node slot is kept for a")
 		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		_, ok = f.Invite("b")
@@ -292,6 +292,6 @@ func TestAnInvitationEnds(t *testing.T) {
 		assert.True(t, n.become(isInvited, isComing), "b has come")
 		time.Sleep(time.Hour)
 		_, ok = f.Invite("c")
-		assert.False(t, ok, "its row is taken for good")
+		assert.False(t, ok, "its node slot is taken for good")
 	})
 }

@@ -26,7 +26,7 @@ import (
 type Config struct {
 	Names   []string // of the nodes, for people and for the Starter
 	Late    int      // so many more nodes may come when the job runs: see Invite
-	Nodes   []int    // by seat: its node; those that may come are the last ones
+	Nodes   []int    // by slot: its node; those that may come are the last ones
 	Ranks   int      // with which the job begins
 	Starter Starter
 	Within  time.Duration // all daemons must be there
@@ -45,7 +45,7 @@ type Config struct {
 	// OutputDir is the folder for the output of processes, on their nodes; empty: the output is
 	// sent to the launcher.
 	OutputDir string
-	// Came is called when a node has come late: its seats are free. It is called where nothing
+	// Came is called when a node has come late: its slots are free. It is called where nothing
 	// waits for processes to be started.
 	Came func()
 	// Unwritten is called when output is lost that a node was to write to OutputDir.
@@ -57,8 +57,8 @@ type Config struct {
 
 // New starts the daemons of all nodes and returns when they are ready. An error names every node
 // that is not; nothing of them runs on then.
-func New(ctx context.Context, host daemon.Host, cfg Config) (*Fleet, error) {
-	f := &Fleet{host: host, procs: len(cfg.Nodes), of: cfg.Nodes, survive: cfg.Beats.Survive, deserted: cfg.Deserted, unwritten: cfg.Unwritten, processes: map[int]*process{}, printing: map[int]*process{}, used: make([]int, len(cfg.Nodes)),
+func New(ctx context.Context, host daemon.Host, cfg Config) (*Client, error) {
+	f := &Client{host: host, procs: len(cfg.Nodes), of: cfg.Nodes, survive: cfg.Beats.Survive, deserted: cfg.Deserted, unwritten: cfg.Unwritten, processes: map[int]*process{}, printing: map[int]*process{}, used: make([]int, len(cfg.Nodes)),
 		ended: make(chan struct{}), halted: make(chan struct{})}
 	_, f.isLocal = cfg.Starter.(Local)
 	if len(cfg.Cuts) > 0 {
@@ -106,13 +106,13 @@ func New(ctx context.Context, host daemon.Host, cfg Config) (*Fleet, error) {
 
 // A muster is the start of the daemons.
 type muster struct {
-	f        *Fleet
+	f        *Client
 	cfg      Config
 	secret   []byte
 	birth    uint64
 	trust    *socket.Trust
 	listener *net.TCPListener
-	place    *membershiphost.Place // where daemons reach the launcher's Vigil
+	place    *membershiphost.Place // where daemons reach the launcher's Driver
 	arrived  chan arrival
 	failed   chan failure
 	cargo    *cargo // nil: all nodes have the program
@@ -134,7 +134,7 @@ type failure struct {
 	err  error
 }
 
-func (f *Fleet) newMuster(cfg Config) (*muster, error) {
+func (f *Client) newMuster(cfg Config) (*muster, error) {
 	m := &muster{f: f, cfg: cfg, secret: make([]byte, socket.SecretSize), arrived: make(chan arrival), failed: make(chan failure, len(cfg.Names))}
 	_, _ = rand.Read(m.secret)
 	f.job, m.birth = daemon.NewIdentity(), daemon.NewIdentity()
@@ -161,16 +161,16 @@ func (m *muster) gather(ctx context.Context) error {
 			stream.Close()
 		}
 	})
-	heads, err := m.heads()
+	addrs, err := m.addrs()
 	if err != nil {
 		return err
 	}
 	for _, n := range m.f.there() {
-		heads, err := m.headsFor(n, heads)
+		addrs, err := m.addrsFor(n, addrs)
 		if err != nil {
 			return err
 		}
-		boot, err := m.bootstrap(n, heads)
+		boot, err := m.bootstrap(n, addrs)
 		if err != nil {
 			return err
 		}
@@ -184,37 +184,37 @@ func (m *muster) gather(ctx context.Context) error {
 			return fmt.Errorf("%s: %w", n, err)
 		}
 	}
-	if err := m.awaitHellos(ctx, heads); err != nil {
+	if err := m.awaitHellos(ctx, addrs); err != nil {
 		return err
 	}
 	return m.exchange()
 }
 
 // bootstrap is the first message to the daemon of a node.
-func (m *muster) bootstrap(n *node, heads []string) ([]byte, error) {
-	return json.Marshal(daemonproto.Bootstrap{Job: m.f.job, Secret: m.secret, Node: n.index, Heads: heads, Birth: m.birth, Secure: m.cfg.Secure.String(), Late: n.is(isInvited), Build: buildid.Build})
+func (m *muster) bootstrap(n *node, addrs []string) ([]byte, error) {
+	return json.Marshal(daemonproto.Bootstrap{Job: m.f.job, Secret: m.secret, Node: n.index, Addrs: addrs, Birth: m.birth, Secure: m.cfg.Secure.String(), Late: n.is(isInvited), Build: buildid.Build})
 }
 
-// heads returns the addresses at which the launcher listens, those of this machine alone last.
-func (m *muster) heads() (heads []string, err error) {
+// addrs returns the addresses at which the launcher listens, those of this machine alone last.
+func (m *muster) addrs() (addrs []string, err error) {
 	at := m.listener.Addr().(*net.TCPAddr)
 	if !at.IP.IsUnspecified() {
 		return []string{at.String()}, nil
 	}
-	addrs, err := socket.OwnAddresses()
-	for _, ip := range addrs {
-		heads = append(heads, net.JoinHostPort(ip.String(), strconv.Itoa(at.Port)))
+	ips, err := socket.OwnAddresses()
+	for _, ip := range ips {
+		addrs = append(addrs, net.JoinHostPort(ip.String(), strconv.Itoa(at.Port)))
 	}
-	return heads, err
+	return addrs, err
 }
 
-// headsFor returns where a node reaches the launcher.
-func (m *muster) headsFor(n *node, heads []string) ([]string, error) {
+// addrsFor returns where a node reaches the launcher.
+func (m *muster) addrsFor(n *node, addrs []string) ([]string, error) {
 	if m.f.wires == nil || m.f.wires.isDirect(Way{n.index + 1, membership.Launcher}) {
-		return heads, nil
+		return addrs, nil
 	}
-	head, err := m.f.wires.stream(Way{n.index + 1, membership.Launcher}, heads[0])
-	return []string{head}, err
+	addr, err := m.f.wires.stream(Way{n.index + 1, membership.Launcher}, addrs[0])
+	return []string{addr}, err
 }
 
 // admit learns the daemon at the other end of a connection.
@@ -237,7 +237,7 @@ func (m *muster) admit(conn *socket.Lasting) error {
 }
 
 // awaitHellos waits until all daemons are there.
-func (m *muster) awaitHellos(ctx context.Context, heads []string) error {
+func (m *muster) awaitHellos(ctx context.Context, addrs []string) error {
 	for missing := len(m.cfg.Names); missing > 0; {
 		select {
 		case a := <-m.arrived:
@@ -252,7 +252,7 @@ func (m *muster) awaitHellos(ctx context.Context, heads []string) error {
 		case fail := <-m.failed:
 			return fmt.Errorf("%s: its daemon could not start: %w", m.f.nodes[fail.node], fail.err)
 		case <-ctx.Done():
-			return fmt.Errorf("no answer from %s within %s: is goulfm installed there, and does it reach one of %v? (--iface, --start-timeout)", m.missing(), m.cfg.Within, heads)
+			return fmt.Errorf("no answer from %s within %s: is goulfm installed there, and does it reach one of %v? (--iface, --start-timeout)", m.missing(), m.cfg.Within, addrs)
 		}
 	}
 	return nil
@@ -340,10 +340,10 @@ func (m *muster) exchange() error {
 
 // plan returns the plan for a node.
 func (m *muster) plan(n *node) daemonproto.Plan {
-	return daemonproto.Plan{Procs: m.f.procs, Seats: n.seats, OutputDir: m.cfg.OutputDir, Program: m.cargo.programFor(n), Homes: m.cfg.Homes}
+	return daemonproto.Plan{Procs: m.f.procs, Slots: n.slots, OutputDir: m.cfg.OutputDir, Program: m.cargo.programFor(n), Homes: m.cfg.Homes}
 }
 
-// table returns the addresses of the seats of all nodes that are there, or were.
+// table returns the addresses of the slots of all nodes that are there, or were.
 func (m *muster) table() daemonproto.Table {
 	table := daemonproto.Table{Addrs: make([]string, m.f.procs), Births: make([]uint64, m.f.procs), Nodes: m.f.of, Beats: m.cfg.Beats, Crowd: m.crowd()}
 	for _, n := range m.f.nodes {
@@ -351,8 +351,8 @@ func (m *muster) table() daemonproto.Table {
 			table.Absent = append(table.Absent, n.index)
 			continue
 		}
-		for i, seat := range n.seats {
-			table.Addrs[seat], table.Births[seat] = n.ready.Addrs[i], n.ready.Births[i]
+		for i, slot := range n.slots {
+			table.Addrs[slot], table.Births[slot] = n.ready.Addrs[i], n.ready.Births[i]
 		}
 	}
 	return table
@@ -396,7 +396,7 @@ func (n *node) awaitReady() error {
 	case daemonproto.Failed:
 		return errors.New(r.Why)
 	case daemonproto.Ready:
-		if len(r.Addrs) == len(n.seats) && len(r.Births) == len(n.seats) {
+		if len(r.Addrs) == len(n.slots) && len(r.Births) == len(n.slots) {
 			n.ready = r
 			return nil
 		}

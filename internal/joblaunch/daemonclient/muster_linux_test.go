@@ -22,7 +22,7 @@ func TestCrowd(t *testing.T) {
 		{"one machine is smaller", []int{0, 0, 1, 1, 1}, 5, []string{"a", "b"}, []int{8, 2}, 2},
 		{"a node that does not know its cores", []int{0, 1}, 2, []string{"a", "b"}, []int{0, 4}, 1},
 	} {
-		m := &muster{f: &Fleet{}, cfg: Config{Nodes: c.of, Ranks: c.ranks}}
+		m := &muster{f: &Client{}, cfg: Config{Nodes: c.of, Ranks: c.ranks}}
 		for i, kernel := range c.kernels {
 			n := &node{kernel: kernel, cores: c.cores[i]}
 			n.state.Store(int32(isThere))

@@ -22,10 +22,10 @@ import (
 
 // A node is one, as the launcher sees it.
 type node struct {
-	f     *Fleet
+	f     *Client
 	index int
 	name  string
-	seats []int
+	slots []int
 
 	conn  *socket.Lasting
 	in    *daemonproto.Reader
@@ -56,8 +56,8 @@ type node struct {
 	orphans  []*pidfd.Handle // processes here when the node was lost, if it is on this machine
 }
 
-func newNode(f *Fleet, index int, name string) *node {
-	return &node{f: f, index: index, name: name, seats: seatsOf(f.of, index), begun: make(chan daemonproto.Begun, 1), census: make(chan []job.Holding, 1),
+func newNode(f *Client, index int, name string) *node {
+	return &node{f: f, index: index, name: name, slots: slotsOf(f.of, index), begun: make(chan daemonproto.Begun, 1), census: make(chan []job.Holding, 1),
 		vacated: make(chan daemonproto.Vacated, 1), welcomed: make(chan daemonproto.Welcomed, 1), settled: make(chan struct{}), excuse: make(chan error, 1), lost: make(chan struct{})}
 }
 
@@ -65,7 +65,7 @@ func newNode(f *Fleet, index int, name string) *node {
 type presence int32
 
 const (
-	isAbsent  presence = iota // a row without a node
+	isAbsent  presence = iota // a node slot without a node
 	isInvited                 // a daemon was invited
 	isComing                  // it has
 	isThere                   // it takes part, or has: it may be lost
@@ -135,11 +135,11 @@ func fault(b daemonproto.Begun) error {
 }
 
 // hasStarted reports whether all processes that were to be started on a node have been.
-func (f *Fleet) hasStarted(n *node) bool {
+func (f *Client) hasStarted(n *node) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, seat := range n.seats {
-		if p := f.processes[seat]; p != nil && p.pid == 0 {
+	for _, slot := range n.slots {
+		if p := f.processes[slot]; p != nil && p.pid == 0 {
 			return false
 		}
 	}
@@ -247,23 +247,23 @@ func (n *node) hearOfProcess(m daemonproto.Message) {
 	}
 }
 
-// process returns the process with a number, if it is one of the node and no other one has its seat
+// process returns the process with a number, if it is one of the node and no other one has its slot
 // by now.
-func (f *Fleet) process(n *node, number int) *process {
-	seat := job.SeatOf(number)
-	if number < 0 || seat >= f.procs || f.of[seat] != n.index {
+func (f *Client) process(n *node, number int) *process {
+	slot := job.SlotOf(number)
+	if number < 0 || slot >= f.procs || f.of[slot] != n.index {
 		return nil
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if p := f.processes[seat]; p != nil && p.number == number {
+	if p := f.processes[slot]; p != nil && p.number == number {
 		return p
 	}
 	return nil
 }
 
 // noteStart records the number of a process that was started, and notifies the starter.
-func (f *Fleet) noteStart(p *process, m daemonproto.Started) {
+func (f *Client) noteStart(p *process, m daemonproto.Started) {
 	f.mu.Lock()
 	p.pid = m.Pid
 	f.mu.Unlock()
@@ -274,11 +274,11 @@ func (f *Fleet) noteStart(p *process, m daemonproto.Started) {
 }
 
 // reap records that a process has ended, and notifies the host.
-func (f *Fleet) reap(p *process, status job.Status) {
+func (f *Client) reap(p *process, status job.Status) {
 	f.mu.Lock()
 	again := p.reaped
 	p.reaped = true
-	f.unmet.forget(p.seat)
+	f.unmet.forget(p.slot)
 	f.mu.Unlock()
 	if again {
 		return
@@ -293,7 +293,7 @@ func (f *Fleet) reap(p *process, status job.Status) {
 	f.mu.Unlock()
 }
 
-func (f *Fleet) said(m daemonproto.Said) {
+func (f *Client) said(m daemonproto.Said) {
 	said, err := rankproto.FromRank(bytes.NewReader(m.Line), f.procs).Next()
 	if unmet, ok := said.Message.(rankproto.Unmet); ok && err == nil {
 		f.isUnmet(m.Proc, unmet)
@@ -328,18 +328,18 @@ func (n *node) print(m daemonproto.Output) {
 }
 
 // printer returns the process with a number, if it is one of the node and its output has not ended.
-func (f *Fleet) printer(n *node, number int) *process {
+func (f *Client) printer(n *node, number int) *process {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	p := f.printing[number]
-	if p == nil || f.of[p.seat] != n.index {
+	if p == nil || f.of[p.slot] != n.index {
 		return nil
 	}
 	return p
 }
 
 // forgetPrinter forgets a process after both of its streams have ended.
-func (f *Fleet) forgetPrinter(p *process) {
+func (f *Client) forgetPrinter(p *process) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if p.ends++; p.ends == len(p.outs) {
@@ -366,7 +366,7 @@ func (n *node) disconnect(err error) {
 	if pausepoint.Enabled {
 		pausepoint.At("launcher.condemns")
 	}
-	n.f.vigil.Condemn(n.index + 1)
+	n.f.driver.Condemn(n.index + 1)
 }
 
 // isClosed reports whether the connection has ended.
@@ -414,12 +414,12 @@ func (n *node) bury() {
 	f.endOutputOf(n)
 }
 
-// endOutputOf ends the output of all processes of a node, those before in their seats, too.
-func (f *Fleet) endOutputOf(n *node) {
+// endOutputOf ends the output of all processes of a node, those before in their slots, too.
+func (f *Client) endOutputOf(n *node) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for number, p := range f.printing {
-		if f.of[p.seat] == n.index {
+		if f.of[p.slot] == n.index {
 			p.endOutput()
 			delete(f.printing, number)
 		}
@@ -428,11 +428,11 @@ func (f *Fleet) endOutputOf(n *node) {
 
 // processesOf returns the processes that were started on a node. Waiters for the start of others
 // learn that these were not started.
-func (f *Fleet) processesOf(n *node) (all []*process) {
+func (f *Client) processesOf(n *node) (all []*process) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, seat := range n.seats {
-		if p := f.processes[seat]; p != nil && p.pid != 0 {
+	for _, slot := range n.slots {
+		if p := f.processes[slot]; p != nil && p.pid != 0 {
 			all = append(all, p)
 		}
 	}

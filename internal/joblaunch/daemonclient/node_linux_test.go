@@ -11,8 +11,8 @@ import (
 // TestANodeIsLostAtItsStart: if all its processes have been started their deaths are for the others
 // to handle; else the start has failed.
 func TestANodeIsLostAtItsStart(t *testing.T) {
-	f := &Fleet{processes: map[int]*process{0: {pid: 7}, 2: {pid: 8}, 3: {}}}
-	n := &node{f: f, seats: []int{2, 3, 4}, begun: make(chan daemonproto.Begun, 1), lost: make(chan struct{})}
+	f := &Client{processes: map[int]*process{0: {pid: 7}, 2: {pid: 8}, 3: {}}}
+	n := &node{f: f, slots: []int{2, 3, 4}, begun: make(chan daemonproto.Begun, 1), lost: make(chan struct{})}
 	close(n.lost)
 	assert.ErrorIs(t, n.awaitBegun(), errLost, "3 was not started")
 	for range 20 {

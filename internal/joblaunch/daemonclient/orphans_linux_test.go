@@ -19,7 +19,7 @@ func TestCloseWaitsForOrphans(t *testing.T) {
 	in, err := orphan.StdinPipe()
 	require.NoError(t, err)
 	require.NoError(t, orphan.Start())
-	n := &node{f: &Fleet{}}
+	n := &node{f: &Client{}}
 	n.hold([]*process{{pid: orphan.Process.Pid}, {pid: orphan.Process.Pid, reaped: true}})
 	require.Len(t, n.orphans, 1)
 
@@ -46,7 +46,7 @@ func TestLostDaemonGetsNoTime(t *testing.T) {
 	endFor = 24 * time.Hour
 	defer func() { endFor = patience }()
 	daemon := exec.Command("sleep", "infinity")
-	n := newNode(&Fleet{}, 0, "a")
+	n := newNode(&Client{}, 0, "a")
 	var err error
 	n.end, err = startDaemon(daemon, nil, func(error) {})
 	require.NoError(t, err)

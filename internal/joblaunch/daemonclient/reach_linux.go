@@ -59,7 +59,7 @@ func Reach(ctx context.Context, hosts []ReachHost) ([]Blocked, error) {
 	}
 	defer l.Close()
 	go discard(l)
-	heads, err := headsOf(l.Addr().(*net.TCPAddr).Port)
+	addrs, err := addrsOf(l.Addr().(*net.TCPAddr).Port)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func Reach(ctx context.Context, hosts []ReachHost) ([]Blocked, error) {
 	defer cancel()
 	peers := make([]*peer, len(hosts))
 	for i, h := range hosts {
-		peers[i] = startPeer(ctx, h, heads)
+		peers[i] = startPeer(ctx, h, addrs)
 	}
 	defer func() {
 		for _, p := range peers {
@@ -103,17 +103,17 @@ func discard(l net.Listener) {
 	}
 }
 
-// headsOf returns the addresses of this machine with a port.
-func headsOf(port int) (heads []string, err error) {
-	addrs, err := socket.OwnAddresses()
-	for _, ip := range addrs {
-		heads = append(heads, net.JoinHostPort(ip.String(), strconv.Itoa(port)))
+// addrsOf returns the addresses of this machine with a port.
+func addrsOf(port int) (addrs []string, err error) {
+	ips, err := socket.OwnAddresses()
+	for _, ip := range ips {
+		addrs = append(addrs, net.JoinHostPort(ip.String(), strconv.Itoa(port)))
 	}
-	return heads, err
+	return addrs, err
 }
 
-func startPeer(ctx context.Context, h ReachHost, heads []string) *peer {
-	args := h.Way.command(h.Way.Users[0], h.Name, "doctor --peer "+strings.Join(heads, ","))
+func startPeer(ctx context.Context, h ReachHost, addrs []string) *peer {
+	args := h.Way.command(h.Way.Users[0], h.Name, "doctor --peer "+strings.Join(addrs, ","))
 	p := &peer{name: h.Name, cmd: exec.CommandContext(ctx, args[0], args[1:]...)}
 	p.cmd.WaitDelay = endFor
 	out, err := p.cmd.StdoutPipe()
@@ -187,9 +187,9 @@ func (p *peer) end() {
 	}
 }
 
-// RunPeer is the peer of Reach on a host. Heads are addresses of the machine that asks.
-func RunPeer(ctx context.Context, in io.Reader, out io.Writer, heads []string) {
-	ip, err := ownAddress(ctx, heads)
+// RunPeer is the peer of Reach on a host. Addrs are addresses of the machine that asks.
+func RunPeer(ctx context.Context, in io.Reader, out io.Writer, addrs []string) {
+	ip, err := ownAddress(ctx, addrs)
 	if err != nil {
 		fmt.Fprintf(out, "no %v\n", err)
 		return
@@ -222,14 +222,14 @@ func RunPeer(ctx context.Context, in io.Reader, out io.Writer, heads []string) {
 	}
 }
 
-// ownAddress returns the address of this host in a connection to one of heads.
-func ownAddress(ctx context.Context, heads []string) (ip net.IP, err error) {
-	for _, head := range heads {
-		own, why := dial(ctx, head)
+// ownAddress returns the address of this host in a connection to one of addrs.
+func ownAddress(ctx context.Context, addrs []string) (ip net.IP, err error) {
+	for _, addr := range addrs {
+		own, why := dial(ctx, addr)
 		if why == nil {
 			return own, nil
 		}
-		err = errors.Join(err, fmt.Errorf("%s: %w", head, why))
+		err = errors.Join(err, fmt.Errorf("%s: %w", addr, why))
 	}
 	return nil, errors.New(strings.ReplaceAll(fmt.Sprint(err), "\n", ", "))
 }

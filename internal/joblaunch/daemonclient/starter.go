@@ -2,7 +2,7 @@ package daemonclient
 
 // A Doorkeeper is a Starter that daemons can also reach while the job runs.
 type Doorkeeper interface {
-	// Opens receives the function that invites one of them: see Fleet.Invite.
+	// Opens receives the function that invites one of them: see Client.Invite.
 	Opens(invite func(name string) (bootstrap []byte, ok bool))
 }
 

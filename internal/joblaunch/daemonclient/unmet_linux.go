@@ -15,7 +15,7 @@ import (
 //	                               both have reported        Unmet{0}
 //	                               asks 0, prints the line
 
-// A road is a direction of one lane between two seats.
+// A road is a direction of one lane between two slots.
 type road struct{ from, to, lane int }
 
 func (r road) back() road { return road{r.to, r.from, r.lane} }
@@ -27,7 +27,7 @@ type unmet struct {
 	told  map[[2]int]bool // pairs of nodes of which people were notified
 }
 
-// hear records the report of the process of a seat, and returns the directions, none, or both, that
+// hear records the report of the process of a slot, and returns the directions, none, or both, that
 // nobody can dial.
 func (u *unmet) hear(from int, m rankproto.Unmet) (closed []road) {
 	if u.roads == nil {
@@ -45,23 +45,23 @@ func (u *unmet) hear(from int, m rankproto.Unmet) (closed []road) {
 	return nil
 }
 
-// forget forgets the reports that concern the process of a seat, which has ended.
-func (u *unmet) forget(seat int) {
+// forget forgets the reports that concern the process of a slot, which has ended.
+func (u *unmet) forget(slot int) {
 	for r := range u.roads {
-		if r.from == seat || r.to == seat {
+		if r.from == slot || r.to == slot {
 			delete(u.roads, r)
 		}
 	}
 }
 
-// isUnmet asks the process of a seat to dial another process, named by its number, that cannot dial
+// isUnmet asks the process of a slot to dial another process, named by its number, that cannot dial
 // it. Nodes neither of which can dial are named, once.
-func (f *Fleet) isUnmet(number int, m rankproto.Unmet) {
-	from := job.SeatOf(number)
+func (f *Client) isUnmet(number int, m rankproto.Unmet) {
+	from := job.SlotOf(number)
 	f.mu.Lock()
 	if p := f.processes[from]; p == nil || p.number != number {
 		f.mu.Unlock()
-		return // another process has the seat by now
+		return // another process has the slot by now
 	}
 	p := f.processes[m.Proc]
 	if p == nil || p.pid == 0 || p.reaped {

@@ -26,5 +26,5 @@ func TestUnmet(t *testing.T) {
 	assert.NotEmpty(t, u.hear(0, cannot(3, 0)))
 	u.forget(3)
 	assert.Empty(t, u.roads, "it has ended")
-	assert.Empty(t, u.hear(0, cannot(3, 0)), "of the process that has the seat next nothing is known")
+	assert.Empty(t, u.hear(0, cannot(3, 0)), "of the process that has the slot next nothing is known")
 }

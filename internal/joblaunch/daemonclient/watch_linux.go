@@ -12,10 +12,11 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/membership"
 )
 
-// The launcher is the head of the members that watch each other: it grants the nodes their leases,
-// and alone declares a node dead. Member 0 is the launcher, member i+1 the daemon of node i.
+// The launcher is the coordinator of the members that watch each other: it grants the nodes their
+// leases, and alone declares a node dead. Member 0 is the launcher, member i+1 the daemon of node
+// i.
 
-// watch starts the membershiphost.Vigil.
+// watch starts the membershiphost.Driver.
 func (m *muster) watch() (err error) {
 	cfg := membershiphost.Config{Trust: m.trust, Place: m.place, Host: watcher{m.f}, Roster: m.roster(),
 		Now: func() mono.Time { return mono.Time(boot.LeaseNowNs()) }, Hurry: daemon.Hurry}
@@ -27,7 +28,7 @@ func (m *muster) watch() (err error) {
 		}
 		cfg.Peers = append(cfg.Peers, membershiphost.Peer(member))
 	}
-	m.f.vigil, err = membershiphost.Start(cfg)
+	m.f.driver, err = membershiphost.Start(cfg)
 	return err
 }
 
@@ -62,8 +63,8 @@ func at(ip, addr string) string {
 	return net.JoinHostPort(ip, port)
 }
 
-// A watcher is a Fleet as the host of its Vigil.
-type watcher struct{ f *Fleet }
+// A watcher is a Client as the host of its membershiphost.Driver.
+type watcher struct{ f *Client }
 
 // Lease implements membershiphost.Host, as do the other methods: the launcher needs none.
 func (w watcher) Lease(mono.Time) {}
@@ -77,15 +78,15 @@ func (w watcher) Thaw() {}
 // Learned does nothing: the daemons report more about their processes to the launcher, and sooner.
 func (w watcher) Learned(int, []membership.Entry) {}
 
-// Head is for people.
-func (w watcher) Head(member int) {
+// Coordinator is for people.
+func (w watcher) Coordinator(member int) {
 	if member != membership.Launcher {
-		w.f.host.Note("head", "%s is head now", w.f.nodes[member-1])
+		w.f.host.Note("head", "%s is the coordinator now", w.f.nodes[member-1])
 	}
 }
 
-// Verdict ends a node.
-func (w watcher) Verdict(member int) { go w.f.nodes[member-1].bury() }
+// Declaration ends a node.
+func (w watcher) Declaration(member int) { go w.f.nodes[member-1].bury() }
 
 // Suspect is for people.
 func (w watcher) Suspect(member int, silent mono.Duration) {
@@ -112,7 +113,7 @@ func (w watcher) Anomaly(member int, text string) {
 }
 
 // leave ends the launcher's part in a job that continues.
-func (f *Fleet) leave(why string) {
+func (f *Client) leave(why string) {
 	f.deserted(why)
 	for _, n := range f.there() {
 		n.noteOver()
@@ -130,7 +131,7 @@ func (f *Fleet) leave(why string) {
 // Hold has all nodes stand still, or continue: the launcher is about to be stopped, or was
 // continued. A launcher that stops waits a little for the order to be on its way; a node that does
 // not receive the order stands still when its lease is over, and ends if that lasts.
-func (f *Fleet) Hold(on bool) {
+func (f *Client) Hold(on bool) {
 	f.tellAll(daemonproto.Hold{On: on})
 	sent := make(chan struct{})
 	go func() {

@@ -18,9 +18,9 @@ type Way struct{ From, To int }
 // plan changes nothing elsewhere. Each of the two has relays of its own, for all listeners of the
 // other. A relay refuses connections once its target does: a daemon that has ended is found by that.
 //
-//	node 0: Vigil, ranks ──▶ relays of 0 ▶ 2 ──▶ node 2: Vigil, listeners of its ranks
+//	node 0: Driver, ranks ──▶ relays of 0 ▶ 2 ──▶ node 2: Driver, listeners of its ranks
 //	                     ◀──                 ◀──  answers, on the same connections
-//	node 2: Vigil, ranks ──▶ relays of 2 ▶ 0 ──▶ node 0
+//	node 2: Driver, ranks ──▶ relays of 2 ▶ 0 ──▶ node 0
 //	launcher ◀── relay of 0 ▶ launcher ◀── node 0: its reports, its orders
 //
 // The path from 0 to 2 is therefore one direction of the first and the other direction of the
@@ -133,9 +133,9 @@ func (w *wires) table(t daemonproto.Table, me int) (daemonproto.Table, error) {
 	own := t
 	own.Addrs = slices.Clone(t.Addrs)
 	own.Members = slices.Clone(t.Members)
-	for seat, node := range t.Nodes {
+	for slot, node := range t.Nodes {
 		var err error
-		if own.Addrs[seat], err = w.stream(Way{me, node + 1}, t.Addrs[seat]); err != nil {
+		if own.Addrs[slot], err = w.stream(Way{me, node + 1}, t.Addrs[slot]); err != nil {
 			return own, err
 		}
 	}
@@ -157,4 +157,4 @@ func (w *wires) reach(m *daemonproto.Member, way Way) (err error) {
 
 // Cut stops all traffic on some paths between members from now on, or ends that: see Config.Cuts.
 // Held bytes of streams are delivered then.
-func (f *Fleet) Cut(ways []Way, on bool) { f.wires.set(ways, on) }
+func (f *Client) Cut(ways []Way, on bool) { f.wires.set(ways, on) }

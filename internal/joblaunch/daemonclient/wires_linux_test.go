@@ -21,8 +21,8 @@ func TestWiresOfNamedWays(t *testing.T) {
 			assert.Equal(t, member == other, own.Members[member].Addr != members[member].Addr, "%d reaches %d over a relay", me, member)
 			assert.Equal(t, member == other, own.Members[member].Packets != members[member].Packets)
 		}
-		for seat, node := range all.Nodes {
-			assert.Equal(t, node+1 == other, own.Addrs[seat] != all.Addrs[seat], "%d reaches the rank %d over a relay", me, seat)
+		for slot, node := range all.Nodes {
+			assert.Equal(t, node+1 == other, own.Addrs[slot] != all.Addrs[slot], "%d reaches the rank %d over a relay", me, slot)
 		}
 	}
 }

@@ -32,7 +32,7 @@ import (
 
 // A Message is one of the types of this file. Proc is the number of a process, which no other
 // process ever has: the process that a late message names is never taken for the next one in its
-// seat.
+// slot.
 type Message interface{ what() string }
 
 // Bootstrap is what a daemon is told when it is started, by a line on its standard input.
@@ -40,7 +40,7 @@ type Bootstrap struct {
 	Job    uint64   `json:"job"`
 	Secret []byte   `json:"secret"` // never in arguments or the environment
 	Node   int      `json:"node"`
-	Heads  []string `json:"heads"`          // addresses at which the launcher listens
+	Addrs  []string `json:"heads"`          // addresses at which the launcher listens
 	Birth  uint64   `json:"birth"`          // of the launcher
 	Secure string   `json:"secure"`         // how all members of the job talk: see socket.ParseMode
 	Late   bool     `json:"late,omitempty"` // the job runs: a daemon that does not come to take part harms nobody
@@ -59,7 +59,8 @@ type Hello struct {
 	Member Member `json:"member"`
 }
 
-// A Member is the launcher or a daemon as one of those who watch each other (package vigil).
+// A Member is the launcher or a daemon as one of those who watch each other (package
+// membershiphost).
 type Member struct {
 	Birth   uint64 `json:"birth"`
 	Addr    string `json:"addr"`    // TCP
@@ -90,11 +91,11 @@ func (b Beats) Roster(members, me int) membership.Config {
 	return c
 }
 
-// Plan says what the node is: it has these seats, ascending, of Procs that the job has. What its
+// Plan says what the node is: it has these slots, ascending, of Procs that the job has. What its
 // processes print goes to files in OutputDir there, or to the launcher if that is empty.
 type Plan struct {
 	Procs     int    `json:"procs"`
-	Seats     []int  `json:"seats"`
+	Slots     []int  `json:"seats"`
 	OutputDir string `json:"outputDir,omitempty"`
 
 	Homes   int      `json:"homes,omitempty"`   // so many ranks have a home in the node's memory that outlives processes
@@ -119,7 +120,7 @@ type Program struct {
 	Sum   []byte `json:"sum"` // SHA-256
 }
 
-// Ready says where the processes of the node will listen, in the order of Plan.Seats, and their
+// Ready says where the processes of the node will listen, in the order of Plan.Slots, and their
 // births.
 type Ready struct {
 	Addrs  []string `json:"addrs"`
@@ -132,7 +133,7 @@ type Part struct {
 	Data []byte `json:"data"`
 }
 
-// Table is the address, birth and node of each seat of the job. Members are the addresses of the
+// Table is the address, birth and node of each slot of the job. Members are the addresses of the
 // launcher and of the daemons, in this order.
 type Table struct {
 	Addrs   []string `json:"addrs"`
@@ -142,9 +143,9 @@ type Table struct {
 	Beats   Beats    `json:"beats"`
 	Crowd   int      `json:"crowd"` // how many of the first ranks share a core, rounded up, where that is the most
 
-	Absent []int `json:"absent,omitempty"` // nodes that are not there yet: their seats and their Member are empty
+	Absent []int `json:"absent,omitempty"` // nodes that are not there yet: their slots and their Member are empty
 	Late   bool  `json:"late,omitempty"`   // the node was one of them
-	Used   []int `json:"used,omitempty"`   // by seat, to one that comes late: how many processes had it before
+	Used   []int `json:"used,omitempty"`   // by slot, to one that comes late: how many processes had it before
 }
 
 // Roster returns the configuration of member me.
@@ -157,13 +158,13 @@ func (t Table) Roster(me int) membership.Config {
 	return c
 }
 
-// Welcome says that a node is there that was Absent: where its daemon is reached, and its seats.
+// Welcome says that a node is there that was Absent: where its daemon is reached, and its slots.
 // Welcomed answers, when processes that are started there later can be reached from this node.
 type Welcome struct {
 	Node   int      `json:"node"`
 	Member Member   `json:"member"`
-	Seats  []int    `json:"seats"`
-	Addrs  []string `json:"addrs"`  // in the order of Seats
+	Slots  []int    `json:"seats"`
+	Addrs  []string `json:"addrs"`  // in the order of Slots
 	Births []uint64 `json:"births"` // likewise
 }
 
@@ -229,7 +230,7 @@ type Credit struct {
 
 // What the launcher orders; each is a method of the daemon of that name.
 type (
-	// Announce has the processes of the node know that those of seats below N are there, or
+	// Announce has the processes of the node know that those of slots below N are there, or
 	// will be.
 	Announce struct {
 		N int `json:"n"`
@@ -258,9 +259,9 @@ type (
 		Proc int    `json:"proc"`
 		Line []byte `json:"line"`
 	}
-	// Watch has the deaths of the processes of a seat found from now on.
+	// Watch has the deaths of the processes of a slot found from now on.
 	Watch struct {
-		Seat int `json:"seat"`
+		Slot int `json:"seat"`
 	}
 	// WatchLife has processes found that show no life for so long.
 	WatchLife struct {
@@ -270,9 +271,9 @@ type (
 	EndFenced struct {
 		Proc int `json:"proc"`
 	}
-	// Census asks which seats' processes are gone, and who refers to them: Holdings answers.
+	// Census asks which slots' processes are gone, and who refers to them: Holdings answers.
 	Census struct{}
-	// Vacate has the node forget a process, so that another can have its seat: Vacated answers.
+	// Vacate has the node forget a process, so that another can have its slot: Vacated answers.
 	Vacate struct {
 		Proc int `json:"proc"`
 	}
@@ -310,7 +311,7 @@ type (
 		Proc int   `json:"proc"`
 		AtNs int64 `json:"atNs"`
 	}
-	// Holdings are the seats whose processes are gone, as the node knows, and its processes that
+	// Holdings are the slots whose processes are gone, as the node knows, and its processes that
 	// may refer to them.
 	Holdings struct {
 		All []job.Holding `json:"all"`

@@ -16,14 +16,14 @@ import (
 )
 
 var examples = []Message{
-	Hello{Node: 1, Pid: 7, Host: "a", Arch: "amd64", Build: buildid.Build, Cores: 2}, Plan{Procs: 8, Seats: []int{2, 5}},
+	Hello{Node: 1, Pid: 7, Host: "a", Arch: "amd64", Build: buildid.Build, Cores: 2}, Plan{Procs: 8, Slots: []int{2, 5}},
 	Ready{Addrs: []string{"127.0.0.1:1"}, Births: []uint64{1 << 63}}, Table{Addrs: []string{""}, Births: []uint64{3}, Nodes: []int{1}},
 	Table{Addrs: []string{""}, Births: []uint64{3}, Nodes: []int{1}, Absent: []int{2}, Late: true, Used: []int{1}},
-	Welcome{Node: 2, Member: Member{Birth: 1, Addr: "a:1", Packets: "a:2"}, Seats: []int{4}, Addrs: []string{"a:3"}, Births: []uint64{5}}, Welcomed{2, "no memory"},
+	Welcome{Node: 2, Member: Member{Birth: 1, Addr: "a:1", Packets: "a:2"}, Slots: []int{4}, Addrs: []string{"a:3"}, Births: []uint64{5}}, Welcomed{2, "no memory"},
 	Start{Proc: 3, Path: "/bin/true", Argv: []string{"true"}, Env: []string{"A=b"}, Info: json.RawMessage(`{}`)}, Go{},
 	Begun{Why: "no room"}, Unwritten{Why: "no space"}, Started{Proc: 3, Pid: 9}, Input{Proc: 1, Data: []byte("x")}, Taken{1, 5, true}, Output{Proc: 1, Errs: true, Data: []byte("y\n")},
 	Credit{7}, Announce{3}, Declare{Proc: 3, Lost: true}, Signal{-1, 2}, KillAll{}, Say{1, []byte("{}\n")}, Watch{2},
-	WatchLife{5}, EndFenced{1<<16 | 1}, Census{}, Vacate{1<<16 | 4}, Holdings{[]job.Holding{{Seat: 4, By: []int{1}}}}, Vacated{1<<16 | 4, "no room"}, Settle{}, Die{}, Found{Proc: 1, By: job.ByTombstone, AtNs: 8}, Reaped{1, job.Status{Signal: 9, Name: "killed"}},
+	WatchLife{5}, EndFenced{1<<16 | 1}, Census{}, Vacate{1<<16 | 4}, Holdings{[]job.Holding{{Slot: 4, By: []int{1}}}}, Vacated{1<<16 | 4, "no room"}, Settle{}, Die{}, Found{Proc: 1, By: job.ByTombstone, AtNs: 8}, Reaped{1, job.Status{Signal: 9, Name: "killed"}},
 	Heard{2}, Said{1, []byte("{}\n")}, NoLife{1, 2}, Note{"event", "text"}, Notice{28}, Settled{}, Failed{"disk full"},
 }
 

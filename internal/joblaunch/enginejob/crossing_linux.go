@@ -24,26 +24,27 @@ import (
 )
 
 // A crossing is the way of a node's daemon into a world on several nodes: it is introduced to the
-// head, the daemon of rank 0, gets the job's secret, and serves its node for the head from then on.
+// coordinator, the daemon of rank 0, gets the job's secret, and serves its node for the coordinator
+// from then on.
 //
-//	ranks               daemon                            head
+//	ranks               daemon                            coordinator
 //	all of the node --> meetOthers
-//	cards           --> who is the head
+//	cards           --> who is the coordinator
 //	                    introduction: these ranks     --> register: all nodes have come
-//	                    daemonproto.Bootstrap              <-- fleet: the job, its secret
-//	                    node daemon: Plan, Ready, Table   <-> fleet
+//	                    daemonproto.Bootstrap              <-- daemonclient: the job, its secret
+//	                    node daemon: Plan, Ready, Table   <-> daemonclient
 //	                    adopts, Started               <-- Go
 //	placed          <--
 type crossing struct {
-	claim    *claim // of the first rank
-	host     string // for people
-	birth    uint64 // of this daemon
-	due      mono.Time
-	id       *bootauth.Identity
-	listener net.Listener // where the head listens; with cards all daemons do until they know who it is
-	guests   []*guest
-	placings chan<- placing
-	head     *head // nil: another daemon's
+	claim       *claim // of the first rank
+	host        string // for people
+	birth       uint64 // of this daemon
+	due         mono.Time
+	id          *bootauth.Identity
+	listener    net.Listener // where the coordinator listens; with cards all daemons do until they know who it is
+	guests      []*guest
+	placings    chan<- placing
+	coordinator *coordinator // nil: another daemon's
 
 	cancel context.CancelCauseFunc // nil: it has not begun
 }
@@ -66,10 +67,10 @@ func newCrossing(c *claim, host string, due mono.Time) (x *crossing, err error) 
 	return x, err
 }
 
-// listenAt opens where the head is reached that others do not know by its card.
+// listenAt opens where the coordinator is reached that others do not know by its card.
 func listenAt(s *several, key string) (net.Listener, error) {
 	var last error
-	for _, at := range s.heads(key) {
+	for _, at := range s.addrs(key) {
 		host, port, err := net.SplitHostPort(at)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %q: want HOST:PORT: %w", rendezvousVariable, at, err)
@@ -86,10 +87,10 @@ func listenAt(s *several, key string) (net.Listener, error) {
 	return nil, fmt.Errorf("no port for the daemons of other nodes (%s=HOST:PORT names one): %w", rendezvousVariable, last)
 }
 
-// heads are where the head may listen, as host:port.
-func (s *several) heads(key string) []string {
-	if len(s.Heads) > 0 {
-		return s.Heads
+// addrs are where the coordinator may listen, as host:port.
+func (s *several) addrs(key string) []string {
+	if len(s.Addrs) > 0 {
+		return s.Addrs
 	}
 	var all []string
 	for _, port := range bootauth.Ports(key) {
@@ -103,7 +104,7 @@ func (x *crossing) card() string {
 	if x == nil || x.claim.Several.Channel != byCards {
 		return ""
 	}
-	own, _ := socket.OwnAddresses() // without them nobody finds the head, and the time is up
+	own, _ := socket.OwnAddresses() // without them nobody finds the coordinator, and the time is up
 	return bootauth.Card{Key: x.id.Key(), Port: uint16(x.listener.Addr().(*net.TCPAddr).Port), Addrs: own}.Text()
 }
 
@@ -137,7 +138,7 @@ func (x *crossing) run(ctx context.Context, brought <-chan *cards) error {
 			return ctx.Err()
 		}
 	}
-	proof, line, err := x.meetHead(ctx, cs)
+	proof, line, err := x.meetCoordinator(ctx, cs)
 	switch {
 	case err != nil:
 		return err
@@ -147,19 +148,19 @@ func (x *crossing) run(ctx context.Context, brought <-chan *cards) error {
 	return x.serve(ctx, line)
 }
 
-// meetHead introduces this daemon to the head and returns its answer. With a proof there is none:
-// this is the head, it listens, and the proof is how it knows the others.
-func (x *crossing) meetHead(ctx context.Context, cs *cards) (others bootauth.Proof, answer []byte, err error) {
+// meetCoordinator introduces this daemon to the coordinator and returns its answer. With a proof
+// there is none: this is the coordinator, it listens, and the proof is how it knows the others.
+func (x *crossing) meetCoordinator(ctx context.Context, cs *cards) (others bootauth.Proof, answer []byte, err error) {
 	s := x.claim.Several
-	proof, heads, err := x.way(cs)
+	proof, addrs, err := x.way(cs)
 	if err != nil {
 		return nil, nil, err
 	}
-	if !s.isHead(x.ranks()) {
+	if !s.isCoordinator(x.ranks()) {
 		if x.listener != nil {
 			_ = x.listener.Close()
 		}
-		answer, err = bootauth.Ask(ctx, heads, x.id, proof, x.introduction("").line())
+		answer, err = bootauth.Ask(ctx, addrs, x.id, proof, x.introduction("").line())
 		return nil, answer, err
 	}
 	if x.listener == nil {
@@ -168,25 +169,25 @@ func (x *crossing) meetHead(ctx context.Context, cs *cards) (others bootauth.Pro
 	return proof, nil, err
 }
 
-// way is how this daemon and the head know each other, and where the head is.
+// way is how this daemon and the coordinator know each other, and where the coordinator is.
 func (x *crossing) way(cs *cards) (bootauth.Proof, []string, error) {
 	s := x.claim.Several
 	switch s.Channel {
 	case byCards:
 		return wayByCards(cs)
 	case byMunge:
-		return bootauth.Munge(x.claim.Key, os.Getuid(), ""), s.heads(x.claim.Key), nil
+		return bootauth.Munge(x.claim.Key, os.Getuid(), ""), s.addrs(x.claim.Key), nil
 	}
 	file, err := bootauth.ReadSecretFile(s.Secret)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", secretVariable, err)
 	}
-	return bootauth.Secret(file, x.claim.Key), s.heads(x.claim.Key), nil
+	return bootauth.Secret(file, x.claim.Key), s.addrs(x.claim.Key), nil
 }
 
 func wayByCards(cs *cards) (bootauth.Proof, []string, error) {
 	var keys [][32]byte
-	var heads []string
+	var addrs []string
 	for i, text := range cs.Texts {
 		card, err := bootauth.ParseCard(text)
 		if errors.Is(err, buildid.ErrAnother) {
@@ -198,32 +199,33 @@ func wayByCards(cs *cards) (bootauth.Proof, []string, error) {
 		keys = append(keys, card.Key)
 		for _, a := range card.Addrs {
 			if len(cs.Of) > 0 && cs.Of[0] == i {
-				heads = append(heads, netip.AddrPortFrom(a, card.Port).String())
+				addrs = append(addrs, netip.AddrPortFrom(a, card.Port).String())
 			}
 		}
 	}
-	return bootauth.Pinned(keys...), heads, nil
+	return bootauth.Pinned(keys...), addrs, nil
 }
 
-// introduction is what this daemon says to the head.
+// introduction is what this daemon says to the coordinator.
 func (x *crossing) introduction(why string) introduction {
 	return introduction{Build: buildid.Build, Key: x.claim.Key, Size: x.claim.Size, Node: x.claim.Several.Node, Host: x.host, Ranks: x.ranks(), Birth: x.birth, Why: why}
 }
 
-// leads says whether this daemon is the head. After a start that has failed it stays for a while,
-// though its ranks have heard: a daemon that it has not answered would ask until the time is up.
+// leads says whether this daemon is the coordinator. After a start that has failed it stays for a
+// while, though its ranks have heard: a daemon that it has not answered would ask until the time is
+// up.
 //
-//	daemon of node 1    head                 daemon of node 2
+//	daemon of node 1    coordinator          daemon of node 2
 //	                    fails          <--   rank 2 ended
 //	introduction -->    is gone
 //	asks again, for a minute
-func (x *crossing) leads() bool { return x.claim.Several.isHead(x.ranks()) }
+func (x *crossing) leads() bool { return x.claim.Several.isCoordinator(x.ranks()) }
 
-// lead is run of the head, which also serves its own node. Those that ask are answered for as long
-// as this process lives: if the start fails, with the reason.
+// lead is run of the coordinator, which also serves its own node. Those that ask are answered for
+// as long as this process lives: if the start fails, with the reason.
 func (x *crossing) lead(ctx context.Context, proof bootauth.Proof) error {
-	h := newHead(x.claim.Key, x.claim.Size, time.Duration(x.due.Sub(now())))
-	x.head = h
+	h := newCoordinator(x.claim.Key, x.claim.Size, time.Duration(x.due.Sub(now())))
+	x.coordinator = h
 	go func() { _ = bootauth.Serve(context.Background(), x.listener, x.id, proof, h.answer) }()
 	over := make(chan error, 1)
 	go func() { over <- h.run(ctx, x.iface()) }()
@@ -242,8 +244,8 @@ func unlessSame(other, err error) error {
 	return other
 }
 
-// iface is the address at which the head listens for node daemons: all, unless other nodes are on
-// this machine.
+// iface is the address at which the coordinator listens for node daemons: all, unless other nodes
+// are on this machine.
 func (x *crossing) iface() string {
 	if ip := x.listener.Addr().(*net.TCPAddr).IP; ip.IsLoopback() {
 		return ip.String()
@@ -265,8 +267,8 @@ func (x *crossing) serve(ctx context.Context, line []byte) error {
 // of the guests are still needed if the start fails.
 func (x *crossing) Adopt(d *daemon.Daemon) (pids map[int]int, err error) {
 	d.Expect(len(x.guests))
-	if x.head != nil {
-		x.head.own.Store(d)
+	if x.coordinator != nil {
+		x.coordinator.own.Store(d)
 	}
 	pids = map[int]int{}
 	for _, g := range x.guests {
@@ -301,40 +303,40 @@ func (s *server) place(p placing) error {
 	}
 	node, arenas := p.d.Memory()
 	for _, g := range s.crossing.guests {
-		info := boot.Info{Job: p.d.Job(), Rank: g.claim.Rank, Size: p.d.Procs(), Ranks: p.d.Procs(), Cores: s.countCores(), Crowd: p.crowd, Mesh: &boot.Mesh{Seats: p.n.Seats}}
+		info := boot.Info{Job: p.d.Job(), Rank: g.claim.Rank, Size: p.d.Procs(), Ranks: p.d.Procs(), Cores: s.countCores(), Crowd: p.crowd, Mesh: &boot.Mesh{Slots: p.n.Slots}}
 		_ = send(g.conn, answer{Build: buildid.Build, What: placed, Info: &info, Nodes: p.nodes}, append([]int{int(node.Fd()), int(arenas.Fd())}, p.n.Descriptors(g.claim.Rank)...)...) // else it has died
 		p.n.CloseListener(g.claim.Rank)
 	}
 	return nil
 }
 
-// abandon ends a crossing, and lets the head know why.
+// abandon ends a crossing, and lets the coordinator know why.
 func (x *crossing) abandon(why string) {
 	switch {
 	case x == nil:
 	case x.cancel != nil:
 		x.cancel(errors.New(why))
-	case x.claim.Several.Channel != byCards && !x.claim.Several.isHead(x.ranks()): // else the engine ends all
+	case x.claim.Several.Channel != byCards && !x.claim.Several.isCoordinator(x.ranks()): // else the engine ends all
 		ctx, cancel := context.WithTimeout(context.Background(), lingerMax/2)
 		defer cancel()
-		if proof, heads, err := x.way(nil); err == nil {
-			_, _ = bootauth.Ask(ctx, heads, x.id, proof, x.introduction(why).line())
+		if proof, addrs, err := x.way(nil); err == nil {
+			_, _ = bootauth.Ask(ctx, addrs, x.id, proof, x.introduction(why).line())
 		}
 	case x.claim.Several.Channel != byCards:
 		x.disappoint(why)
 	}
 }
 
-// disappoint has the head answer the daemons of other nodes, for as long as this process lives,
-// though it has failed before it met any of them.
+// disappoint has the coordinator answer the daemons of other nodes, for as long as this process
+// lives, though it has failed before it met any of them.
 func (x *crossing) disappoint(why string) {
-	proof, _, err := x.meetHead(context.Background(), nil)
+	proof, _, err := x.meetCoordinator(context.Background(), nil)
 	if err != nil {
 		return // they wait until their time is up
 	}
-	x.head = newHead(x.claim.Key, x.claim.Size, 0)
-	x.head.fail(errors.New(why))
-	go func() { _ = bootauth.Serve(context.Background(), x.listener, x.id, proof, x.head.answer) }()
+	x.coordinator = newCoordinator(x.claim.Key, x.claim.Size, 0)
+	x.coordinator.fail(errors.New(why))
+	go func() { _ = bootauth.Serve(context.Background(), x.listener, x.id, proof, x.coordinator.answer) }()
 }
 
 // part is the end of a node of a world: what went wrong is told.

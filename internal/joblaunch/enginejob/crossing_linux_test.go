@@ -10,13 +10,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTheHeadListens, whichever rank of its node has come first: where nodes have no numbers it is
-// the daemon that has rank 0.
-func TestTheHeadListens(t *testing.T) {
+// TestTheCoordinatorListens, whichever rank of its node has come first: where nodes have no numbers
+// it is the daemon that has rank 0.
+func TestTheCoordinatorListens(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "secret")
 	require.NoError(t, os.WriteFile(file, []byte("sixteen bytes, at least"), 0o600))
 	for _, order := range [][]int{{0, 1}, {1, 0}} {
-		s := &several{Channel: bySecret, Locals: 2, Node: -1, Heads: []string{"127.0.0.1:0"}, Secret: file}
+		s := &several{Channel: bySecret, Locals: 2, Node: -1, Addrs: []string{"127.0.0.1:0"}, Secret: file}
 		var guests []*guest
 		for _, rank := range order {
 			guests = append(guests, &guest{claim: claim{Build: buildid.Build, Key: "k", Rank: rank, Size: 4, Several: s}})
@@ -26,9 +26,9 @@ func TestTheHeadListens(t *testing.T) {
 		for _, g := range guests {
 			x.add(g)
 		}
-		proof, answer, err := x.meetHead(t.Context(), nil)
+		proof, answer, err := x.meetCoordinator(t.Context(), nil)
 		require.NoError(t, err)
-		assert.NotNil(t, proof, "it is the head")
+		assert.NotNil(t, proof, "it is the coordinator")
 		assert.Nil(t, answer)
 		require.NotNil(t, x.listener)
 		assert.NoError(t, x.listener.Close())

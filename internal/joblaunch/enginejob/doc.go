@@ -38,17 +38,18 @@
 //   - An identity is used once: what a process that has joined starts is not taken for it.
 //
 // Ranks on several nodes are one world, too. Each node has such a daemon. That of rank 0 is the
-// head, and the others are introduced to it (crossing_linux.go): it orders them as a launcher orders
-// its daemons under goulfm run --host, but they adopt their ranks. The world ends with the head.
+// coordinator, and the others are introduced to it (crossing_linux.go): it orders them as a
+// launcher orders its daemons under goulfm run --host, but they adopt their ranks. The world ends
+// with the coordinator.
 //
-// Not promised yet: Spawn, replacement of lost ranks, a world that outlives its head. The exit code
-// and the output of ranks are the engine's.
+// Not promised yet: Spawn, replacement of lost ranks, a world that outlives its coordinator. The
+// exit code and the output of ranks are the engine's.
 //
 // Init functions of other packages run in the daemon, too: those of the packages that the
 // linker puts before this one, which do not import comm.
 //
 // Reading order: find.go, server.go, muster.go (the rules), message.go, meet_linux.go (rank),
 // serve_linux.go (daemon), host_linux.go, watchdog_linux.go; of several nodes several.go,
-// introduction.go (the head's rules), showing_linux.go (rank), crossing_linux.go (daemon),
-// head_linux.go; of goulfm daemon with a program enlist_linux.go, beside_linux.go.
+// introduction.go (the coordinator's rules), showing_linux.go (rank), crossing_linux.go (daemon),
+// coordinator_linux.go; of goulfm daemon with a program enlist_linux.go, standby_linux.go.
 package enginejob

@@ -22,16 +22,16 @@ type Enlisted struct {
 	// Late is, at the first one, how many more nodes may come while the job runs.
 	Late int
 
-	// Beside is at the others. It is for a daemon that the world has begun without, as that of a
+	// Standby is at the others. It is for a daemon that the world has begun without, as that of a
 	// pod in place of a lost one, and that has no Bootstrap, or came too late with it: it waits
 	// until the world has room for it, and returns what the daemon serves then, or for the end of
 	// the job, and returns its code.
-	Beside func(ctx context.Context) (bootstrap []byte, code int, err error)
+	Standby func(ctx context.Context) (bootstrap []byte, code int, err error)
 
 	end func(code int)
 }
 
-// End tells those that wait beside the job, at the first daemon, with which code it has ended. It
+// End tells those on standby, at the first daemon, with which code it has ended. It
 // returns when they have heard, or after three seconds.
 func (e *Enlisted) End(code int) {
 	if e != nil && e.end != nil {

@@ -38,7 +38,7 @@ func Enlist(ctx context.Context, within time.Duration) (e *Enlisted, err error) 
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, within+time.Duration(headFirst))
+	ctx, cancel := context.WithTimeout(ctx, within+time.Duration(coordinatorFirst))
 	defer cancel()
 	e, err = enlist(ctx, &claim{Build: buildid.Build, Key: task.Key, Rank: task.Rank, Size: task.Size, Several: s}, session, within)
 	if e != nil {
@@ -49,7 +49,7 @@ func Enlist(ctx context.Context, within time.Duration) (e *Enlisted, err error) 
 }
 
 // beNode makes the claim of a pod that of a task: one a node. One beyond GOULFM_NODES came when the
-// Job was made larger; it waits beside the world.
+// Job was made larger; it waits on standby.
 func beNode(pod *rm.Claim) {
 	pod.Rank, pod.Size, pod.Local, pod.Locals = pod.Node, pod.Nodes, 0, 1
 }
@@ -68,15 +68,15 @@ func enlist(ctx context.Context, c *claim, session *pmi.Client, within time.Dura
 			return nil, err
 		}
 	}
-	proof, line, err := x.meetHead(ctx, cs)
+	proof, line, err := x.meetCoordinator(ctx, cs)
 	switch {
 	case err != nil:
 		return nil, err
 	case proof != nil:
 		return x.enlistOthers(ctx, proof, within)
 	}
-	e := &Enlisted{Beside: func(ctx context.Context) ([]byte, int, error) { return x.standBeside(ctx, cs) }}
-	if decodeBeside(line) == nil {
+	e := &Enlisted{Standby: func(ctx context.Context) ([]byte, int, error) { return x.standBy(ctx, cs) }}
+	if decodeStandby(line) == nil {
 		e.Bootstrap = line
 	}
 	return e, nil
@@ -85,7 +85,7 @@ func enlist(ctx context.Context, c *claim, session *pmi.Client, within time.Dura
 // enlistOthers waits until all daemons have come. Those that ask are answered for as long as this
 // process lives.
 func (x *crossing) enlistOthers(ctx context.Context, proof bootauth.Proof, within time.Duration) (*Enlisted, error) {
-	h := newHead(x.claim.Key, x.claim.Size, within)
+	h := newCoordinator(x.claim.Key, x.claim.Size, within)
 	h.register.areNodes = true
 	serving, served := h.serve(x, proof)
 	_, err := h.enter(x.introduction(""))

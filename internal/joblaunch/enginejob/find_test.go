@@ -49,7 +49,7 @@ func TestChannels(t *testing.T) {
 	for _, c := range []struct {
 		name                string
 		claim               rm.Claim
-		secret, heads, want string
+		secret, addrs, want string
 		munge               bool
 	}{
 		{"Slurm's munge", slurm, "", "", "munge", true},
@@ -59,7 +59,7 @@ func TestChannels(t *testing.T) {
 		{"but this", openmpi, "/f", "n1:5000", "secret", false},
 		{"no channel", slurm, "", "", "srun --mpi=pmi2; or munge", false},
 	} {
-		env := map[string]string{secretVariable: c.secret, rendezvousVariable: c.heads}
+		env := map[string]string{secretVariable: c.secret, rendezvousVariable: c.addrs}
 		s, err := severalOf(&c.claim, func(name string) string { return env[name] }, func(string) bool { return c.munge })
 		if err != nil {
 			assert.Contains(t, err.Error(), c.want, c.name)
@@ -106,26 +106,26 @@ func TestRegister(t *testing.T) {
 	assert.Equal(t, []int{1, 1, 0, 0}, of, "by their numbers")
 }
 
-// TestBeside: who has no place in a world that has begun is known by the birth of its daemon.
-func TestBeside(t *testing.T) {
+// TestStandby: who has no place in a world that has begun is known by the birth of its daemon.
+func TestStandby(t *testing.T) {
 	r := newRegister("k", 2)
 	in := func(node int, birth uint64) introduction {
 		return introduction{Build: buildid.Build, Key: "k", Size: 2, Node: node, Host: "heat", Ranks: []int{node}, Birth: birth}
 	}
 	_, err := r.enter(in(0, 1))
 	require.NoError(t, err)
-	assert.False(t, r.isBeside(in(1, 2)))
+	assert.False(t, r.isStandby(in(1, 2)))
 	r.areNodes = true
-	assert.False(t, r.isBeside(in(1, 2)), "the world has not begun")
-	assert.True(t, r.isBeside(in(2, 3)), "it has two nodes")
+	assert.False(t, r.isStandby(in(1, 2)), "the world has not begun")
+	assert.True(t, r.isStandby(in(2, 3)), "it has two nodes")
 	_, err = r.enter(in(1, 2))
 	require.NoError(t, err)
-	assert.False(t, r.isBeside(in(1, 2)), "it asks once more")
-	assert.True(t, r.isBeside(in(1, 4)))
+	assert.False(t, r.isStandby(in(1, 2)), "it asks once more")
+	assert.True(t, r.isStandby(in(1, 4)))
 	other := in(1, 4)
 	other.Key = "j"
-	assert.False(t, r.isBeside(other))
-	assert.False(t, r.isBeside(introduction{Build: buildid.Build, Key: "k", Size: 2, Ranks: []int{-1}}))
+	assert.False(t, r.isStandby(other))
+	assert.False(t, r.isStandby(introduction{Build: buildid.Build, Key: "k", Size: 2, Ranks: []int{-1}}))
 }
 
 // TestTimeouts reads GOULFM_START_TIMEOUT and GOULFM_GRACE.

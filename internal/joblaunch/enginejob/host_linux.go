@@ -11,7 +11,7 @@ import (
 )
 
 // A host does for adopted processes what the rules of a job decide. The exit code of the job is
-// the engine's, so there is no verdict; and there is no story.
+// the engine's, so there is no verdict; and there is no event log.
 type host struct {
 	jobhost.Base
 	daemon *daemon.Daemon // Base's
@@ -34,7 +34,7 @@ func (h *host) NoLife(int, int64) {}
 // is nothing that they should: engines that keep a step together by a cgroup end a node's daemon
 // when the tasks there have ended.
 //
-//	head                    node 2                    Slurm
+//	coordinator             node 2                    Slurm
 //	ranks: Finalize   <-->  ranks: Finalize, exit
 //	                        daemon                <-- kills what is left of the step there
 //	not heard: is lost      is gone

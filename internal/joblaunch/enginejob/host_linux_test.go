@@ -21,14 +21,14 @@ func TestNobodyIsLostAtTheEnd(t *testing.T) {
 	os.Stderr = w
 	defer func() { os.Stderr = stderr }()
 
-	d, err := daemon.NewNode(nil, 2, 0, &daemon.Neighbours{Seats: []int{0}})
+	d, err := daemon.NewNode(nil, 2, 0, &daemon.Neighbours{Slots: []int{0}})
 	require.NoError(t, err)
 	defer d.Close()
 	d.Announce(2)
-	head := newHead("k", 2, 0)
-	h := &host{isOver: head.anyLeft}
+	coordinator := newCoordinator("k", 2, 0)
+	h := &host{isOver: coordinator.anyLeft}
 	h.Note("node", "%s is lost", "1")
-	head.own.Store(d)
+	coordinator.own.Store(d)
 	h.Note("node", "%s is lost", "2")
 	node, _ := d.Memory()
 	m, err := segment.Attach(node.Fd())

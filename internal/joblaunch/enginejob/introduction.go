@@ -9,19 +9,19 @@ import (
 	"github.com/goulfm/goulfm/internal/base/buildid"
 )
 
-// An introduction is what a daemon says to the head: which ranks are with it. The answer is an
-// orders.Bootstrap, once all nodes have come. The fields build and ranks keep their names in all
+// An introduction is what a daemon says to the coordinator: which ranks are with it. The answer is
+// an orders.Bootstrap, once all nodes have come. The fields build and ranks keep their names in all
 // builds (package layout).
 type introduction struct {
-	Build  uint32 `json:"build"` // buildid.Build
-	Key    string `json:"key"`
-	Size   int    `json:"size"`
-	Node   int    `json:"node"` // -1: by the least rank
-	Host   string `json:"host"`
-	Ranks  []int  `json:"ranks"`
-	Beside bool   `json:"beside,omitempty"` // it knows that it is beside the world, and waits for the end of the job
-	Birth  uint64 `json:"birth"`            // of the daemon: one that is started in place of another one has another
-	Why    string `json:"why,omitempty"`    // the start has failed there
+	Build   uint32 `json:"build"` // buildid.Build
+	Key     string `json:"key"`
+	Size    int    `json:"size"`
+	Node    int    `json:"node"` // -1: by the least rank
+	Host    string `json:"host"`
+	Ranks   []int  `json:"ranks"`
+	Standby bool   `json:"beside,omitempty"` // it knows that it is on standby, and waits for the end of the job
+	Birth   uint64 `json:"birth"`            // of the daemon: one that is started in place of another one has another
+	Why     string `json:"why,omitempty"`    // the start has failed there
 }
 
 // line is it as it is sent.
@@ -33,8 +33,8 @@ func (in introduction) line() []byte {
 	return line
 }
 
-// A register has the rules of the head about which nodes have come: the world is complete when each
-// rank is with one of them.
+// A register has the rules of the coordinator about which nodes have come: the world is complete
+// when each rank is with one of them.
 type register struct {
 	key   string
 	nodes []introduction
@@ -65,9 +65,9 @@ func (r *register) enter(in introduction) (i int, err error) {
 	return len(r.nodes) - 1, nil
 }
 
-// isBeside says whether a daemon has come for which the world that has begun has no place: another
+// isStandby says whether a daemon has come for which the world that has begun has no place: another
 // one has had it, or there was none.
-func (r *register) isBeside(in introduction) bool {
+func (r *register) isStandby(in introduction) bool {
 	if !r.areNodes || in.Build != buildid.Build || in.Key != r.key || in.Why != "" || len(in.Ranks) != 1 || in.Ranks[0] < 0 {
 		return false
 	}

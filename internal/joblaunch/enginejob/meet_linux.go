@@ -275,7 +275,7 @@ func (v *visit) late() error {
 func (v *visit) take(ctx context.Context, conn *net.UnixConn, a answer, fds []int) (boot.Info, error) {
 	want := 2
 	if a.Info.Mesh != nil {
-		want += 2 + len(a.Info.Mesh.Seats)
+		want += 2 + len(a.Info.Mesh.Slots)
 	}
 	if len(fds) != want || a.Info.Rank != v.rank {
 		return boot.Info{}, fmt.Errorf("%w: place of rank %d with %d descriptors", errMessage, a.Info.Rank, len(fds))

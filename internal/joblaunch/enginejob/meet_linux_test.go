@@ -42,18 +42,18 @@ func TestMeeting(t *testing.T) {
 	for round := range rounds {
 		s.number = round
 		var all sync.WaitGroup
-		seats := make([]seat, s.size)
-		for number := range seats {
-			all.Go(func() { seats[number].take(s, number, points[(round+7*number)%len(points)]) })
+		slots := make([]slot, s.size)
+		for number := range slots {
+			all.Go(func() { slots[number].take(s, number, points[(round+7*number)%len(points)]) })
 		}
 		all.Wait()
 		jobs := map[string]int{}
-		for number, seat := range seats {
-			require.NoError(t, seat.err, "round %d", round)
-			job, place, _ := strings.Cut(seat.end(), " ")
+		for number, slot := range slots {
+			require.NoError(t, slot.err, "round %d", round)
+			job, place, _ := strings.Cut(slot.end(), " ")
 			require.Equal(t, strconv.Itoa(number), place, "round %d", round)
 			jobs[job]++
-			killed[seat.killed]++
+			killed[slot.killed]++
 		}
 		require.Len(t, jobs, 1, "round %d: %v", round, jobs)
 	}
@@ -63,15 +63,15 @@ func TestMeeting(t *testing.T) {
 	}
 }
 
-// A seat is a rank of a round, which two processes may have been, one after the other.
-type seat struct {
+// A slot is a rank of a round, which two processes may have been, one after the other.
+type slot struct {
 	killed string // where the first one was, or empty
 	outs   []*os.File
 	err    error
 }
 
 // take starts a process that is to die at a point, and another one if it has.
-func (s *seat) take(step step, number int, die string) {
+func (s *slot) take(step step, number int, die string) {
 	for _, die := range []string{die, ""} {
 		out, w, err := os.Pipe()
 		if err != nil {
@@ -98,7 +98,7 @@ func (s *seat) take(step step, number int, die string) {
 
 // end waits until whoever has the output of the processes has ended, daemons among them, and
 // returns what was printed.
-func (s *seat) end() string {
+func (s *slot) end() string {
 	var text strings.Builder
 	for _, out := range s.outs {
 		_, _ = io.Copy(&text, out)

@@ -22,8 +22,8 @@ import (
 // first byte. A placed is the last answer: the next byte is the lifeline's.
 
 const (
-	headBytes  = 4
-	messageMax = 1 << 20
+	prefixBytes = 4
+	messageMax  = 1 << 20
 )
 
 // Bounds of what a claim says.
@@ -89,8 +89,8 @@ func encode(message any) []byte {
 }
 
 // lengthOf reads how many bytes follow.
-func lengthOf(head [headBytes]byte) (int, error) {
-	n := binary.LittleEndian.Uint32(head[:])
+func lengthOf(prefix [prefixBytes]byte) (int, error) {
+	n := binary.LittleEndian.Uint32(prefix[:])
 	if n > messageMax {
 		return 0, fmt.Errorf("%w: %d bytes", errMessage, n)
 	}
@@ -126,7 +126,7 @@ func (s *several) check(size int) error {
 	switch {
 	case s == nil:
 		return nil
-	case s.Locals < 1 || s.Locals > localsMax || s.Locals > size || s.Node < -1 || s.Node >= nodesMax || len(s.Hosts) > nodesMax || len(s.Heads) > nodesMax:
+	case s.Locals < 1 || s.Locals > localsMax || s.Locals > size || s.Node < -1 || s.Node >= nodesMax || len(s.Hosts) > nodesMax || len(s.Addrs) > nodesMax:
 		return fmt.Errorf("%w: %d of %d ranks on node %d of %d", errMessage, s.Locals, size, s.Node, len(s.Hosts))
 	case s.Channel != byCards && s.Channel != byMunge && s.Channel != bySecret:
 		return fmt.Errorf("%w: %.20q", errMessage, s.Channel)

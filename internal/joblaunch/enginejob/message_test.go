@@ -15,10 +15,10 @@ import (
 
 // bodyOf takes the length of an encoded message off.
 func bodyOf(t testing.TB, b []byte) []byte {
-	n, err := lengthOf([headBytes]byte(b))
+	n, err := lengthOf([prefixBytes]byte(b))
 	require.NoError(t, err)
-	require.Len(t, b, headBytes+n)
-	return b[headBytes:]
+	require.Len(t, b, prefixBytes+n)
+	return b[prefixBytes:]
 }
 
 // TestMessages: what one side says the other hears.
@@ -41,8 +41,8 @@ func stamped(text string) []byte {
 	return []byte(strings.Replace(text, "OURS", fmt.Sprintf(`"build":%d`, buildid.Build), 1))
 }
 
-// TestMessagesOfAnotherBuild: a rank, a daemon and a head learn from each which rank it is of, and
-// nothing else. Messages from before there was a build have none.
+// TestMessagesOfAnotherBuild: a rank, a daemon and a coordinator learn from each which rank it is
+// of, and nothing else. Messages from before there was a build have none.
 func TestMessagesOfAnotherBuild(t *testing.T) {
 	for _, build := range []string{`"build":7`, `"v":2`} {
 		c, err := decodeClaim([]byte(`{` + build + `,"key":"other","rank":3,"size":"two"}`))
@@ -69,9 +69,9 @@ func TestBadMessages(t *testing.T) {
 		_, err := decodeAnswer(stamped(text))
 		assert.ErrorIs(t, err, errMessage, text)
 	}
-	var head [headBytes]byte
-	binary.LittleEndian.PutUint32(head[:], messageMax+1)
-	_, err := lengthOf(head)
+	var prefix [prefixBytes]byte
+	binary.LittleEndian.PutUint32(prefix[:], messageMax+1)
+	_, err := lengthOf(prefix)
 	assert.ErrorIs(t, err, errMessage)
 }
 

@@ -210,7 +210,7 @@ func (m *muster) takeIn(guest, rank int) {
 		m.fail(m.mixed)
 	case m.come < m.wanted():
 	case m.first.Several != nil:
-		m.state, m.due = isMeeting, m.due.Add(headFirst)
+		m.state, m.due = isMeeting, m.due.Add(coordinatorFirst)
 		m.do(meetOthers{})
 	default:
 		m.state = hasStarted
@@ -218,9 +218,9 @@ func (m *muster) takeIn(guest, rank int) {
 	}
 }
 
-// headFirst is by how much the head's time is up before that of the other daemons: it knows who is
-// missing.
-const headFirst = mono.Duration(3 * time.Second)
+// coordinatorFirst is by how much the coordinator's time is up before that of the other daemons: it
+// knows who is missing.
+const coordinatorFirst = mono.Duration(3 * time.Second)
 
 // wanted is how many ranks this node has.
 func (m *muster) wanted() int {

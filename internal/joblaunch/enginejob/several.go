@@ -30,9 +30,9 @@ const (
 type several struct {
 	Channel channel  `json:"channel"`
 	Locals  int      `json:"locals"`           // ranks of this node
-	Node    int      `json:"node"`             // this one; -1: the head orders them by their least ranks
+	Node    int      `json:"node"`             // this one; -1: the coordinator orders them by their least ranks
 	Hosts   []string `json:"hosts,omitempty"`  // by node
-	Heads   []string `json:"heads,omitempty"`  // of GOULFM_RENDEZVOUS
+	Addrs   []string `json:"heads,omitempty"`  // of GOULFM_RENDEZVOUS
 	Secret  string   `json:"secret,omitempty"` // the file's name
 }
 
@@ -40,7 +40,7 @@ type several struct {
 func severalOf(claim *rm.Claim, look func(variable string) string, has func(program string) bool) (*several, error) {
 	s := &several{Locals: claim.Locals, Node: claim.Node, Hosts: claim.Hosts, Secret: look(secretVariable)}
 	if text := look(rendezvousVariable); text != "" {
-		s.Heads = strings.Split(text, ",")
+		s.Addrs = strings.Split(text, ",")
 	}
 	switch {
 	case claim.Locals < 1:
@@ -58,7 +58,7 @@ func severalOf(claim *rm.Claim, look func(variable string) string, has func(prog
 	switch {
 	case s.Channel == "":
 		return nil, fmt.Errorf("%s (%s): the daemons of several nodes need a way to know each other: %s", claim, claim.Why, remedies(claim.Engine))
-	case len(s.Heads) == 0 && (len(s.Hosts) == 0 || s.Node < 0):
+	case len(s.Addrs) == 0 && (len(s.Hosts) == 0 || s.Node < 0):
 		return nil, fmt.Errorf("%s (%s): on which host rank 0 is nothing says: set %s=HOST:PORT for all ranks, as its daemon listens there", claim, claim.Why, rendezvousVariable)
 	}
 	return s, nil
@@ -83,9 +83,9 @@ func inPath(program string) bool {
 // severalHere is severalOf in this process's environment.
 func severalHere(claim *rm.Claim) (*several, error) { return severalOf(claim, os.Getenv, inPath) }
 
-// isHead says whether the daemon of these ranks is the head: that of node 0, or of rank 0 where
-// nodes have no numbers.
-func (s *several) isHead(ranks []int) bool {
+// isCoordinator says whether the daemon of these ranks is the coordinator: that of node 0, or of
+// rank 0 where nodes have no numbers.
+func (s *several) isCoordinator(ranks []int) bool {
 	if s.Node >= 0 && s.Channel != byCards {
 		return s.Node == 0
 	}

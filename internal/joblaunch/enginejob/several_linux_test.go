@@ -45,7 +45,7 @@ func TestOneWorldOnNodes(t *testing.T) {
 	}
 }
 
-// TestADeathOnANodeIsSurvived, be it a rank of the head's node or of another one.
+// TestADeathOnANodeIsSurvived, be it a rank of the coordinator's node or of another one.
 func TestADeathOnANodeIsSurvived(t *testing.T) {
 	for _, victim := range []int{0, 3, 4} {
 		s, env := onNodes(t, 6, 3)
@@ -91,7 +91,7 @@ func variable(t *testing.T, pid int, name string) string {
 	return ""
 }
 
-// TestANodeIsMissing: the head says which ranks, and all end with code 3.
+// TestANodeIsMissing: the coordinator says which ranks, and all end with code 3.
 func TestANodeIsMissing(t *testing.T) {
 	s, env := onNodes(t, 6, 3)
 	env = append(env, "GOULFM_START_TIMEOUT=2s")
@@ -107,8 +107,8 @@ func TestANodeIsMissing(t *testing.T) {
 	assert.Contains(t, text, "4 of 6 ranks after 2s; missing, with their nodes: 2, 5 (GOULFM_START_TIMEOUT")
 }
 
-// TestADeathOnANodeBeforeTheWorld ends it for all, also for a node whose daemon comes to the head
-// when that has failed.
+// TestADeathOnANodeBeforeTheWorld ends it for all, also for a node whose daemon comes to the
+// coordinator when that has failed.
 func TestADeathOnANodeBeforeTheWorld(t *testing.T) {
 	s, env := onNodes(t, 6, 3)
 	var lives []*rank

@@ -44,18 +44,18 @@ func send(conn *net.UnixConn, message any, fds ...int) error {
 // receive reads a message with at most so many descriptors, and no byte after it. The descriptors
 // that came with it are the caller's, none if there is an error.
 func receive(conn *net.UnixConn, most int) (body []byte, fds []int, err error) {
-	var head [headBytes]byte
+	var prefix [prefixBytes]byte
 	oob := make([]byte, unix.CmsgSpace(4*most))
-	n, oobn, _, _, err := conn.ReadMsgUnix(head[:], oob)
+	n, oobn, _, _, err := conn.ReadMsgUnix(prefix[:], oob)
 	fds = descriptorsOf(oob[:oobn])
 	if err == nil && n == 0 {
 		err = io.EOF
 	}
-	if err == nil && n < len(head) {
-		_, err = io.ReadFull(conn, head[n:])
+	if err == nil && n < len(prefix) {
+		_, err = io.ReadFull(conn, prefix[n:])
 	}
 	if err == nil {
-		body, err = receiveBody(conn, head)
+		body, err = receiveBody(conn, prefix)
 	}
 	if err != nil {
 		closeAll(fds)
@@ -64,8 +64,8 @@ func receive(conn *net.UnixConn, most int) (body []byte, fds []int, err error) {
 	return body, fds, nil
 }
 
-func receiveBody(conn *net.UnixConn, head [headBytes]byte) ([]byte, error) {
-	n, err := lengthOf(head)
+func receiveBody(conn *net.UnixConn, prefix [prefixBytes]byte) ([]byte, error) {
+	n, err := lengthOf(prefix)
 	if err != nil {
 		return nil, err
 	}

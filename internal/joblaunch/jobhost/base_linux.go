@@ -11,7 +11,7 @@ import (
 )
 
 // A Daemon does what the rules of a job decide about processes, which are named by their numbers:
-// that of the node, or those of several. It ignores an order for a process whose seat another one
+// that of the node, or those of several. It ignores an order for a process whose slot another one
 // has by now.
 type Daemon interface {
 	// Declare has all processes know that one has departed; WakeAll follows.

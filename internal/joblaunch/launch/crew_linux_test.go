@@ -159,7 +159,7 @@ func TestTheNodeIsLostWhileProcessesStart(t *testing.T) {
 		l.ends(5, sigkilled)
 
 		c.starts[job.NumberOf(5, 1)] = os.ErrPermission
-		c.hold(job.Holding{Seat: 5})
+		c.hold(job.Holding{Slot: 5})
 		c.barred = []int{4, 6, 7, 8, 9}
 		l.spawn(0, rankproto.Spawn{Token: 4, N: 1, Procs: []int{0, 1}})
 		said := c.answers()
@@ -168,33 +168,33 @@ func TestTheNodeIsLostWhileProcessesStart(t *testing.T) {
 	})
 }
 
-// TestSeatsOfTheDead: a request waits until others refer to the dead no more. A seat is vacated
+// TestSlotsOfTheDead: a request waits until others refer to the dead no more. A slot is vacated
 // before anybody can learn of its next process. A request gives up early if the requester itself is
 // the one that refers to the dead, and late if it is another process.
-func TestSeatsOfTheDead(t *testing.T) {
+func TestSlotsOfTheDead(t *testing.T) {
 	withCrew(t, Spec{N: 3, Universe: 3}, nil, func(t *testing.T, l *launcher, c *fakeCrew) {
 		l.ends(2, sigkilled)
 		c.take()
 		ask := func(held ...int) time.Duration {
-			c.hold(job.Holding{Seat: 2, By: held})
+			c.hold(job.Holding{Slot: 2, By: held})
 			begun := time.Now()
 			l.spawn(0, rankproto.Spawn{Token: 1, N: 1, Procs: []int{0, 1}})
 			return time.Since(begun)
 		}
 		took := ask(0)
-		assert.InDelta(t, seatsOwn, took, float64(2*seatsLook))
+		assert.InDelta(t, slotsOwn, took, float64(2*slotsLook))
 		took = ask(1)
-		assert.InDelta(t, seatsMax, took, float64(2*seatsLook))
+		assert.InDelta(t, slotsMax, took, float64(2*slotsLook))
 		said := c.answers()
 		require.Len(t, said, 2)
 		for _, m := range said {
 			assert.True(t, m.(rankproto.Spawned).Short)
 		}
-		assert.Contains(t, said[1].(rankproto.Spawned).Why, "that of seat 2 by 1")
+		assert.Contains(t, said[1].(rankproto.Spawned).Why, "that of slot 2 by 1")
 		assert.Empty(t, c.take())
 
-		time.AfterFunc(time.Second, func() { c.hold(job.Holding{Seat: 2}) })
-		assert.InDelta(t, time.Second, ask(1), float64(2*seatsLook))
+		time.AfterFunc(time.Second, func() { c.hold(job.Holding{Slot: 2}) })
+		assert.InDelta(t, time.Second, ask(1), float64(2*slotsLook))
 		next := job.NumberOf(2, 1)
 		assert.Equal(t, []string{"vacate 2", "announce 3", fmt.Sprint("start ", next), "watch 2"}, c.take())
 		require.NoError(t, l.Said(next, rankproto.Received{Message: rankproto.Joined{}}))

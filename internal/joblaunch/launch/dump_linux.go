@@ -86,7 +86,7 @@ func (r *reporter) dump(why string, ranks []dumped) {
 	if r.json {
 		r.put(now, record{Event: "dump", Text: text}, "")
 	} else {
-		r.queue.add(storyLine{atNs: now, text: text, bare: true})
+		r.queue.add(eventLogLine{atNs: now, text: text, bare: true})
 	}
 	r.dueNs = now
 	r.awake()

@@ -13,15 +13,15 @@ import (
 // has none.
 func TestWaitsOfACollective(t *testing.T) {
 	waits := func(number int, ws ...rankproto.Wait) dumped {
-		return dumped{Process: job.Process{Seat: number}, dump: &rankproto.Dump{Waits: ws, Lines: []string{"heat.go:8"}}}
+		return dumped{Process: job.Process{Slot: number}, dump: &rankproto.Dump{Waits: ws, Lines: []string{"heat.go:8"}}}
 	}
 	barrier := func(on ...int) rankproto.Wait {
 		return rankproto.Wait{Op: "barrier", Comm: "world", Ranks: on, Procs: on, Together: true}
 	}
 	ranks := []dumped{
 		waits(0, barrier(2, 3)), waits(1, barrier(0)),
-		waits(2), {Process: job.Process{Seat: 3}},
-		{Process: job.Process{Seat: 6, Spare: true}},
+		waits(2), {Process: job.Process{Slot: 3}},
+		{Process: job.Process{Slot: 6, Spare: true}},
 		waits(4, rankproto.Wait{Op: "recv", Comm: "split of world", Ranks: []int{0}, Procs: []int{2}, Tag: 7}),
 		waits(5, rankproto.Wait{Op: "bcast", Comm: "world", Procs: []int{0, 1, 2, 3, 4}, Together: true}),
 	}

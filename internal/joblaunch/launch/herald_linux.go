@@ -13,12 +13,12 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/job"
 )
 
-// A herald tells programs that are no ranks who lives (--watch): what the story tells people, as
-// events. All methods of a nil herald do nothing, as it is without --watch, and none waits.
+// A herald tells programs that are no ranks who lives (--watch): what the event log tells people,
+// as events. All methods of a nil herald do nothing, as it is without --watch, and none waits.
 type herald struct {
 	post  *watchserver.Post
 	nodes []Node
-	of    []int // node of each seat; nil: there is one
+	of    []int // node of each slot; nil: there is one
 
 	mu   sync.Mutex
 	lost map[int]bool // nodes
@@ -45,7 +45,7 @@ func newHerald(spec *Spec, rep *reporter) (*herald, error) {
 		self, _ := os.Hostname()
 		nodes = []Node{{Name: self}}
 	}
-	return &herald{post: post, nodes: nodes, of: spec.nodesOfSeats(), lost: map[int]bool{}}, nil
+	return &herald{post: post, nodes: nodes, of: spec.nodesOfSlots(), lost: map[int]bool{}}, nil
 }
 
 // nodesJoined is told when the daemons of all nodes are there.
@@ -89,7 +89,7 @@ func (h *herald) tell(what string, p job.Process, evidence string) {
 	}
 	node := 0
 	if h.of != nil {
-		node = h.of[p.Seat]
+		node = h.of[p.Slot]
 	}
 	h.post.Tell(watch.Event{What: what, Proc: p.Number(), Node: node, Evidence: evidence, AtNs: boot.NowNs()})
 }
@@ -97,8 +97,8 @@ func (h *herald) tell(what string, p job.Process, evidence string) {
 // heraldsNotes are the notes about nodes that are events.
 var heraldsNotes = map[string]string{"suspect": watch.Suspected, "frozen": watch.Frozen, "thawed": watch.Thawed, "node": watch.Lost, "came": watch.Joined}
 
-// noted is told what the story is, and tells what of it is about nodes: a verdict is a note like
-// others, of a node that is lost since.
+// noted is told what the event log has, and tells what of it is about nodes: a declaration is a
+// note like others, of a node that is lost since.
 func (h *herald) noted(event, format string, args []any) {
 	what, isOne := heraldsNotes[event]
 	if h == nil || !isOne || len(args) == 0 {
@@ -134,7 +134,7 @@ func (h *herald) close() {
 }
 
 // Heard is told that a process has said its last: all is known of its end. It is told before the
-// rules are, after which its seat may be another's.
+// rules are, after which its slot may be another's.
 func (l *launcher) Heard(proc int) {
 	l.Mu.Lock()
 	p, _ := l.Rules.Process(proc)

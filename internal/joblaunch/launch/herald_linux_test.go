@@ -33,7 +33,7 @@ func TestHerald(t *testing.T) {
 	rep := newReporter(spec, &outlet{w: io.Discard}, time.Now())
 	h, err := newHerald(spec, rep)
 	require.NoError(t, err)
-	line, _, isDue := rep.queue.take(rep.dueNs+storyDelay.Nanoseconds(), false)
+	line, _, isDue := rep.queue.take(rep.dueNs+eventLogDelay.Nanoseconds(), false)
 	assert.True(t, isDue, "scripts wait for the line")
 	assert.Contains(t, line.text, h.post.Path())
 	assert.Equal(t, []string{watch.Variable + "=" + h.post.Path()}, spec.Env)
@@ -41,10 +41,10 @@ func TestHerald(t *testing.T) {
 	require.NoError(t, err)
 
 	h.nodesJoined()
-	h.joined(job.Process{Seat: 3, Generation: 1}, 77)
-	h.ended(job.Process{Seat: 0, Left: true, By: job.ByTombstone})
-	h.ended(job.Process{Seat: 1, Left: true, By: job.ByTombstone, Status: job.Status{Code: 3}})
-	h.ended(job.Process{Seat: 2, By: job.ByReaping})
+	h.joined(job.Process{Slot: 3, Generation: 1}, 77)
+	h.ended(job.Process{Slot: 0, Left: true, By: job.ByTombstone})
+	h.ended(job.Process{Slot: 1, Left: true, By: job.ByTombstone, Status: job.Status{Code: 3}})
+	h.ended(job.Process{Slot: 2, By: job.ByReaping})
 	h.noted("came", "%s has come: %d processes can be started there", []any{&aNode{number: 2, name: "late"}, 2})
 	node := &aNode{number: 1, name: "b"}
 	h.noted("suspect", "%s: not heard for %s", []any{node, time.Second})
@@ -54,9 +54,9 @@ func TestHerald(t *testing.T) {
 	node.isLost = true
 	h.noted("node", "%s is lost: %v", []any{node, "it is silent"})
 	h.noted("thawed", "%s: %s", []any{node, "late"})
-	h.ended(job.Process{Seat: 3, By: job.ByNode, Status: job.Status{Signal: 9}})
-	h.silenced(job.Process{Seat: 1})
-	h.ended(job.Process{Seat: 1, By: job.BySilence, Status: job.Status{Signal: 9}})
+	h.ended(job.Process{Slot: 3, By: job.ByNode, Status: job.Status{Signal: 9}})
+	h.silenced(job.Process{Slot: 1})
+	h.ended(job.Process{Slot: 1, By: job.BySilence, Status: job.Status{Signal: 9}})
 	h.over(job.Verdict{Code: 4, Text: "too many lost"})
 	h.close()
 

@@ -87,7 +87,7 @@ func (l *launcher) Said(proc int, said rankproto.Received) error {
 		l.Mu.Lock()
 		alive := l.aliveFor(m)
 		l.Mu.Unlock()
-		l.rep.event(job.SeatOf(proc), said.AtNs, m, alive)
+		l.rep.event(job.SlotOf(proc), said.AtNs, m, alive)
 	case rankproto.Killing:
 		err := l.Take(proc, said)
 		l.reached(proc, m)
@@ -127,8 +127,8 @@ func (l *launcher) keep(by int, m rankproto.Keep) {
 	actions := l.Rules.Step(job.Kept{First: m.First, By: by, Ranked: m.Place != nil})
 	for _, a := range actions {
 		if a, ok := a.(job.PassKeep); ok {
-			for seat := a.First; seat < a.First+a.Count; seat++ {
-				p, _ := l.Rules.Occupant(seat)
+			for slot := a.First; slot < a.First+a.Count; slot++ {
+				p, _ := l.Rules.Occupant(slot)
 				l.crew.Say(p.Number(), m)
 			}
 		}
@@ -136,7 +136,7 @@ func (l *launcher) keep(by int, m rankproto.Keep) {
 	l.Perform(actions)
 }
 
-// kill kills the process that has the seat of a rank, as planned, unless that has ended.
+// kill kills the process that has the slot of a rank, as planned, unless that has ended.
 func (l *launcher) kill(k Kill) {
 	l.Mu.Lock()
 	defer l.Mu.Unlock()

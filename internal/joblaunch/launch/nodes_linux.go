@@ -68,7 +68,7 @@ func (l *launcher) hire(ctx context.Context, lives *lives) error {
 	if err != nil {
 		return fail(ExitFailed, "%w", err)
 	}
-	cfg := daemonclient.Config{Nodes: l.spec.nodesOfSeats(), Ranks: l.spec.N, Starter: starter, Within: l.spec.Hosts.StartTimeout, Iface: l.spec.Hosts.Iface, Beats: l.spec.beats(), Secure: secure, Cuts: l.spec.waysOfAll(), Homes: l.spec.N, Late: l.spec.lateNodes(), Came: func() { l.Apply(job.Roomier{}) }}
+	cfg := daemonclient.Config{Nodes: l.spec.nodesOfSlots(), Ranks: l.spec.N, Starter: starter, Within: l.spec.Hosts.StartTimeout, Iface: l.spec.Hosts.Iface, Beats: l.spec.beats(), Secure: secure, Cuts: l.spec.waysOfAll(), Homes: l.spec.N, Late: l.spec.lateNodes(), Came: func() { l.Apply(job.Roomier{}) }}
 	if l.spec.Hosts.Launcher != LauncherLocal {
 		cfg.Program = l.prog.path
 	}
@@ -89,7 +89,7 @@ func (l *launcher) hire(ctx context.Context, lives *lives) error {
 	if err != nil {
 		return fail(ExitFailed, "%w", err)
 	}
-	l.crew, l.Daemon, l.fleet = f, f, f
+	l.crew, l.Daemon, l.remote = f, f, f
 	return nil
 }
 
@@ -143,10 +143,10 @@ func (s *Spec) beats() daemonproto.Beats {
 	return daemonproto.Beats{Period: s.Period, Timeout: s.Period * time.Duration(s.Factor), Confirm: s.Hosts.Confirm, Link: s.Hosts.LinkTimeout, Orphan: s.Hosts.OrphanAfter, Survive: s.Hosts.Survive, Detection: s.Hosts.Detection}
 }
 
-// nodesOfSeats says on which node the process of each seat runs: ranks fill one node after the
-// other, and each node has a row of the seats of those that are started later; so has each node
+// nodesOfSlots says on which node the process of each slot runs: ranks fill one node after the
+// other, and each node has a row of the slots of those that are started later; so has each node
 // that may come. Nil: there is one node.
-func (s *Spec) nodesOfSeats() []int {
+func (s *Spec) nodesOfSlots() []int {
 	if len(s.Hosts.Nodes) == 0 {
 		return nil
 	}
@@ -158,9 +158,9 @@ func (s *Spec) nodesOfSeats() []int {
 			}
 		}
 	}
-	later := s.firstSeats() - len(of)
-	for seat := range later {
-		of = append(of, seat*len(s.Hosts.Nodes)/later)
+	later := s.firstSlots() - len(of)
+	for slot := range later {
+		of = append(of, slot*len(s.Hosts.Nodes)/later)
 	}
 	for late := range s.lateNodes() {
 		of = append(of, slices.Repeat([]int{len(s.Hosts.Nodes) + late}, s.slotsMax())...)

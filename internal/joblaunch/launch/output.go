@@ -185,7 +185,7 @@ func (s *Spec) prefixOf(rank int, start time.Time) func() string {
 type sink struct {
 	dir            string // files of each rank there; else
 	appends        bool
-	begun          map[string]bool // files that this job has made: who has a rank's seat after it goes on with its file
+	begun          map[string]bool // files that this job has made: who has a rank's slot after it goes on with its file
 	stdout, stderr *outlet
 	failed         func(error)
 }

@@ -17,7 +17,7 @@ import (
 type launcher struct {
 	jobhost.Base // its Mu guards dumps, unwritten and struck, too
 	crew         crew
-	fleet        *daemonclient.Fleet // crew, of a job on several nodes; else nil
+	remote       *daemonclient.Client // crew, of a job on several nodes; else nil
 
 	spec  *Spec
 	start time.Time
@@ -27,7 +27,7 @@ type launcher struct {
 
 	herald *herald // nil: without --watch
 
-	seats    int // that were used so far; of the starter's thread once ranks run
+	slots    int // that were used so far; of the starter's thread once ranks run
 	prog     *program
 	programs map[string]*program // of spawns: built or found already; of the starter's thread
 
@@ -44,7 +44,7 @@ type launcher struct {
 func newLauncher(spec *Spec) *launcher {
 	l := &launcher{spec: spec, start: time.Now(), programs: map[string]*program{}, plan: newPlan(spec.Faults),
 		allJoined: make(chan struct{}), quiet: make(chan struct{}), settled: make(chan struct{})}
-	l.Rules = job.New(job.Config{Ranks: spec.N, Procs: spec.universe(), Ring: spec.Ring, Fence: spec.Fence, Survive: spec.Survive, Nodes: spec.nodesOfSeats(),
+	l.Rules = job.New(job.Config{Ranks: spec.N, Procs: spec.universe(), Ring: spec.Ring, Fence: spec.Fence, Survive: spec.Survive, Nodes: spec.nodesOfSlots(),
 		Spares: spec.Spares, Limited: spec.Limited, Respawn: spec.Respawn})
 	l.More = l.more
 	stderr := &outlet{w: spec.Stderr, name: "standard error", failed: l.outputFailed}
@@ -102,7 +102,7 @@ func (l *launcher) live(ctx context.Context, lives *lives) (code int, err error)
 	if spec.Ring && len(spec.Kills) > 0 {
 		l.rep.note("short", "a rank that dies is not replaced: %s", needsExact)
 	}
-	if l.fleet == nil {
+	if l.remote == nil {
 		daemon.Calm(spec.universe())
 	}
 	go l.handleSignals(signals)

@@ -35,18 +35,18 @@ func (l *launcher) stopAfter(s Stop) {
 	if !l.awaitAfter(s.After) {
 		return
 	}
-	if !l.fleet.Serves(s.Node) {
+	if !l.remote.Serves(s.Node) {
 		l.plan.missed(s.flag(), nodeGone)
 		return
 	}
 	l.plan.happened(s.flag())
 	l.rep.note("node", "node %d stands still for %s as planned", s.Node, s.For)
-	l.fleet.StopNode(s.Node)
+	l.remote.StopNode(s.Node)
 	select {
 	case <-time.After(s.For):
 	case <-l.crew.Ended():
 	}
-	l.fleet.ContinueNode(s.Node)
+	l.remote.ContinueNode(s.Node)
 	l.rep.note("node", "node %d goes on", s.Node)
 }
 
@@ -58,13 +58,13 @@ func (l *launcher) cutAfter(c Cut) {
 	ways := l.spec.waysOf(c)
 	l.rep.note("cut", "the network is cut as planned: %s", c.Text)
 	l.plan.happened(c.flag())
-	l.fleet.Cut(ways, true)
+	l.remote.Cut(ways, true)
 	select {
 	case <-time.After(c.For):
 	case <-l.crew.Ended():
 		return
 	}
-	l.fleet.Cut(ways, false)
+	l.remote.Cut(ways, false)
 	l.rep.note("cut", "the network is whole again: %s", c.Text)
 }
 
@@ -97,21 +97,21 @@ func (l *launcher) killAfter(k Kill) {
 	switch {
 	case k.Node == 0:
 		l.kill(k)
-	case !l.fleet.Serves(k.Node - 1):
+	case !l.remote.Serves(k.Node - 1):
 		l.plan.missed(k.flag(), nodeGone)
 	default:
 		l.rep.note("node", "node %d is killed as planned, %s after all ranks were in Init", k.Node-1, k.After)
 		l.plan.happened(k.flag())
-		l.fleet.KillNode(k.Node - 1)
+		l.remote.KillNode(k.Node - 1)
 	}
 }
 
 // concerns says whether a process is one of those that a planned death waits for: the rank itself,
-// or any process of the node. The next process in the seat of the rank has another number, and does
+// or any process of the node. The next process in the slot of the rank has another number, and does
 // not die once more.
 func (l *launcher) concerns(k Kill, proc int) bool {
 	if k.Node > 0 {
-		return l.fleet.NodeOf(job.SeatOf(proc)) == k.Node-1
+		return l.remote.NodeOf(job.SlotOf(proc)) == k.Node-1
 	}
 	return !k.Self && k.Rank == proc
 }
@@ -137,8 +137,8 @@ func (l *launcher) killNodeAt(proc int, at rankproto.Killing) {
 		l.struck = append(l.struck, k.Node)
 		l.Mu.Unlock()
 		if first {
-			l.rep.note("node", "node %d is killed as planned, as rank %d is at %s=%d", k.Node-1, job.SeatOf(proc), at.Name, at.N)
-			l.fleet.KillNode(k.Node - 1)
+			l.rep.note("node", "node %d is killed as planned, as rank %d is at %s=%d", k.Node-1, job.SlotOf(proc), at.Name, at.N)
+			l.remote.KillNode(k.Node - 1)
 		}
 	}
 }

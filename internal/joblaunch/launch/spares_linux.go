@@ -42,14 +42,14 @@ func (l *launcher) addSpare() {
 	})
 }
 
-// roomForSpare asks the rules for a seat.
+// roomForSpare asks the rules for a slot.
 func (l *launcher) roomForSpare() (start job.Start, ok bool) {
 	vacant, barred := job.Vacant(l.crew.Holdings()), l.crew.Barred()
 	l.Mu.Lock()
 	defer l.Mu.Unlock()
 	for _, a := range l.Rules.Step(job.SpareRoom{Vacant: vacant, Barred: barred}) {
 		if a, is := a.(job.Start); is {
-			l.seats = max(l.seats, a.First+1)
+			l.slots = max(l.slots, a.First+1)
 			return a, true
 		}
 	}
@@ -61,6 +61,6 @@ func (l *launcher) startSpare(start job.Start) error {
 	if err := l.vacate(start.Used); err != nil {
 		return err
 	}
-	l.crew.Announce(l.seats)
+	l.crew.Announce(l.slots)
 	return l.startSpawned(l.numbers(start)[0], boot.Info{Size: 1, First: start.First, Spawned: true, Spare: true, Keeps: true}, l.prog, rankproto.Spawn{Args: l.spec.Args})
 }

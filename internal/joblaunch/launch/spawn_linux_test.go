@@ -62,7 +62,7 @@ func TestSpecR59UnwantedWhileStarted(t *testing.T) {
 	l.Found(0, job.ByTombstone, false, 1)
 	require.NoError(t, l.Said(1, rankproto.Received{Message: rankproto.Drop{Root: 0}}))
 	for _, p := range l.processes() {
-		assert.Equal(t, p.Seat >= 2, p.Dropped, "process %d", p.Seat)
+		assert.Equal(t, p.Slot >= 2, p.Dropped, "process %d", p.Slot)
 	}
 }
 

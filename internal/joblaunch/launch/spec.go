@@ -166,10 +166,10 @@ const RanksMax = 4096
 
 // universe is for how many processes there is memory. It is sparse: who is not started
 // costs next to nothing.
-func (s *Spec) universe() int { return s.firstSeats() + s.lateSeats() }
+func (s *Spec) universe() int { return s.firstSlots() + s.lateSlots() }
 
-// firstSeats is how many seats the nodes have with which the job begins.
-func (s *Spec) firstSeats() int {
+// firstSlots is how many slots the nodes have with which the job begins.
+func (s *Spec) firstSlots() int {
 	switch {
 	case s.Ring: // of all that there can be each watches its neighbour
 		return s.N
@@ -185,12 +185,12 @@ func (s *Spec) lateNodes() int {
 	if s.Hosts.Survive || s.Hosts.Late == 0 {
 		return 0
 	}
-	room := (RanksMax - s.firstSeats()) / s.slotsMax()
+	room := (RanksMax - s.firstSlots()) / s.slotsMax()
 	return max(0, min(s.Hosts.Late, membership.MembersMax-1-len(s.Hosts.Nodes), room))
 }
 
-// lateSeats is how many seats those have.
-func (s *Spec) lateSeats() int { return s.lateNodes() * s.slotsMax() }
+// lateSlots is how many slots those have.
+func (s *Spec) lateSlots() int { return s.lateNodes() * s.slotsMax() }
 
 // slotsMax is how many ranks the largest node takes.
 func (s *Spec) slotsMax() (most int) {

@@ -15,8 +15,8 @@ import (
 
 // startRanks starts the ranks with which the job begins.
 func (l *launcher) startRanks() error {
-	l.seats = l.spec.N
-	l.crew.Announce(l.seats)
+	l.slots = l.spec.N
+	l.crew.Announce(l.slots)
 	return l.crew.Begin(func() error {
 		for rank := range l.spec.N {
 			if err := l.startRank(rank); err != nil {
@@ -51,12 +51,12 @@ func (l *launcher) startRank(rank int) error {
 
 // place says what a process is told, and where its output goes.
 func (l *launcher) place(number int, prog *program, who boot.Info) (daemon.Placement, error) {
-	seat := job.SeatOf(number)
-	out, errs, err := l.sink.of(seat)
+	slot := job.SlotOf(number)
+	out, errs, err := l.sink.of(slot)
 	if err != nil {
 		return daemon.Placement{}, err
 	}
-	s, prefix := l.spec, l.spec.prefixOf(seat, l.start)
+	s, prefix := l.spec, l.spec.prefixOf(slot, l.start)
 	who.Ranks, who.Ring, who.Era, who.Fence, who.Watched = s.N, s.Ring, s.Era, s.Fence, s.SuspectAfter > 0
 	who.Period, who.Timeout = s.Period, s.Period*time.Duration(s.Factor)
 	for _, k := range s.Kills {
@@ -76,7 +76,7 @@ func (l *launcher) spawn(root int, m rankproto.Spawn) {
 		if err == nil && !l.crew.Expect(m.N) {
 			err = daemon.ErrOver
 		}
-		start, ok := l.awaitSeats(root, m, err)
+		start, ok := l.awaitSlots(root, m, err)
 		switch {
 		case ok:
 			l.startBatch(root, start, prog, m)
@@ -86,35 +86,35 @@ func (l *launcher) spawn(root int, m rankproto.Spawn) {
 	})
 }
 
-// How long a request for processes waits for seats of the dead to which others still refer, and to
+// How long a request for processes waits for slots of the dead to which others still refer, and to
 // which only the process refers that asks and waits: it may not have heard yet who is dead. How
 // long it waits for processes that may be about to end. And how often it looks.
 const (
-	seatsMax  = 10 * time.Second
-	seatsOwn  = 200 * time.Millisecond
-	seatsSoon = 200 * time.Millisecond
-	seatsLook = time.Millisecond
+	slotsMax  = 10 * time.Second
+	slotsOwn  = 200 * time.Millisecond
+	slotsSoon = 200 * time.Millisecond
+	slotsLook = time.Millisecond
 )
 
-// awaitSeats asks for processes until there are seats for them; false: they are refused, and
+// awaitSlots asks for processes until there are slots for them; false: they are refused, and
 // the root is told so.
-func (l *launcher) awaitSeats(root int, m rankproto.Spawn, bad error) (start job.Start, ok bool) {
+func (l *launcher) awaitSlots(root int, m rankproto.Spawn, bad error) (start job.Start, ok bool) {
 	ev := job.Wanted{Root: root, Token: m.Token, N: m.N, Parents: m.Procs, Replace: m.Replace}
 	if bad != nil {
 		ev.Bad = bad.Error()
 	}
-	for begun := time.Now(); ; time.Sleep(seatsLook) {
+	for begun := time.Now(); ; time.Sleep(slotsLook) {
 		gone := l.crew.Holdings()
 		ev.Vacant, ev.Barred = job.Vacant(gone), l.crew.Barred()
 		if pausepoint.Enabled {
-			pausepoint.At("launcher.seats")
+			pausepoint.At("launcher.slots")
 		}
-		if ev.Last = time.Since(begun) > seatsMax; ev.Last {
+		if ev.Last = time.Since(begun) > slotsMax; ev.Last {
 			ev.Held = job.DescribeHeld(gone)
 		}
-		ev.Early = time.Since(begun) <= seatsSoon
-		if time.Since(begun) > seatsOwn {
-			ev.Kept = job.HeldBy(gone, job.SeatOf(root))
+		ev.Early = time.Since(begun) <= slotsSoon
+		if time.Since(begun) > slotsOwn {
+			ev.Kept = job.HeldBy(gone, job.SlotOf(root))
 		}
 		start, ok, later := l.want(ev)
 		if !later {
@@ -123,7 +123,7 @@ func (l *launcher) awaitSeats(root int, m rankproto.Spawn, bad error) (start job
 	}
 }
 
-// want asks for processes once; later: there may be seats for them later.
+// want asks for processes once; later: there may be slots for them later.
 func (l *launcher) want(ev job.Wanted) (start job.Start, ok, later bool) {
 	l.Mu.Lock()
 	defer l.Mu.Unlock()
@@ -134,7 +134,7 @@ func (l *launcher) want(ev job.Wanted) (start job.Start, ok, later bool) {
 		case job.Postpone:
 			return start, false, true
 		case job.Start:
-			l.seats = max(l.seats, a.First+a.Count)
+			l.slots = max(l.slots, a.First+a.Count)
 			return a, true, false
 		}
 	}
@@ -151,7 +151,7 @@ func (l *launcher) startBatch(root int, b job.Start, prog *program, m rankproto.
 	if pausepoint.Enabled {
 		pausepoint.At("launcher.vacated")
 	}
-	l.crew.Announce(l.seats)
+	l.crew.Announce(l.slots)
 	for i, number := range numbers {
 		who := boot.Info{Rank: i, Size: b.Count, First: b.First, Spawned: true, Keeps: m.Replace}
 		if err := l.startSpawned(number, who, prog, m); err != nil {
@@ -166,7 +166,7 @@ func (l *launcher) startBatch(root int, b job.Start, prog *program, m rankproto.
 		l.crew.Unexpect(1)
 	}
 	l.crew.Watch(b.First, b.Count)
-	l.rep.spawned(numbers, prog.name, job.SeatOf(root))
+	l.rep.spawned(numbers, prog.name, job.SlotOf(root))
 }
 
 // notStarted says that a process could not be started, and whether the loss of its node is why.
@@ -174,14 +174,14 @@ func notStarted(number int, why error) job.NotStarted {
 	return job.NotStarted{Proc: number, NodeLost: errors.Is(why, daemonclient.ErrNodeLost), Why: why.Error()}
 }
 
-// vacate makes seats free that others had. It comes before anybody can learn which process has them
+// vacate makes slots free that others had. It comes before anybody can learn which process has them
 // now.
-func (l *launcher) vacate(seats []int) error {
-	for _, seat := range seats {
+func (l *launcher) vacate(slots []int) error {
+	for _, slot := range slots {
 		l.Mu.Lock()
-		next, _ := l.Rules.Occupant(seat)
+		next, _ := l.Rules.Occupant(slot)
 		l.Mu.Unlock()
-		if err := l.crew.Vacate(job.NumberOf(seat, next.Generation-1)); err != nil {
+		if err := l.crew.Vacate(job.NumberOf(slot, next.Generation-1)); err != nil {
 			return err
 		}
 	}
@@ -192,8 +192,8 @@ func (l *launcher) vacate(seats []int) error {
 func (l *launcher) numbers(b job.Start) (numbers []int) {
 	l.Mu.Lock()
 	defer l.Mu.Unlock()
-	for seat := b.First; seat < b.First+b.Count; seat++ {
-		p, _ := l.Rules.Occupant(seat)
+	for slot := b.First; slot < b.First+b.Count; slot++ {
+		p, _ := l.Rules.Occupant(slot)
 		numbers = append(numbers, p.Number())
 	}
 	return numbers

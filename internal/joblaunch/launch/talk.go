@@ -54,7 +54,7 @@ func (ts *talks) add(rank int, atNs int64, m rankproto.Event, survivors int) *ta
 	t.firstNs, t.lastNs = min(t.firstNs, atNs), max(t.lastNs, atNs)
 	want, known := t.expected(survivors)
 	t.whole = known && t.by.Len() >= want
-	t.dueNs = t.firstNs + storyDelay.Nanoseconds()
+	t.dueNs = t.firstNs + eventLogDelay.Nanoseconds()
 	if known {
 		t.dueNs = t.firstNs + talkMax.Nanoseconds()
 	}

@@ -7,7 +7,7 @@ import (
 
 // A Message is one of the types of this file. Messages name processes by their numbers, which no
 // other process ever has: the process that a late message names is never taken for the next one in
-// its seat.
+// its slot.
 type Message interface {
 	what() string
 	// check says what is wrong with the numbers of a message in a job with room for that many
@@ -65,7 +65,7 @@ type Spawn struct {
 	Replace bool     `json:"replace,omitempty"` // they get ranks of the dead: spares will do
 }
 
-// Spawned answers the Spawn of that Token: N processes in a row of seats, of which First is the
+// Spawned answers the Spawn of that Token: N processes in a row of slots, of which First is the
 // first process, or Why not.
 type Spawned struct {
 	Token uint64 `json:"token"`
@@ -78,7 +78,7 @@ type Spawned struct {
 
 // Keep says that the members of a communicator agree to have the processes of which First is the
 // first. A member says it to its daemon, and the daemon to each of those processes. Procs are the
-// seats of all members of the communicator with them: no seat is used again before every member has
+// slots of all members of the communicator with them: no slot is used again before every member has
 // said so. Indices are its context index at each, UID its identity.
 type Keep struct {
 	First   int      `json:"first"`
@@ -116,7 +116,7 @@ type Revoked struct {
 	Name []byte `json:"name"` // a member.Revocation: 16 bytes
 }
 
-// Unmet says that the rank has not been able to connect to the process of a seat, and wants to be
+// Unmet says that the rank has not been able to connect to the process of a slot, and wants to be
 // dialed by it. Lane is the class of frames. With Over it has met the process, or needs it no more.
 type Unmet struct {
 	Proc int    `json:"proc"`
@@ -126,7 +126,7 @@ type Unmet struct {
 	Over bool   `json:"over,omitempty"`
 }
 
-// Meet asks a rank to dial the process of a seat, which cannot dial.
+// Meet asks a rank to dial the process of a slot, which cannot dial.
 type Meet struct {
 	Proc int `json:"proc"`
 	Lane int `json:"lane"`
@@ -179,8 +179,8 @@ func (Joined) check(int) error        { return nil }
 func (Killing) check(int) error       { return nil }
 func (m Event) check(procs int) error { return checkNumbers(procs, m.Procs...) }
 
-// seatBits are the bits of a process's number that are its seat.
-const seatBits = 16
+// slotBits are the bits of a process's number that are its slot.
+const slotBits = 16
 
 func (m Silent) check(procs int) error { return checkNumbers(procs, m.Procs...) }
 func (Fenced) check(int) error         { return nil }
@@ -220,13 +220,13 @@ func (m Keep) check(procs int) error {
 	if err := checkNumbers(procs, m.First); err != nil {
 		return err
 	}
-	return checkSeats(procs, m.Procs...)
+	return checkSlots(procs, m.Procs...)
 }
 
-func checkSeats(procs int, seats ...int) error {
-	for _, seat := range seats {
-		if seat < 0 || seat >= procs {
-			return fmt.Errorf("seat %d of %d", seat, procs)
+func checkSlots(procs int, slots ...int) error {
+	for _, slot := range slots {
+		if slot < 0 || slot >= procs {
+			return fmt.Errorf("slot %d of %d", slot, procs)
 		}
 	}
 	return nil
@@ -246,8 +246,8 @@ func (m Revoked) check(int) error {
 	return nil
 }
 
-func (m Unmet) check(procs int) error { return checkSeats(procs, m.Proc) }
-func (m Meet) check(procs int) error  { return checkSeats(procs, m.Proc) }
+func (m Unmet) check(procs int) error { return checkSlots(procs, m.Proc) }
+func (m Meet) check(procs int) error  { return checkSlots(procs, m.Proc) }
 
 func (Prove) check(int) error    { return nil }
 func (Describe) check(int) error { return nil }
@@ -263,8 +263,8 @@ func (m Dump) check(procs int) error {
 
 func checkNumbers(procs int, numbers ...int) error {
 	for _, number := range numbers {
-		if number < 0 || number > math.MaxUint32 || number&(1<<seatBits-1) >= procs {
-			return fmt.Errorf("process %d of %d seats", number, procs)
+		if number < 0 || number > math.MaxUint32 || number&(1<<slotBits-1) >= procs {
+			return fmt.Errorf("process %d of %d slots", number, procs)
 		}
 	}
 	return nil

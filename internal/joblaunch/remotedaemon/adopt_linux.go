@@ -11,7 +11,7 @@ import (
 // Guests are the processes of a node that a job engine has started: the daemon adopts them in place
 // of starting its own.
 type Guests interface {
-	// Adopt has d adopt all of them, and returns their pids by seat; 0: unknown here.
+	// Adopt has d adopt all of them, and returns their pids by slot; 0: unknown here.
 	Adopt(d *daemon.Daemon) (pids map[int]int, err error)
 	// Place gives each its place: all daemons are ready, of so many nodes. crowd is that of
 	// daemonproto.Table.
@@ -32,9 +32,9 @@ func (o *nodeDaemon) adopt() error {
 	if err != nil {
 		return err
 	}
-	for _, seat := range o.plan.Seats {
-		o.mouth.Say(daemonproto.Started{Proc: seat, Pid: cmp.Or(pids[seat], unknownPid)})
-		o.d.Watch(seat, 1)
+	for _, slot := range o.plan.Slots {
+		o.mouth.Say(daemonproto.Started{Proc: slot, Pid: cmp.Or(pids[slot], unknownPid)})
+		o.d.Watch(slot, 1)
 	}
 	return o.guests.Place(o.d, o.neighbours, o.nodes, o.crowd)
 }

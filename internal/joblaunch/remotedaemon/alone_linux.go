@@ -18,9 +18,9 @@ import (
 )
 
 // A job may outlive its launcher (daemonproto.Beats.Survive). A majority of its nodes chooses
-// another head, which grants leases and declares deaths; deaths spread by news. The functions of
-// the launcher alone end with it: nobody starts processes any more, and nobody receives the result
-// of the job.
+// another coordinator, which grants leases and declares deaths; deaths spread by news. The
+// functions of the launcher alone end with it: nobody starts processes any more, and nobody
+// receives the result of the job.
 //
 //	launcher    killed
 //	daemon      its connection ends: requests for processes are refused, processes that wait for
@@ -43,16 +43,16 @@ type solo struct {
 	quit chan struct{}
 	once sync.Once
 
-	mu    sync.Mutex
-	asked map[request]bool // requests for processes that were not answered yet
-	unmet map[int]bool     // processes that have not received their world yet
-	story *os.File
-	kept  []string // the last lines of the event log, as long as there is a launcher
+	mu       sync.Mutex
+	asked    map[request]bool // requests for processes that were not answered yet
+	unmet    map[int]bool     // processes that have not received their world yet
+	eventLog *os.File
+	kept     []string // the last lines of the event log, as long as there is a launcher
 
 	unwritten atomic.Value // a string: why output is lost that this node was to write
 
 	quiet    atomic.Bool
-	finished map[int]bool  // members that are quiet or dead; of the Vigil's goroutine
+	finished map[int]bool  // members that are quiet or dead; of the Driver's goroutine
 	all      chan struct{} // closed: all other members are
 }
 
@@ -88,7 +88,7 @@ func (o *nodeDaemon) goOnAlone(ctx context.Context) error {
 	o.d.EndLeftovers()
 	o.d.Drain()
 	o.solo.quiet.Store(true)
-	o.vigil.Publish(membership.Entry{Kind: membership.Quiet})
+	o.driver.Publish(membership.Entry{Kind: membership.Quiet})
 	if err := o.solo.await(ctx, o.solo.all); err != nil && (!errors.Is(err, errLeft) || o.over.Load() != nil) {
 		return err
 	}
@@ -117,7 +117,7 @@ func (s *solo) begin(node int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	// without it the job continues, too
-	s.story, _ = os.Create(filepath.Join(s.dir, fmt.Sprintf("node.%d.log", node)))
+	s.eventLog, _ = os.Create(filepath.Join(s.dir, fmt.Sprintf("node.%d.log", node)))
 	for _, line := range s.kept {
 		s.write(line)
 	}
@@ -146,8 +146,8 @@ func (s *solo) tell(node int, text string) (written bool) {
 }
 
 func (s *solo) write(line string) {
-	if s.story != nil {
-		io.WriteString(s.story, line)
+	if s.eventLog != nil {
+		io.WriteString(s.eventLog, line)
 	}
 }
 
@@ -199,8 +199,8 @@ func (s *solo) takeUnmet() (procs []int) {
 	return procs
 }
 
-// finish notes that nothing runs any more at a member; again: that was known. The Vigil's goroutine
-// calls it.
+// finish notes that nothing runs any more at a member; again: that was known. The Driver's
+// goroutine calls it.
 func (s *solo) finish(member, members int) (again bool) {
 	if s.finished[member] {
 		return true
@@ -241,7 +241,7 @@ func (o *nodeDaemon) hearAlone(proc int, m rankproto.Message) bool {
 // abort ends the job, or the processes named.
 func (o *nodeDaemon) abort(m rankproto.Aborted) {
 	if len(m.Procs) == 0 {
-		o.vigil.Publish(membership.Abort(m.Code))
+		o.driver.Publish(membership.Abort(m.Code))
 		o.d.KillAll()
 		return
 	}
@@ -250,5 +250,5 @@ func (o *nodeDaemon) abort(m rankproto.Aborted) {
 		doomed = append(doomed, membership.Process(membership.Doomed, uint32(proc)))
 		o.d.Signal(proc, syscall.SIGKILL) // if it is one of this node
 	}
-	o.vigil.Publish(doomed...)
+	o.driver.Publish(doomed...)
 }

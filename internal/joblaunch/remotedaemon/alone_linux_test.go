@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestLogBeforeEndOfLauncher: on a busy machine another head is chosen before the daemon reads the
-// end of the launcher's connection. The launcher never read that line; the node's file has it, with
-// the last lines before it.
+// TestLogBeforeEndOfLauncher: on a busy machine another coordinator is chosen before the daemon
+// reads the end of the launcher's connection. The launcher never read that line; the node's file
+// has it, with the last lines before it.
 func TestLogBeforeEndOfLauncher(t *testing.T) {
 	s := newSolo()
 	s.dir = t.TempDir()

@@ -28,12 +28,12 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/segment"
 )
 
-// A cluster is a job on several nodes in this process. Its launcher is a daemonclient.Fleet with a
+// A cluster is a job on several nodes in this process. Its launcher is a daemonclient.Client with a
 // host that only records: unlike a launcher, it orders nothing when a process or a node dies. Its
-// daemons are node daemons. Each node has one seat with a rank that a job engine has started.
+// daemons are node daemons. Each node has one slot with a rank that a job engine has started.
 type cluster struct {
 	t      *testing.T
-	fleet  *daemonclient.Fleet
+	client *daemonclient.Client
 	told   chan string // the reports to the launcher
 	heard  map[string]bool
 	invite func(string) ([]byte, bool)
@@ -44,7 +44,7 @@ type cluster struct {
 type host struct {
 	*nodeDaemon
 	t     *testing.T
-	ranks map[int]*rank // by seat
+	ranks map[int]*rank // by slot
 	ended chan exit
 	there chan struct{} // closed: its ranks are adopted
 }
@@ -76,7 +76,7 @@ func newCluster(t *testing.T, nodes int, cfg daemonclient.Config) *cluster {
 	cfg.Ranks, cfg.Starter, cfg.Within, cfg.Secure, cfg.Iface = nodes, c, time.Minute, socket.Auth, "127.0.0.1"
 	f, err := daemonclient.New(t.Context(), c, cfg)
 	require.NoError(t, err)
-	c.fleet = f
+	c.client = f
 	t.Cleanup(c.end)
 	f.Adopt()
 	f.Announce(nodes)
@@ -89,7 +89,7 @@ func newCluster(t *testing.T, nodes int, cfg daemonclient.Config) *cluster {
 
 // end ends all daemons.
 func (c *cluster) end() {
-	c.fleet.Close()
+	c.client.Close()
 	for _, h := range c.nodes {
 		if h.nodeDaemon != nil {
 			h.quit()
@@ -133,13 +133,13 @@ func (h *host) live(bootstrap []byte) {
 // Adopt implements Guests.
 func (h *host) Adopt(d *daemon.Daemon) (map[int]int, error) {
 	pids := map[int]int{}
-	for _, seat := range h.plan.Seats {
-		number := d.Number(seat)
+	for _, slot := range h.plan.Slots {
+		number := d.Number(slot)
 		r, a := h.newRank(number)
 		if err := d.Adopt(a); err != nil {
 			return nil, err
 		}
-		h.ranks[seat], pids[number] = r, a.Pid
+		h.ranks[slot], pids[number] = r, a.Pid
 	}
 	close(h.there)
 	return pids, nil
@@ -195,14 +195,14 @@ func (h *host) memory() *segment.Node {
 	return n
 }
 
-// awaitDeparted waits until the ranks of the node know that the process of a seat has departed, and
+// awaitDeparted waits until the ranks of the node know that the process of a slot has departed, and
 // why.
-func (h *host) awaitDeparted(seat int, want uint32) {
+func (h *host) awaitDeparted(slot int, want uint32) {
 	h.t.Helper()
 	n := h.memory()
-	require.Eventually(h.t, func() bool { _, gone := n.Departed(seat); return gone }, soon, time.Millisecond)
-	why, _ := n.Departed(seat)
-	assert.Equal(h.t, want, why, "node %d, seat %d", h.boot.Node, seat)
+	require.Eventually(h.t, func() bool { _, gone := n.Departed(slot); return gone }, soon, time.Millisecond)
+	why, _ := n.Departed(slot)
+	assert.Equal(h.t, want, why, "node %d, slot %d", h.boot.Node, slot)
 }
 
 // awaitEnd waits for the end of the daemon.
@@ -262,7 +262,7 @@ func (c *cluster) hasHeard(text string) bool {
 
 // say has the rank of a node say something.
 func (h *host) say(m rankproto.Message) error {
-	return h.Said(h.plan.Seats[0], rankproto.Received{Message: m})
+	return h.Said(h.plan.Slots[0], rankproto.Received{Message: m})
 }
 
 // next returns the next message of the daemon to the rank of a node.
@@ -270,7 +270,7 @@ func (h *host) next() rankproto.Message {
 	h.t.Helper()
 	said := make(chan rankproto.Message, 1)
 	go func() {
-		m, err := h.ranks[h.plan.Seats[0]].said.Next()
+		m, err := h.ranks[h.plan.Slots[0]].said.Next()
 		if assert.NoError(h.t, err) {
 			said <- m.Message
 		}
@@ -324,7 +324,7 @@ func TestAPartition(t *testing.T) {
 		ways = append(ways, daemonclient.Way{From: 3, To: other}, daemonclient.Way{From: other, To: 3})
 	}
 	c := newCluster(t, 3, daemonclient.Config{Beats: brief, Cuts: ways})
-	c.fleet.Cut(ways, true)
+	c.client.Cut(ways, true)
 	c.await("found 2 by node, left false")
 	assert.Equal(t, "T", c.nodes[2].ranks[2].state())
 	c.await("reaped 2", "heard 2")
@@ -332,7 +332,7 @@ func TestAPartition(t *testing.T) {
 		h.awaitDeparted(2, segment.Lost)
 		assert.NotEqual(t, "T", h.ranks[h.boot.Node].state(), "it is granted its lease")
 	}
-	c.fleet.Cut(ways, false)
+	c.client.Cut(ways, false)
 	assert.NotZero(t, c.nodes[2].awaitEnd().code)
 	require.Eventually(t, func() bool { return c.nodes[2].ranks[2].state() == "gone" }, soon, time.Millisecond)
 }
@@ -343,7 +343,7 @@ func TestALateNode(t *testing.T) {
 	c := newCluster(t, 2, daemonclient.Config{Beats: patient, Late: 1})
 	c.nodes[0].ranks[0].kill()
 	c.await("heard 0")
-	c.fleet.Declare(0, false)
+	c.client.Declare(0, false)
 	bootstrap, ok := c.invite("late")
 	require.True(t, ok)
 	late := c.nodes[2]
@@ -367,7 +367,7 @@ func TestTheLauncherIsGone(t *testing.T) {
 	a, b, d := c.nodes[0], c.nodes[1], c.nodes[2]
 	require.NoError(t, b.say(rankproto.Spawn{Token: 5, N: 1, Procs: []int{1}}))
 	c.await("said 1 rankproto.Spawn")
-	c.fleet.Close()
+	c.client.Close()
 	assert.Equal(t, rankproto.Spawned{Token: 5, Short: true, Why: errAlone}, b.next())
 	require.NoError(t, b.say(rankproto.Spawn{Token: 6, N: 1, Procs: []int{1}}))
 	assert.Equal(t, rankproto.Spawned{Token: 6, Short: true, Why: errAlone}, b.next())
@@ -390,7 +390,7 @@ func TestARankAbortsWithoutLauncher(t *testing.T) {
 	beats := brief
 	beats.Survive = true
 	c := newCluster(t, 2, daemonclient.Config{Beats: beats, OutputDir: t.TempDir()})
-	c.fleet.Close()
+	c.client.Close()
 	require.Eventually(t, func() bool { return c.nodes[1].solo.is.Load() }, soon, time.Millisecond)
 	require.NoError(t, c.nodes[1].say(rankproto.Aborted{Code: 9}))
 	e := c.nodes[0].awaitEnd()

@@ -4,7 +4,8 @@
 // daemon's reports to its host return to the launcher. It decides nothing.
 //
 //   - It ends with its connection to the launcher: its processes are killed first. In a job that
-//     may outlive its launcher the daemon continues, as long as there is a head (alone_linux.go).
+//     may outlive its launcher the daemon continues, as long as there is a coordinator
+//     (alone_linux.go).
 //   - The end of a process here is entered in the list of the node, then sent to all other daemons
 //     by the news of package membership, and to the launcher. Each keeps its own list
 //     (roll_linux.go).

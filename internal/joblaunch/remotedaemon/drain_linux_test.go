@@ -77,7 +77,7 @@ func TestANodeIsTakenBack(t *testing.T) {
 		{"the job is stopped later", 5 * time.Second, true, 0},
 	} {
 		host := newNodeDaemon()
-		d, err := daemon.NewNode(host, 1, 0, &daemon.Neighbours{Seats: []int{0}})
+		d, err := daemon.NewNode(host, 1, 0, &daemon.Neighbours{Slots: []int{0}})
 		require.NoError(t, err, c.name)
 		require.True(t, d.Expect(1))
 		conn := connection(t)

@@ -30,11 +30,11 @@ func (o *nodeDaemon) createFile(proc int, errs bool) (*file, error) {
 	if err := os.MkdirAll(o.plan.OutputDir, 0o777); err != nil {
 		return nil, err
 	}
-	seat, how := job.SeatOf(proc), os.O_TRUNC
-	if seat != proc { // it continues with the file of the process before
+	slot, how := job.SlotOf(proc), os.O_TRUNC
+	if slot != proc { // it continues with the file of the process before
 		how = os.O_APPEND
 	}
-	f, err := os.OpenFile(daemonproto.OutputFile(o.plan.OutputDir, seat, errs), os.O_WRONLY|os.O_CREATE|how, 0o666)
+	f, err := os.OpenFile(daemonproto.OutputFile(o.plan.OutputDir, slot, errs), os.O_WRONLY|os.O_CREATE|how, 0o666)
 	return &file{o: o, proc: proc, errs: errs, file: f}, err
 }
 
@@ -66,7 +66,7 @@ func (f *file) check(err error) {
 		return
 	}
 	f.told = true
-	text := fmt.Sprintf("output of rank %d is lost: %v", job.SeatOf(f.proc), err)
+	text := fmt.Sprintf("output of rank %d is lost: %v", job.SlotOf(f.proc), err)
 	f.o.solo.unwritten.CompareAndSwap(nil, text)
 	if !f.o.solo.tell(f.o.boot.Node, text) {
 		f.o.mouth.Say(daemonproto.Unwritten{Why: text})

@@ -18,7 +18,7 @@ func TestFinishedNodeIsNotDead(t *testing.T) {
 	o := newNodeDaemon()
 	o.nodes, o.solo.dir = 3, t.TempDir()
 	var err error
-	o.d, err = daemon.NewNode(o, 3, 0, &daemon.Neighbours{Seats: []int{0}})
+	o.d, err = daemon.NewNode(o, 3, 0, &daemon.Neighbours{Slots: []int{0}})
 	require.NoError(t, err)
 	t.Cleanup(o.d.Close)
 	o.roll = newRoll(o.d, []int{0, 1, 2}, 3)
@@ -26,8 +26,8 @@ func TestFinishedNodeIsNotDead(t *testing.T) {
 
 	w := (*watcher)(o)
 	w.Learned(2, []membership.Entry{{Kind: membership.Quiet}})
-	w.Verdict(2)
-	w.Verdict(3)
+	w.Declaration(2)
+	w.Declaration(3)
 	text, err := os.ReadFile(filepath.Join(o.solo.dir, "node.0.log"))
 	require.NoError(t, err)
 	assert.Contains(t, string(text), "node 1 has finished")

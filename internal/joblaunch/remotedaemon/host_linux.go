@@ -27,7 +27,7 @@ func (o *nodeDaemon) Found(proc int, by job.Evidence, left bool, atNs int64) {
 	if pausepoint.Enabled {
 		pausepoint.At("remotedaemon.publishes")
 	}
-	o.vigil.Publish(membership.Process(kind, uint32(proc)))
+	o.driver.Publish(membership.Process(kind, uint32(proc)))
 	o.mouth.Say(daemonproto.Found{Proc: proc, By: by, Left: left, AtNs: atNs})
 }
 
@@ -113,7 +113,7 @@ func (c *credit) give(n int) {
 // An output takes one stream of a process.
 type output struct {
 	o *nodeDaemon
-	// its number: the next process of the seat may print while another one still holds the pipe of
+	// its number: the next process of the slot may print while another one still holds the pipe of
 	// this one
 	proc int
 	errs bool

@@ -10,9 +10,9 @@ import (
 // processes will listen to those of this node.
 func (o *nodeDaemon) welcome(w daemonproto.Welcome) {
 	said := daemonproto.Welcomed{Node: w.Node}
-	err := o.neighbours.Table.Add(boot.Row{Seats: w.Seats, Addrs: w.Addrs, Births: w.Births})
+	err := o.neighbours.Table.Add(boot.Row{Slots: w.Slots, Addrs: w.Addrs, Births: w.Births})
 	if err == nil {
-		err = o.vigil.Admit(w.Node+1, membershiphost.Peer(w.Member))
+		err = o.driver.Admit(w.Node+1, membershiphost.Peer(w.Member))
 	}
 	if err != nil {
 		said.Why = err.Error()

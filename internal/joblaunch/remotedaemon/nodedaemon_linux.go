@@ -41,12 +41,12 @@ type nodeDaemon struct {
 	trust      *socket.Trust
 	place      *membershiphost.Place
 	birth      uint64
-	vigil      *membershiphost.Vigil
-	frozen     time.Time // when the lease was over; of the Vigil
+	driver     *membershiphost.Driver
+	frozen     time.Time // when the lease was over; of the Driver
 	plan       daemonproto.Plan
 	late       bool             // the job has begun without this node
 	program    *program         // nil: that of the launcher's path
-	listeners  map[int]*os.File // by seat
+	listeners  map[int]*os.File // by slot
 	d          *daemon.Daemon
 	neighbours *daemon.Neighbours
 	nodes      int // of the job
@@ -117,7 +117,7 @@ func (o *nodeDaemon) run(ctx context.Context) (int, error) {
 	collectSeldom()
 	runtime.GOMAXPROCS(daemon.Cores() + ownLoops)
 	if err := o.connect(ctx); err != nil {
-		return 3, o.unlessTooLate("node %d does not reach the launcher at %v: %w", o.boot.Node, o.boot.Heads, err)
+		return 3, o.unlessTooLate("node %d does not reach the launcher at %v: %w", o.boot.Node, o.boot.Addrs, err)
 	}
 	defer o.conn.Close()
 	if err := o.openPlace(); err != nil {
@@ -171,7 +171,7 @@ const heapMax = 64 << 20
 
 // ownLoops is the number of processors of the runtime for loops that must continue while a thread
 // starts a process, which occupies its processor until the process has executed its program: the
-// two loops of the membershiphost.Vigil, and the one for messages of package daemonproto.
+// two loops of the membershiphost.Driver, and the one for messages of package daemonproto.
 const ownLoops = 3
 
 // kernel returns an identity of this machine's kernel since its boot.
@@ -196,7 +196,7 @@ func (o *nodeDaemon) connect(ctx context.Context) error {
 	o.trust = trust
 	ctx, cancel := context.WithTimeout(ctx, dialFor)
 	defer cancel()
-	for _, addr := range o.boot.Heads {
+	for _, addr := range o.boot.Addrs {
 		each, cancel := context.WithTimeout(ctx, dialEach)
 		conn, dialErr := trust.DialLasting(each, addr, o.boot.Birth)
 		cancel()
@@ -287,9 +287,9 @@ func (o *nodeDaemon) prepare(p daemonproto.Plan) error {
 		}
 		ready.Lacks = o.program.lacks()
 	}
-	for _, seat := range p.Seats {
-		if seat < 0 || seat >= p.Procs {
-			return fmt.Errorf("seat %d of %d", seat, p.Procs)
+	for _, slot := range p.Slots {
+		if slot < 0 || slot >= p.Procs {
+			return fmt.Errorf("slot %d of %d", slot, p.Procs)
 		}
 		// the address at which others reach this node
 		l, err := net.ListenTCP("tcp", &net.TCPAddr{IP: o.conn.LocalAddr().(*net.TCPAddr).IP})
@@ -301,7 +301,7 @@ func (o *nodeDaemon) prepare(p daemonproto.Plan) error {
 		if err != nil {
 			return err
 		}
-		o.listeners[seat] = f
+		o.listeners[slot] = f
 		ready.Addrs = append(ready.Addrs, l.Addr().String())
 		ready.Births = append(ready.Births, daemon.NewIdentity())
 	}
@@ -312,14 +312,14 @@ func (o *nodeDaemon) prepare(p daemonproto.Plan) error {
 // begin makes the memory of the node.
 func (o *nodeDaemon) begin(t daemonproto.Table) error {
 	if len(t.Used) > o.plan.Procs {
-		return fmt.Errorf("%w: %d seats of %d were used", daemonproto.ErrMessage, len(t.Used), o.plan.Procs)
+		return fmt.Errorf("%w: %d slots of %d were used", daemonproto.ErrMessage, len(t.Used), o.plan.Procs)
 	}
 	table, err := boot.NewTableFile(boot.Table{Secret: o.boot.Secret, Secure: o.boot.Secure, Node: o.boot.Node, Addrs: t.Addrs, Births: t.Births, Nodes: t.Nodes})
 	if err != nil {
 		return err
 	}
 	o.nodes, o.crowd = len(t.Members)-1, t.Crowd // one member is the launcher
-	o.neighbours = &daemon.Neighbours{Job: o.boot.Job, Table: table, Seats: o.plan.Seats, Listeners: o.listeners, Used: t.Used}
+	o.neighbours = &daemon.Neighbours{Job: o.boot.Job, Table: table, Slots: o.plan.Slots, Listeners: o.listeners, Used: t.Used}
 	o.d, err = daemon.NewNode(o, o.plan.Procs, o.plan.Homes, o.neighbours)
 	if err == nil {
 		o.roll = newRoll(o.d, t.Nodes, o.nodes)
@@ -351,7 +351,7 @@ func (o *nodeDaemon) goOn() {
 	if err != nil {
 		begun.Why = err.Error()
 	}
-	daemon.Calm(len(o.plan.Seats))
+	daemon.Calm(len(o.plan.Slots))
 	o.begun, o.first = true, nil
 	o.mouth.Say(begun)
 }
@@ -474,7 +474,7 @@ func (o *nodeDaemon) command(m daemonproto.Message) {
 	case daemonproto.Say:
 		o.pass(m)
 	case daemonproto.Watch:
-		o.d.Watch(m.Seat, 1)
+		o.d.Watch(m.Slot, 1)
 	case daemonproto.WatchLife:
 		go o.d.WatchLife(time.Duration(m.AfterNs))
 	case daemonproto.EndFenced:

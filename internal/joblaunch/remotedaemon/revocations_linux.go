@@ -69,15 +69,15 @@ func (o *nodeDaemon) outlive(proc int) {
 		pausepoint.At("remotedaemon.outlives")
 	}
 	if len(entries) > 0 {
-		o.vigil.Publish(entries...)
+		o.driver.Publish(entries...)
 	}
 }
 
 // tellRevoked notifies the ranks of this node of a revocation by a process that has died.
 func (o *nodeDaemon) tellRevoked(name revocation) {
-	for seat, node := range o.roll.nodes {
+	for slot, node := range o.roll.nodes {
 		if node == o.boot.Node {
-			o.d.Say(o.d.Number(seat), rankproto.Revoked{Name: name[:]})
+			o.d.Say(o.d.Number(slot), rankproto.Revoked{Name: name[:]})
 		}
 	}
 }

@@ -11,13 +11,13 @@ import (
 
 // A roll is the node's list of departures, which its processes read. Several sources report the
 // same end, in any order: this daemon of a process of its own, another daemon by its news, the
-// verdict about a node, the launcher. Each process is entered once.
+// declaration of a node, the launcher. Each process is entered once.
 type roll struct {
 	mu        sync.Mutex
 	d         *daemon.Daemon
-	nodes     []int  // by seat: its node
-	entered   []bool // by seat
-	announced int    // processes of lower seats are there, or will be
+	nodes     []int  // by slot: its node
+	entered   []bool // by slot
+	announced int    // processes of lower slots are there, or will be
 	lost      []bool // by node: declared dead
 }
 
@@ -26,12 +26,12 @@ func newRoll(d *daemon.Daemon, nodes []int, count int) *roll {
 	return &roll{d: d, nodes: nodes, entered: make([]bool, len(nodes)), lost: make([]bool, count)}
 }
 
-// vacate forgets a process: the next one in its seat is another.
+// vacate forgets a process: the next one in its slot is another.
 func (r *roll) vacate(proc int) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	seat := job.SeatOf(proc)
-	if proc < 0 || seat >= len(r.entered) || !r.entered[seat] {
+	slot := job.SlotOf(proc)
+	if proc < 0 || slot >= len(r.entered) || !r.entered[slot] {
 		return fmt.Errorf("process %d has not departed", proc)
 	}
 	if pausepoint.Enabled {
@@ -40,15 +40,15 @@ func (r *roll) vacate(proc int) error {
 	if err := r.d.Vacate(proc); err != nil {
 		return err
 	}
-	r.entered[seat] = false
+	r.entered[slot] = false
 	return nil
 }
 
-// enter notes that a process has departed, and wakes all, if it is the one of its seat: other
-// daemons' news may come long after the end was known, when another process has the seat.
+// enter notes that a process has departed, and wakes all, if it is the one of its slot: other
+// daemons' news may come long after the end was known, when another process has the slot.
 //
 //	node 1: its process dies; notifies the launcher, and in the next packet node 0
-//	launcher: notifies node 0. All let go; the seat is vacated on both, a new process has it
+//	launcher: notifies node 0. All let go; the slot is vacated on both, a new process has it
 //	node 0: has the packet
 func (r *roll) enter(proc int, left bool) {
 	r.mu.Lock()
@@ -75,13 +75,13 @@ func (r *roll) enterLost(proc int) {
 	}
 }
 
-// isNew reports whether a process has its seat and was not entered yet. The caller holds mu.
+// isNew reports whether a process has its slot and was not entered yet. The caller holds mu.
 func (r *roll) isNew(proc int) bool {
-	seat := job.SeatOf(proc)
-	if proc < 0 || seat >= len(r.entered) || r.entered[seat] || r.d.Number(seat) != proc {
+	slot := job.SlotOf(proc)
+	if proc < 0 || slot >= len(r.entered) || r.entered[slot] || r.d.Number(slot) != proc {
 		return false
 	}
-	r.entered[seat] = true
+	r.entered[slot] = true
 	return true
 }
 
@@ -93,7 +93,7 @@ func (r *roll) lose(node int) {
 	r.enterLostNodes()
 }
 
-// announce notes that processes of lower seats than n are there, or will be. The verdict about the
+// announce notes that processes of lower slots than n are there, or will be. The declaration of the
 // node of some may have come before.
 func (r *roll) announce(n int) {
 	r.mu.Lock()
@@ -106,8 +106,8 @@ func (r *roll) announce(n int) {
 // enterLostNodes enters the processes of all lost nodes. The caller holds mu.
 func (r *roll) enterLostNodes() {
 	wake := false
-	for seat, node := range r.nodes[:r.announced] {
-		if proc := r.d.Number(seat); r.lost[node] && r.isNew(proc) {
+	for slot, node := range r.nodes[:r.announced] {
+		if proc := r.d.Number(slot); r.lost[node] && r.isNew(proc) {
 			r.d.DeclareLost(proc)
 			wake = true
 		}

@@ -15,8 +15,8 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/membership"
 )
 
-// The daemon is one of the members that watch each other: the launcher, which is the head, and all
-// daemons. Without the head's grants its ranks stand still.
+// The daemon is one of the members that watch each other: the launcher, which is the coordinator,
+// and all daemons. Without the coordinator's grants its ranks stand still.
 
 // openPlace opens the place where the others reach this daemon: at the address from which it
 // reaches the launcher.
@@ -28,41 +28,41 @@ func (o *nodeDaemon) openPlace() (err error) {
 
 func (o *nodeDaemon) member() daemonproto.Member { return daemonproto.Member(o.place.Peer(o.birth)) }
 
-// watch starts the membershiphost.Vigil.
+// watch starts the membershiphost.Driver.
 func (o *nodeDaemon) watch(t daemonproto.Table) (err error) {
 	cfg := membershiphost.Config{Trust: o.trust, Place: o.place, Host: (*watcher)(o), Now: leaseNow, Hurry: daemon.Hurry, Roster: t.Roster(o.boot.Node + 1)}
 	o.late = t.Late
 	for _, m := range t.Members {
 		cfg.Peers = append(cfg.Peers, membershiphost.Peer(m))
 	}
-	o.vigil, err = membershiphost.Start(cfg)
+	o.driver, err = membershiphost.Start(cfg)
 	return err
 }
 
 func leaseNow() mono.Time { return mono.Time(boot.LeaseNowNs()) }
 
-// leave ends the Vigil.
+// leave ends the Driver.
 func (o *nodeDaemon) leave() {
-	if o.vigil == nil {
+	if o.driver == nil {
 		o.place.Close()
 		return
 	}
-	o.vigil.Close()
+	o.driver.Close()
 }
 
 // hold has the node stand still as the launcher does. Its daemon does, too: else it would find the
 // launcher silent.
 func (o *nodeDaemon) hold(on bool) {
 	if on {
-		o.vigil.Hold(true)
+		o.driver.Hold(true)
 		o.d.Stop(daemon.Held)
 		return
 	}
 	o.d.Continue(daemon.Held)
-	o.vigil.Hold(false)
+	o.driver.Hold(false)
 }
 
-// A watcher is the node daemon as the host of its Vigil.
+// A watcher is the node daemon as the host of its membershiphost.Driver.
 type watcher nodeDaemon
 
 // Lease implements membershiphost.Host, as do the other methods.
@@ -97,9 +97,9 @@ func (w *watcher) Thaw() {
 	w.note("thawed", "its ranks continue after %s", time.Since(w.frozen).Round(time.Millisecond))
 }
 
-// Verdict has the processes of this node know that those of another one are lost. A launcher that
-// was declared dead, and continues, is not obeyed any more.
-func (w *watcher) Verdict(member int) {
+// Declaration has the processes of this node know that those of another one are lost. A launcher
+// that was declared dead, and continues, is not obeyed any more.
+func (w *watcher) Declaration(member int) {
 	finished := w.solo.finish(member, w.nodes+1)
 	if member == membership.Launcher {
 		w.note("node", "the launcher was declared dead")
@@ -132,10 +132,10 @@ func (w *watcher) Learned(origin int, entries []membership.Entry) {
 	}
 }
 
-// Head is for people.
-func (w *watcher) Head(member int) {
+// Coordinator is for people.
+func (w *watcher) Coordinator(member int) {
 	if member != membership.Launcher {
-		w.note("head", "node %d is head now", member-1)
+		w.note("head", "node %d is the coordinator now", member-1)
 	}
 }
 

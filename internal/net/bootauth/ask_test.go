@@ -83,7 +83,7 @@ func TestPauses(t *testing.T) {
 			}
 			return nil, errors.New("nobody")
 		}}
-		_, err := a.ask(ctx, []string{"head"})
+		_, err := a.ask(ctx, []string{"coordinator"})
 		require.ErrorIs(t, err, context.Canceled)
 		const ms = time.Millisecond
 		assert.Equal(t, []time.Duration{0, 50 * ms, 100 * ms, 200 * ms, 400 * ms, 800 * ms, 1000 * ms, 1000 * ms}, at)
@@ -116,7 +116,7 @@ func TestOneThatHangs(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				since := time.Now()
 				a := asker{id: identity(t), proof: Secret(file("a"), "k"), dial: c.dial}
-				_, err := a.attempt(t.Context(), "head")
+				_, err := a.attempt(t.Context(), "coordinator")
 				assert.ErrorContains(t, err, c.why)
 				assert.LessOrEqual(t, time.Since(since).Round(time.Second), c.limit+5*time.Second) // TLS takes five to say goodbye
 			})
@@ -124,7 +124,7 @@ func TestOneThatHangs(t *testing.T) {
 	}
 }
 
-// TestAnswerThatHangs: as when the head was stopped after it had proved itself.
+// TestAnswerThatHangs: as when the coordinator was stopped after it had proved itself.
 func TestAnswerThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ln, p := newPipes(), Secret(file("a"), "k")
@@ -132,7 +132,7 @@ func TestAnswerThatHangs(t *testing.T) {
 		end := serving(t, ln, identity(t), p, func([]byte) ([]byte, error) { <-goOn; return nil, nil })
 		since := time.Now()
 		a := asker{id: identity(t), proof: p, request: []byte("x"), dial: ln.dial}
-		_, err := a.attempt(t.Context(), "head")
+		_, err := a.attempt(t.Context(), "coordinator")
 		assert.ErrorContains(t, err, "not within 10s")
 		assert.Equal(t, answerFor, time.Since(since))
 		close(goOn)

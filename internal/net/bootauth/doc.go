@@ -1,10 +1,10 @@
 // Package bootauth introduces daemons of several nodes to each other whose ranks a job engine has
 // started. They do not know each other, and are to get a common secret from the daemon of node 0,
-// the head. The engine's channels are of little help: what goes over them is authentic, but in
-// clear. So hashes of keys go there, and what is secret goes over connections whose ends have
+// the coordinator. The engine's channels are of little help: what goes over them is authentic, but
+// in clear. So hashes of keys go there, and what is secret goes over connections whose ends have
 // shown to have those keys.
 //
-//	daemon of node 3                                    daemon of node 0, the head
+//	daemon of node 3                                    daemon of node 0, the coordinator
 //	NewIdentity                                         NewIdentity
 //	Card.Text ──▶ the engine: in clear, all can read ◀── Card.Text, or the first free one of Ports
 //	Ask                                                 Serve
@@ -27,9 +27,9 @@
 //
 // What Munge and Secret prove holds for one connection only: the hashes of both keys are in it,
 // and the role. The dialler is the first to prove itself. So one who listens at a port of
-// Ports in the head's stead gets a proof that it cannot use, and one who dials gets none.
+// Ports in the coordinator's stead gets a proof that it cannot use, and one who dials gets none.
 //
-//	dialler                        a stranger between them          head
+//	dialler                        a stranger between them          coordinator
 //	key D                          key S                            key H
 //	proof(dialler, D, S) ────────▶ passes it on ──────────────────▶ wants proof(dialler, S, H): no
 //
@@ -45,11 +45,11 @@
 //
 // # Not promised
 //
-// Whoever reaches the port can use up the head's time: strangers who make a handshake with keys of
-// their own and then say nothing keep the 64 places for ten seconds each. A request may be heard
-// twice. Serve tells nobody of strangers. Munge believes munged on all nodes; Secret is as good as
-// the file: whoever reads it is a member. Cards that somebody could change on their way are worth
-// nothing to Pinned. What the requests and answers mean is internal/joblaunch/enginejob's.
+// Whoever reaches the port can use up the coordinator's time: strangers who make a handshake with
+// keys of their own and then say nothing keep the 64 places for ten seconds each. A request may be
+// heard twice. Serve tells nobody of strangers. Munge believes munged on all nodes; Secret is as
+// good as the file: whoever reads it is a member. Cards that somebody could change on their way are
+// worth nothing to Pinned. What the requests and answers mean is internal/joblaunch/enginejob's.
 //
 // Reading order: card.go, identity.go, secure.go, proof.go, secret.go, secretfile.go, munge.go,
 // unmunge.go, run.go, line.go, within.go, serve.go, ask.go, ports.go.

@@ -12,7 +12,7 @@ import (
 // The daemon of node 3 asks that of node 0 to be let in. Both have read the other's card from the
 // engine that started them.
 func ExampleAsk() {
-	head, err := bootauth.NewIdentity()
+	coordinator, err := bootauth.NewIdentity()
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -30,12 +30,12 @@ func ExampleAsk() {
 	ctx, cancel := context.WithCancel(context.Background())
 	var serving sync.WaitGroup
 	serving.Go(func() {
-		_ = bootauth.Serve(ctx, ln, head, bootauth.Pinned(third.Key()), func(request []byte) ([]byte, error) {
+		_ = bootauth.Serve(ctx, ln, coordinator, bootauth.Pinned(third.Key()), func(request []byte) ([]byte, error) {
 			return append([]byte("welcome, "), request...), nil
 		})
 	})
 
-	answer, err := bootauth.Ask(ctx, []string{ln.Addr().String()}, third, bootauth.Pinned(head.Key()), []byte("node 3"))
+	answer, err := bootauth.Ask(ctx, []string{ln.Addr().String()}, third, bootauth.Pinned(coordinator.Key()), []byte("node 3"))
 	fmt.Println(string(answer), err)
 	cancel()
 	serving.Wait()

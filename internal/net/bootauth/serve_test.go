@@ -44,14 +44,14 @@ func serving(t *testing.T, ln net.Listener, id *Identity, p Proof, answer func([
 
 // TestEachProof: a request is answered, once the two have proved themselves.
 func TestEachProof(t *testing.T) {
-	head, other := identity(t), identity(t)
+	coordinator, other := identity(t), identity(t)
 	for name, proofs := range map[string][2]Proof{
-		"pinned": {Pinned(other.Key()), Pinned(head.Key())},
+		"pinned": {Pinned(other.Key()), Pinned(coordinator.Key())},
 		"munge":  {annsMunge(t, "k"), annsMunge(t, "k")},
 		"secret": {Secret(file("a"), "k"), Secret(file("a"), "k")},
 	} {
 		t.Run(name, func(t *testing.T) {
-			addr := served(t, head, proofs[0], echo)
+			addr := served(t, coordinator, proofs[0], echo)
 			for _, request := range []string{"", "join 3", "\x00\xff\r", strings.Repeat("x", RequestMax)} {
 				got, err := Ask(t.Context(), []string{addr}, other, proofs[1], []byte(request))
 				require.NoError(t, err)
@@ -109,18 +109,18 @@ func TestRefused(t *testing.T) {
 // TestStrangersAreNotHeard: answer is not called for who is not of this start, and the stranger
 // hears why.
 func TestStrangersAreNotHeard(t *testing.T) {
-	head, other := identity(t), identity(t)
+	coordinator, other := identity(t), identity(t)
 	for name, c := range map[string]struct {
-		head, other Proof
-		why         string
+		coordinator, other Proof
+		why                string
 	}{
-		"pinned": {Pinned(), Pinned(head.Key()), "the other end says: the key"},
+		"pinned": {Pinned(), Pinned(coordinator.Key()), "the other end says: the key"},
 		"secret": {Secret(file("a"), "k"), Secret(file("b"), "k"), "the other end says: the other end does not know the secret"},
 		"munge":  {annsMunge(t, "k"), annsMunge(t, "l"), "the other end says: munge: the credential of the other end is for another connection"},
 		"broken": {Munge("k", ann, programs(t, "", decodes(ann, ""))), annsMunge(t, "k"), "the other end says: munge is not in "},
 	} {
 		t.Run(name, func(t *testing.T) {
-			addr := served(t, head, c.head, func([]byte) ([]byte, error) {
+			addr := served(t, coordinator, c.coordinator, func([]byte) ([]byte, error) {
 				assert.Fail(t, "heard")
 				return nil, nil
 			})
@@ -249,7 +249,7 @@ func TestSilentOnesMakeRoom(t *testing.T) {
 		}
 		since := time.Now()
 		a := asker{id: identity(t), proof: p, request: []byte("x"), dial: ln.dial}
-		_, err := a.ask(t.Context(), []string{"head"})
+		_, err := a.ask(t.Context(), []string{"coordinator"})
 		require.NoError(t, err)
 		assert.Less(t, time.Since(since), 2*silentFor)
 		end()
@@ -307,7 +307,7 @@ func TestAcceptFails(t *testing.T) {
 			ln.fails <- errors.New("too many open files")
 		}
 		a := asker{id: identity(t), proof: p, request: []byte("x"), dial: ln.dial}
-		_, err := a.ask(t.Context(), []string{"head"})
+		_, err := a.ask(t.Context(), []string{"coordinator"})
 		assert.NoError(t, err)
 		end()
 	})

@@ -45,7 +45,7 @@ func (p *Place) Close() {
 }
 
 // receive takes datagrams, and hands them to run.
-func (v *Vigil) receive() {
+func (v *Driver) receive() {
 	buf := make([]byte, socket.DatagramMax)
 	for {
 		n, _, err := v.cfg.Place.packets.ReadFromUDP(buf)
@@ -65,7 +65,7 @@ func (v *Vigil) receive() {
 
 // hear hands what a datagram says to the rules. A sequence that is not a new one is a copy, or was
 // overtaken.
-func (v *Vigil) hear(b []byte) {
+func (v *Driver) hear(b []byte) {
 	from, sequence, payload, err := v.cfg.Trust.OpenDatagram(v.birth(), b)
 	if err != nil || !v.isPeer(from) || sequence <= v.seen[from] {
 		return
@@ -75,7 +75,7 @@ func (v *Vigil) hear(b []byte) {
 }
 
 // isPeer says whether there is a member of that number, and it is another one.
-func (v *Vigil) isPeer(member uint32) bool {
+func (v *Driver) isPeer(member uint32) bool {
 	return int64(member) < int64(len(v.cfg.Peers)) && int(member) != v.cfg.Roster.Me
 }
 
@@ -83,12 +83,12 @@ func (v *Vigil) isPeer(member uint32) bool {
 const helloFor = 3 * time.Second
 
 // accept lets members in.
-func (v *Vigil) accept() {
+func (v *Driver) accept() {
 	v.cfg.Trust.Serve(v.cfg.Place.listener, v.birth(), v.admit)
 }
 
 // admit takes the frames of a connection, to its end.
-func (v *Vigil) admit(conn *socket.Conn) {
+func (v *Driver) admit(conn *socket.Conn) {
 	done := make(chan struct{})
 	defer close(done)
 	go func() {
@@ -108,7 +108,7 @@ func (v *Vigil) admit(conn *socket.Conn) {
 }
 
 // readHello returns which member a connection comes from.
-func (v *Vigil) readHello(conn net.Conn) (from int, err error) {
+func (v *Driver) readHello(conn net.Conn) (from int, err error) {
 	_ = conn.SetReadDeadline(time.Now().Add(helloFor))
 	hello := make([]byte, helloBytes)
 	if _, err := io.ReadFull(conn, hello); err != nil {
@@ -122,8 +122,8 @@ func (v *Vigil) readHello(conn net.Conn) (from int, err error) {
 }
 
 // awaitOpened waits until a member is known that may have begun before this one has been told:
-// refused, it would dial again and again. False: the vigil is over.
-func (v *Vigil) awaitOpened(member uint32) bool {
+// refused, it would dial again and again. False: the driver is over.
+func (v *Driver) awaitOpened(member uint32) bool {
 	select {
 	case <-v.ways[member].opened:
 		return true
@@ -133,15 +133,15 @@ func (v *Vigil) awaitOpened(member uint32) bool {
 }
 
 // birth is that of this member.
-func (v *Vigil) birth() uint64 { return v.cfg.Peers[v.cfg.Roster.Me].Birth }
+func (v *Driver) birth() uint64 { return v.cfg.Peers[v.cfg.Roster.Me].Birth }
 
 // readFrame reads one message. Memory follows the bytes that come, not what a length says.
 func readFrame(r io.Reader) ([]byte, error) {
-	var head [4]byte
-	if _, err := io.ReadFull(r, head[:]); err != nil {
+	var prefix [4]byte
+	if _, err := io.ReadFull(r, prefix[:]); err != nil {
 		return nil, err
 	}
-	n := int64(binary.LittleEndian.Uint32(head[:]))
+	n := int64(binary.LittleEndian.Uint32(prefix[:]))
 	if n > frameMax {
 		return nil, fmt.Errorf("message of %d bytes, at most %d", n, int64(frameMax))
 	}

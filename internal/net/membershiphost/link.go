@@ -25,7 +25,7 @@ const (
 // A link is the way to one member, over which this one speaks. It connects when there is
 // something to say, or the connection is to be kept.
 type link struct {
-	v  *Vigil
+	v  *Driver
 	to int
 
 	mu      sync.Mutex
@@ -43,7 +43,7 @@ type link struct {
 	wait    time.Duration
 }
 
-func newLink(v *Vigil, to int) *link {
+func newLink(v *Driver, to int) *link {
 	l := &link{v: v, to: to}
 	l.changed.L = &l.mu
 	return l
@@ -94,7 +94,7 @@ func (l *link) stop() {
 	l.changed.Broadcast()
 }
 
-// run connects and writes, for as long as the vigil lasts.
+// run connects and writes, for as long as the driver lasts.
 func (l *link) run() {
 	for l.awaitWork() {
 		conn, err := l.dial()

@@ -73,13 +73,13 @@ func TestAPartition(t *testing.T) {
 		n.between(m, cfg)
 	})
 	n.cut(2, true)
-	j.await(happening{0, 2, "verdict"})
-	assert.True(t, j.seen[happening{2, 2, "freeze"}], "before the verdict")
-	j.await(happening{1, 2, "verdict"}, happening{3, 2, "verdict"})
+	j.await(happening{0, 2, "declaration"})
+	assert.True(t, j.seen[happening{2, 2, "freeze"}], "before the declaration")
+	j.await(happening{1, 2, "declaration"}, happening{3, 2, "declaration"})
 	n.cut(2, false)
 	j.await(happening{2, 2, "over: it was declared dead"})
 	for h := range j.seen {
-		assert.True(t, h.what != "verdict" || h.member == 2, "%v", h)
+		assert.True(t, h.what != "declaration" || h.member == 2, "%v", h)
 		assert.True(t, h.what != "freeze" || h.member == 2, "%v", h)
 	}
 }
@@ -96,7 +96,7 @@ func (j *job) awaitKept(m, other int, kept bool) {
 }
 
 // TestTheEndOfALateMember is known at once, as that of the others. Connections to the dead are not
-// kept. The head does not observe the heartbeats of the late member.
+// kept. The coordinator does not observe the heartbeats of the late member.
 func TestTheEndOfALateMember(t *testing.T) {
 	j := startAs(t, 5, rankset.Of(2), patient)
 	require.NoError(t, j.members[0].Admit(2, j.peers[2]))
@@ -108,7 +108,7 @@ func TestTheEndOfALateMember(t *testing.T) {
 	assert.Error(t, j.members[1].Admit(1, j.peers[1]), "itself")
 	assert.Error(t, j.members[1].Admit(5, j.peers[3]), "no such member")
 	j.members[2].Close()
-	j.await(happening{0, 2, "verdict"}, happening{1, 2, "verdict"}, happening{3, 2, "verdict"}, happening{4, 2, "verdict"})
+	j.await(happening{0, 2, "declaration"}, happening{1, 2, "declaration"}, happening{3, 2, "declaration"}, happening{4, 2, "declaration"})
 	for _, m := range []int{0, 1, 3, 4} {
 		j.awaitKept(m, 2, false)
 	}
@@ -204,7 +204,7 @@ func TestAnotherBirth(t *testing.T) {
 
 // TestALinkWithoutEnd: no more than queueMax messages wait for a member that is not reached.
 func TestALinkWithoutEnd(t *testing.T) {
-	l := newLink(&Vigil{}, 1)
+	l := newLink(&Driver{}, 1)
 	l.runs = true
 	for range queueMax + 10 {
 		l.post([]byte("x"))

@@ -14,7 +14,7 @@ import (
 // A Port is one process's end of the rings of its node.
 type Port struct {
 	me, procs  int
-	generation uint32 // of this process in its seat
+	generation uint32 // of this process in its slot
 	node       *node.Node
 	mine       *segment.Arena
 	arena      func(proc int) (*segment.Arena, error)
@@ -32,7 +32,7 @@ type peer struct {
 	in     [2]reader
 	closed [2]bool
 	broken error
-	// The seat is free from now on for the process of this generation; 0: it is taken, or was
+	// The slot is free from now on for the process of this generation; 0: it is taken, or was
 	// never.
 	vacated uint32
 
@@ -97,8 +97,8 @@ func (p *Port) stop(q *peer, err error) {
 	q.closed = [2]bool{true, true}
 }
 
-// Vacate forgets all about the process that was in a seat: the next one there is another, which is
-// of another generation. Until then both classes of frames are closed. The seat may be that of a
+// Vacate forgets all about the process that was in a slot: the next one there is another, which is
+// of another generation. Until then both classes of frames are closed. The slot may be that of a
 // process that has left and still looks at its rings, which a ring that is opened anew there would
 // pull from under it:
 //
@@ -106,8 +106,8 @@ func (p *Port) stop(q *peer, err error) {
 //	1: hears that, and forgets 0
 //	1: finds a ring of 0 again, reads an old frame of it, and answers: its memory for that ring is made zero
 //	0: looks for the last time, in that memory
-func (p *Port) Vacate(seat int) {
-	*p.peers.At(seat) = peer{closed: [2]bool{true, true}, vacated: p.node.Generation(seat) + 1}
+func (p *Port) Vacate(slot int) {
+	*p.peers.At(slot) = peer{closed: [2]bool{true, true}, vacated: p.node.Generation(slot) + 1}
 }
 
 // Broken implements Link.
@@ -197,7 +197,7 @@ func (p *Port) PutInline(to int, l Label, payload []byte) (ok, tell bool) {
 }
 
 // Tell tells a peer of a frame of this kind that was Put. It needs no lock, though others
-// may send meanwhile. It makes the fence between the frame and the look at who sleeps.
+// may send meanwhile. It makes the fence between the frame and the poll of who sleeps.
 func (p *Port) Tell(to int, k Kind) {
 	publish.Fence()
 	q := p.peers.At(to)
@@ -412,7 +412,7 @@ func (p *Port) NextControl(from int) ([]byte, bool) {
 }
 
 // Take implements Link. The bits are cleared before anybody looks into the
-// rings, so a frame published after the look sets its bit again.
+// rings, so a frame published after the poll sets its bit again.
 func (p *Port) Take(c Class, dst []int) []int {
 	for i := range p.bits[c] {
 		if segment.Load64(&p.bits[c][i]) == 0 {

@@ -11,7 +11,7 @@ import (
 // revoked communicator. As a creation it would split them, where a death revokes:
 //
 //	0 decides, and has the new communicator; 1 hears of the death first, and is told "revoked".
-//	0 and the newcomers agree on the new communicator, 1 shrinks the old one: for ever.
+//	0 and the replacements agree on the new communicator, 1 shrinks the old one: for ever.
 //
 // A death that comes after the decision is found on the new communicator.
 
@@ -46,7 +46,7 @@ func (g *Group) replaced(p Proposal, v era.Value) (*NewComm, error) {
 	return g.mixed(p, all, started), nil
 }
 
-// mixed puts members and newcomers in the order of their new ranks.
+// mixed puts members and replacements in the order of their new ranks.
 func (g *Group) mixed(p Proposal, all []member, started Spawned) *NewComm {
 	size := len(all) + started.Count
 	nc := g.child(p, 0, size)
@@ -63,7 +63,7 @@ func (g *Group) mixed(p Proposal, all []member, started Spawned) *NewComm {
 	return nc
 }
 
-// RanksFit says whether newcomers can have these ranks beside so many members: distinct ones
+// RanksFit says whether replacements can have these ranks beside so many members: distinct ones
 // of the communicator that both make.
 func RanksFit(ranks []int, members int) bool {
 	sorted := slices.Sorted(slices.Values(ranks))

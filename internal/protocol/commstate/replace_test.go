@@ -28,9 +28,9 @@ func replaceOutcome(me int, ranks []int, v era.Value) Outcome {
 	return group(3, me).Outcome(p, v)
 }
 
-// TestReplacePutsNewcomersInTheirRanks: in the order of the ranks that are named, the members
+// TestReplacePutsReplacementsInTheirRanks: in the order of the ranks that are named, the members
 // among them in their old one.
-func TestReplacePutsNewcomersInTheirRanks(t *testing.T) {
+func TestReplacePutsReplacementsInTheirRanks(t *testing.T) {
 	for _, c := range []struct {
 		ranks, procs []int
 		fresh        bool

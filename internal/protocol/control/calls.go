@@ -60,7 +60,7 @@ func (c *Control) decide(cm *communicator, d commstate.Decide) {
 	}
 	p := d.Proposal
 	if p.Series == commstate.SeriesClose {
-		c.lastLook(cm)
+		c.lastPoll(cm)
 	}
 	out := cm.Group().Outcome(p, d.Value)
 	if p.Call.Kind.Ends() && out.Err != nil {
@@ -89,13 +89,13 @@ func (c *Control) decide(cm *communicator, d commstate.Decide) {
 	}
 }
 
-// lastLook decides what others have decided in memory before the communicator is
+// lastPoll decides what others have decided in memory before the communicator is
 // forgotten, as far as it can be seen here. By messages, who asks this process later
 // is told that it is not there; in memory nobody asks:
 //
 //	0 and 1 dup, and close without waiting for that. 0 decides the dup; 1 does not
 //	look before the closing ends: 0 would wait on the duplicate for ever.
-func (c *Control) lastLook(cm *communicator) {
+func (c *Control) lastPoll(cm *communicator) {
 	for _, a := range slices.Clone(cm.Step(commstate.Look{})) {
 		c.carryOut(cm, a)
 	}
@@ -172,7 +172,7 @@ func (c *Control) drew(p commstate.Proposal) bool {
 func (c *Control) enliven(from origin, g commstate.Group) *communicator {
 	wait := c.comm.at(g.Index).wait
 	cm := c.newCommunicator(g, from)
-	c.comm.put(g.Index, slot{state: Live, comm: cm})
+	c.comm.put(g.Index, entry{state: Live, comm: cm})
 	c.release(cm, wait.held, true)
 	if c.early.take(g) {
 		c.step(cm, commstate.Revoke{})

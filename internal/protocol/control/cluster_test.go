@@ -79,7 +79,7 @@ func teamsOf(g commstate.Group) (teams [][]int, mine onenode.Sharing) {
 // look lets everybody look at every communicator.
 func (c *cluster) look() {
 	for p, ctl := range c.procs {
-		for i := range ctl.comm.slots.n {
+		for i := range ctl.comm.entries.n {
 			if ctl.Looking(i) {
 				c.step(p, Look{Comm: i})
 			}

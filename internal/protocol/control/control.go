@@ -34,10 +34,10 @@ type Config struct {
 	// Uniform says how the world begins: see the event of this name.
 	Uniform bool
 
-	// Seats says that a process number is a seat, which another process may get once nobody
+	// Slots says that a process number is a slot, which another process may get once nobody
 	// refers to the one that had it: see LetGo. It takes exact deaths.
-	Seats bool
-	// Generation is how many processes had the seat of the first process of World before.
+	Slots bool
+	// Generation is how many processes had the slot of the first process of World before.
 	Generation uint32
 
 	// Blocks is how many communicators of a process can have a block of the node's
@@ -129,7 +129,7 @@ func New(cfg Config) *Control {
 func (c *Control) begin(g commstate.Group, uniform bool) {
 	cm := c.newCommunicator(g, origin{})
 	cm.uniform = uniform
-	c.comm.put(g.Index, slot{state: Live, comm: cm})
+	c.comm.put(g.Index, entry{state: Live, comm: cm})
 }
 
 // newCommunicator returns a live communicator.
@@ -141,7 +141,7 @@ func (c *Control) newCommunicator(g commstate.Group, from origin) *communicator 
 }
 
 // WorldGroup returns the world of process me: procs, ascending, or nil for all n. Generation is
-// how many processes had the seat of the first of them before: worlds of the same seats differ
+// how many processes had the slot of the first of them before: worlds of the same slots differ
 // by it.
 func WorldGroup(n, me int, procs []int, generation uint32) commstate.Group {
 	if procs == nil {
@@ -172,7 +172,7 @@ func (c *Control) Step(ev Event) []Action {
 		c.compareDue = false
 		c.sendDigests()
 	}
-	if c.letGoDue && c.cfg.Seats && !c.fenced {
+	if c.letGoDue && c.cfg.Slots && !c.fenced {
 		c.letGo()
 	}
 	c.letGoDue = false

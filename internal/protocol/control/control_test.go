@@ -285,10 +285,10 @@ func TestFreeForgets(t *testing.T) {
 	}
 	for p := range 3 {
 		k := c.procs[p]
-		if k.comm.slots.n != 1001 || len(c.count[p].forgot) != 1000 {
-			t.Errorf("process %d: %d indices, %d forgotten", p, k.comm.slots.n, len(c.count[p].forgot))
+		if k.comm.entries.n != 1001 || len(c.count[p].forgot) != 1000 {
+			t.Errorf("process %d: %d indices, %d forgotten", p, k.comm.entries.n, len(c.count[p].forgot))
 		}
-		for i := range k.comm.slots.n - 1 {
+		for i := range k.comm.entries.n - 1 {
 			s := k.comm.at(i + 1)
 			if s.state != Freed || s.comm != nil || s.wait != nil {
 				t.Fatalf("process %d: index %d is %v", p, i+1, s.state)
@@ -456,7 +456,7 @@ func TestOutboxBound(t *testing.T) {
 					worst = max(worst, to[s.To])
 				}
 			}
-			if comms := int(c.procs[p].comm.slots.n); worst > comms*perComm+4 {
+			if comms := int(c.procs[p].comm.entries.n); worst > comms*perComm+4 {
 				t.Fatalf("seed %d: %d frames for one peer in one Step, %d communicators", seed, worst, comms)
 			}
 		}

@@ -156,7 +156,7 @@ type Placed struct{ Comm uint32 }
 type Forgotten struct{ Index uint32 }
 
 // LetGo says that nothing here refers any more to process Proc, which is dead or has left: its
-// seat may be given to another process (Config.Seats).
+// slot may be given to another process (Config.Slots).
 type LetGo struct{ Proc int }
 
 // Fenced says that the others have declared this process dead: it must stop at

@@ -240,9 +240,9 @@ func TestGatheringsAreBounded(t *testing.T) {
 	}
 }
 
-// TestGatheringsCostASlotEach, like other calls: whatever blocks there are, and nothing
+// TestGatheringsCostAnEntryEach, like other calls: whatever blocks there are, and nothing
 // of them is told to the owner but what they make.
-func TestGatheringsCostASlotEach(t *testing.T) {
+func TestGatheringsCostAnEntryEach(t *testing.T) {
 	const calls = 100
 	c := newClusterWith(t, 2, Config{Blocks: 63})
 	ev := call(commstate.KindCreateGroup)
@@ -252,8 +252,8 @@ func TestGatheringsCostASlotEach(t *testing.T) {
 	}
 	for p := range 2 {
 		tab := &c.procs[p].comm
-		if int(tab.slots.n) > calls+calls/32+1 || int(tab.hidden.n) != calls || len(c.count[p].reserved) != calls || len(c.count[p].forgot) != calls {
-			t.Errorf("process %d: %d slots, %d hidden, %d reserved, %d forgotten", p, tab.slots.n, tab.hidden.n, len(c.count[p].reserved), len(c.count[p].forgot))
+		if int(tab.entries.n) > calls+calls/32+1 || int(tab.hidden.n) != calls || len(c.count[p].reserved) != calls || len(c.count[p].forgot) != calls {
+			t.Errorf("process %d: %d entries, %d hidden, %d reserved, %d forgotten", p, tab.entries.n, tab.hidden.n, len(c.count[p].reserved), len(c.count[p].forgot))
 		}
 	}
 }

@@ -67,7 +67,7 @@ func TestBlocks(t *testing.T) {
 	for _, blocks := range []int{1, 2, 3, 7, 63} {
 		rng := rand.New(rand.NewPCG(uint64(blocks), 1))
 		tab := newTable(blocks)
-		tab.put(World, slot{state: Live})
+		tab.put(World, entry{state: Live})
 		last, without := World, 0
 		use, torn := []uint32{World}, rankset.Set{}
 		for range 2000 {
@@ -197,9 +197,9 @@ func TestTornBlockIsKept(t *testing.T) {
 	}
 }
 
-// TestLastLook: 0 has the duplicate; 1 takes it up before it forgets the parent, though
+// TestLastPoll: 0 has the duplicate; 1 takes it up before it forgets the parent, though
 // nobody told it to look.
-func TestLastLook(t *testing.T) {
+func TestLastPoll(t *testing.T) {
 	c := sharing(t, 2)
 	parent := newIndex(c.all(world, call(commstate.KindDup)))
 	dup := call(commstate.KindDup)

@@ -8,40 +8,40 @@ package control
 const pageLen = 64
 
 type page struct {
-	slots [pageLen]slot
-	open  int // slots that are pending or live, or freed with more to tell
+	entries [pageLen]entry
+	open    int // entries that are pending or live, or freed with more to tell
 }
 
-// pages is a list of slots by number.
+// pages is a list of entries by number.
 type pages struct {
 	list []*page
 	fold []uint64 // by page: ended, of those that are folded (nil in list)
-	n    uint32   // slots so far
-	// What a folded slot is: never written.
-	ended, gone *slot
+	n    uint32   // entries so far
+	// What a folded entry is: never written.
+	ended, gone *entry
 }
 
 func newPages() pages {
-	return pages{ended: &slot{state: Freed, grave: &grave{ended: true}}, gone: &slot{state: Freed, grave: &grave{}}}
+	return pages{ended: &entry{state: Freed, grave: &grave{ended: true}}, gone: &entry{state: Freed, grave: &grave{}}}
 }
 
-// at returns the i-th slot, or nil if there are not so many. What it returns is changed by
-// put alone, but for what a pending slot waits for.
-func (p *pages) at(i uint32) *slot {
+// at returns the i-th entry, or nil if there are not so many. What it returns is changed by
+// put alone, but for what a pending entry waits for.
+func (p *pages) at(i uint32) *entry {
 	switch {
 	case i >= p.n:
 		return nil
 	case p.list[i/pageLen] != nil:
-		return &p.list[i/pageLen].slots[i%pageLen]
+		return &p.list[i/pageLen].entries[i%pageLen]
 	case p.fold[i/pageLen]>>(i%pageLen)&1 == 1:
 		return p.ended
 	}
 	return p.gone
 }
 
-// put sets the i-th slot; those between stay Absent. A slot that is freed is not set
+// put sets the i-th entry; those between stay Absent. An entry that is freed is not set
 // again.
-func (p *pages) put(i uint32, s slot) {
+func (p *pages) put(i uint32, s entry) {
 	for p.n <= i {
 		if p.n%pageLen == 0 {
 			p.list, p.fold = append(p.list, new(page)), append(p.fold, 0)
@@ -50,14 +50,14 @@ func (p *pages) put(i uint32, s slot) {
 		p.n++
 	}
 	q := p.list[i/pageLen]
-	old := &q.slots[i%pageLen]
+	old := &q.entries[i%pageLen]
 	q.open += count(&s) - count(old)
 	*old = s
 	p.tidy(int(i / pageLen))
 }
 
-// count is 1 for a slot that keeps its page from being folded.
-func count(s *slot) int {
+// count is 1 for an entry that keeps its page from being folded.
+func count(s *entry) int {
 	if s.state == Absent || s.state == Freed && len(s.grave.orphans) == 0 {
 		return 0
 	}
@@ -69,20 +69,20 @@ func (p *pages) tidy(at int) {
 	if at < 0 || at == len(p.list)-1 || p.list[at] == nil || p.list[at].open > 0 {
 		return
 	}
-	for i := range p.list[at].slots {
-		if s := &p.list[at].slots[i]; s.state == Freed && s.grave.ended {
+	for i := range p.list[at].entries {
+		if s := &p.list[at].entries[i]; s.state == Freed && s.grave.ended {
 			p.fold[at] |= 1 << i
 		}
 	}
 	p.list[at] = nil
 }
 
-// each yields the slots that are not folded, ascending, and says whether it was not
-// stopped. Slots may come and go meanwhile.
-func (p *pages) each(first uint32, yield func(uint32, *slot) bool) bool {
+// each yields the entries that are not folded, ascending, and says whether it was not
+// stopped. Entries may come and go meanwhile.
+func (p *pages) each(first uint32, yield func(uint32, *entry) bool) bool {
 	for k := 0; k < len(p.list); k++ {
 		for i := 0; i < pageLen && p.list[k] != nil && uint32(k*pageLen+i) < p.n; i++ {
-			if !yield(first+uint32(k*pageLen+i), &p.list[k].slots[i]) {
+			if !yield(first+uint32(k*pageLen+i), &p.list[k].entries[i]) {
 				return false
 			}
 		}

@@ -16,7 +16,7 @@ func TestPagesAgainstAMap(t *testing.T) {
 		for range 3000 {
 			if k := rng.IntN(3); k > 0 || len(used) == 0 {
 				next += uint32(rng.IntN(3)) // some are passed over
-				p.put(next, slot{state: Live, comm: &communicator{}})
+				p.put(next, entry{state: Live, comm: &communicator{}})
 				want[next] = Live
 				used = append(used, next)
 				next++
@@ -25,12 +25,12 @@ func TestPagesAgainstAMap(t *testing.T) {
 				i := used[at]
 				used = append(used[:at], used[at+1:]...)
 				ended[i] = rng.IntN(2) == 0
-				p.put(i, slot{state: Freed, grave: &grave{ended: ended[i]}})
+				p.put(i, entry{state: Freed, grave: &grave{ended: ended[i]}})
 				want[i] = Freed
 			}
 		}
 		for _, i := range used {
-			p.put(i, slot{state: Freed, grave: &grave{}})
+			p.put(i, entry{state: Freed, grave: &grave{}})
 			want[i] = Freed
 		}
 		for i := range next {
@@ -40,15 +40,15 @@ func TestPagesAgainstAMap(t *testing.T) {
 			}
 		}
 		open := 0
-		p.each(0, func(i uint32, s *slot) bool {
+		p.each(0, func(i uint32, s *entry) bool {
 			open++
 			return true
 		})
 		if open > pageLen {
-			t.Errorf("seed %d: %d slots are kept, all are freed", seed, open)
+			t.Errorf("seed %d: %d entries are kept, all are freed", seed, open)
 		}
 		if p.at(next) != nil {
-			t.Errorf("seed %d: a slot that was never drawn", seed)
+			t.Errorf("seed %d: an entry that was never drawn", seed)
 		}
 	}
 }

@@ -97,8 +97,8 @@ func (c *communicator) rank(proc int) (int, bool) {
 	return r, ok
 }
 
-// slot is one context index.
-type slot struct {
+// entry is one context index.
+type entry struct {
 	state State
 	comm  *communicator // iff live
 	wait  *waiting      // iff pending
@@ -159,19 +159,19 @@ func (w *waiting) hold(proc int, f memberFrame) bool {
 // table holds every context index that this process has drawn. Those between that
 // were passed over stay Absent: nobody ever hears of them.
 type table struct {
-	slots  pages
-	hidden pages // of indices from firstHidden on
-	blocks int
-	taken  rankset.Set // blocks that belong to an index in use
+	entries pages
+	hidden  pages // of indices from firstHidden on
+	blocks  int
+	taken   rankset.Set // blocks that belong to an index in use
 }
 
 func newTable(blocks int) table {
-	return table{slots: newPages(), hidden: newPages(), blocks: blocks}
+	return table{entries: newPages(), hidden: newPages(), blocks: blocks}
 }
 
 // firstHidden is the least index for hidden communicators. They have no blocks, and
 // numbers of their own: where an index without a block is one in many, each of them
-// would cost as many slots.
+// would cost as many entries.
 const firstHidden uint32 = 1 << 31
 
 // blockOf returns the block that belongs to a context index, of so many, or -1.
@@ -182,12 +182,12 @@ func blockOf(index uint32, blocks int) int {
 	return -1
 }
 
-// at returns the slot of an index, or nil if it has none.
-func (t *table) at(i uint32) *slot {
+// at returns the entry of an index, or nil if it has none.
+func (t *table) at(i uint32) *entry {
 	if i >= firstHidden {
 		return t.hidden.at(i - firstHidden)
 	}
-	return t.slots.at(i)
+	return t.entries.at(i)
 }
 
 func (t *table) state(i uint32) State {
@@ -204,11 +204,11 @@ func (t *table) live(i uint32) *communicator {
 	return t.at(i).comm
 }
 
-// all yields the indices that have slots, ascending, but for those that are long freed.
-// Slots may come and go meanwhile.
-func (t *table) all() iter.Seq2[uint32, *slot] {
-	return func(yield func(uint32, *slot) bool) {
-		if t.slots.each(0, yield) {
+// all yields the indices that have entries, ascending, but for those that are long freed.
+// Entries may come and go meanwhile.
+func (t *table) all() iter.Seq2[uint32, *entry] {
+	return func(yield func(uint32, *entry) bool) {
+		if t.entries.each(0, yield) {
 			t.hidden.each(firstHidden, yield)
 		}
 	}
@@ -228,14 +228,14 @@ func (t *table) comms() iter.Seq[*communicator] {
 // draw returns a new index (A15), pending for a call on parent.
 func (t *table) draw(parent *communicator) uint32 {
 	i := t.next()
-	t.put(i, slot{state: Pending, wait: &waiting{parent: parent}})
+	t.put(i, entry{state: Pending, wait: &waiting{parent: parent}})
 	return i
 }
 
 // drawHidden is draw for a hidden communicator.
 func (t *table) drawHidden(parent *communicator) uint32 {
 	i := firstHidden + t.hidden.n
-	t.put(i, slot{state: Pending, wait: &waiting{parent: parent}})
+	t.put(i, entry{state: Pending, wait: &waiting{parent: parent}})
 	return i
 }
 
@@ -243,30 +243,30 @@ func (t *table) drawHidden(parent *communicator) uint32 {
 // are, the least without a block.
 func (t *table) next() uint32 {
 	full := t.taken.Len() == t.blocks
-	for i := t.slots.n; ; i++ {
+	for i := t.entries.n; ; i++ {
 		if b := blockOf(i, t.blocks); b < 0 && full || b >= 0 && !t.taken.Has(b) {
 			return i
 		}
 	}
 }
 
-func (t *table) put(i uint32, s slot) {
+func (t *table) put(i uint32, s entry) {
 	t.set(i, s)
 	if b := blockOf(i, t.blocks); b >= 0 {
 		t.taken.Add(b)
 	}
 }
 
-func (t *table) set(i uint32, s slot) {
+func (t *table) set(i uint32, s entry) {
 	if i >= firstHidden {
 		t.hidden.put(i-firstHidden, s)
 		return
 	}
-	t.slots.put(i, s)
+	t.entries.put(i, s)
 }
 
 func (t *table) free(i uint32, g grave) {
-	t.set(i, slot{state: Freed, grave: &g})
+	t.set(i, entry{state: Freed, grave: &g})
 	if b := blockOf(i, t.blocks); b >= 0 && !g.torn {
 		t.taken.Remove(b)
 	}

@@ -23,27 +23,27 @@ type KillAll struct{}
 // otherwise when it has had time to learn of the declaration.
 type EndFenced struct{ Proc int }
 
-// Start starts processes in the seats from First on, and answers each with Forked or NotStarted.
-// Seats that other processes had before are vacated first. Rules.Occupant returns the number of
+// Start starts processes in the slots from First on, and answers each with Forked or NotStarted.
+// Slots that other processes had before are vacated first. Rules.Occupant returns the number of
 // each.
 type Start struct {
 	First, Count int
-	Used         []int // seats that other processes had
+	Used         []int // slots that other processes had
 	Spare        bool  // it waits for a rank to replace; Count is 1
 }
 
-// Postpone repeats the request a little later: until then other processes may release seats.
+// Postpone repeats the request a little later: until then other processes may release slots.
 type Postpone struct{}
 
 // Refill asks whether there is room for a spare; SpareRoom is the answer. Later: a repair has just
 // taken one, and is not over.
 type Refill struct{ Later bool }
 
-// Waits reports, for the story, that a spare is in Init, and waits.
+// Waits reports, for the event log, that a spare is in Init, and waits.
 type Waits struct{ Proc int }
 
 // Answer reports the result of its request to the process Root. First is the number of the first
-// process, in the first of N seats in a row.
+// process, in the first of N slots in a row.
 type Answer struct {
 	Root     int
 	Token    uint64
@@ -53,13 +53,13 @@ type Answer struct {
 	Why      string
 }
 
-// PassKeep reports to the processes in the seats from First on that they are kept.
+// PassKeep reports to the processes in the slots from First on that they are kept.
 type PassKeep struct{ First, Count int }
 
 // AllJoined reports that the ranks with which the job began are all in Init.
 type AllJoined struct{}
 
-// Lost reports, for the story, that the end of a process is a loss to the others.
+// Lost reports, for the event log, that the end of a process is a loss to the others.
 type Lost struct{ Proc int }
 
 // Silenced reports that a process counts as dead because it shows no life. By is the process that

@@ -14,8 +14,8 @@ import (
 //
 // Any live parent reports the agreement; if none is left the batch ends, too.
 type batch struct {
-	first, count int   // seats
-	number       int   // of the process in the first seat; other processes name the batch by it
+	first, count int   // slots
+	number       int   // of the process in the first slot; other processes name the batch by it
 	root         int   // a number
 	parents      []int // numbers of those that could keep it
 
@@ -29,21 +29,21 @@ type batch struct {
 	// A batch is remembered until all parents that live have kept or refused it; see settle.
 	keepers  []int // numbers
 	refusers []int // numbers
-	ranked   bool  // the newcomers get ranks among the parents
+	ranked   bool  // the replacements get ranks among the parents
 	refused  bool  // a living parent has refused it
 }
 
-func (b *batch) has(seat int) bool { return seat >= b.first && seat < b.first+b.count }
+func (b *batch) has(slot int) bool { return slot >= b.first && slot < b.first+b.count }
 
-// batchOf returns the batch that has a seat, or nil.
-func (r *Rules) batchOf(seat int) *batch {
-	if i := slices.IndexFunc(r.batches, func(b *batch) bool { return b.has(seat) }); i >= 0 {
+// batchOf returns the batch that has a slot, or nil.
+func (r *Rules) batchOf(slot int) *batch {
+	if i := slices.IndexFunc(r.batches, func(b *batch) bool { return b.has(slot) }); i >= 0 {
 		return r.batches[i]
 	}
 	return nil
 }
 
-// want gives a batch its seats, or refuses the request.
+// want gives a batch its slots, or refuses the request.
 func (r *Rules) want(ev Wanted) {
 	no := Answer{Root: ev.Root, Token: ev.Token, Why: ev.Bad}
 	root := r.proc(ev.Root)
@@ -61,13 +61,13 @@ func (r *Rules) want(ev Wanted) {
 		no.Short, no.Why = true, fmt.Sprintf("the job may start %d processes to replace others, and has started %d (goulfm run --respawn)", r.cfg.Respawn, max(r.spares.started-r.cfg.Spares, 0))
 	default:
 		room := r.roomFor(ev)
-		first, ok := room.findSeats()
+		first, ok := room.findSlots()
 		switch {
 		case ok:
 			if ev.Replace {
 				r.spares.started += ev.N
 			}
-			r.seat(first, ev)
+			r.slot(first, ev)
 			return
 		case !ev.Last && room.mayBeVacant(), ev.Early && room.mayLeave():
 			r.do(Postpone{})
@@ -83,11 +83,11 @@ func (r *Rules) full(ev Wanted) string {
 	if !r.roomFor(ev).mayBeVacant() {
 		return fmt.Sprintf("%d processes asked for, and of the %d that the job can have at a time %d are there: give it more with goulfm run --universe N", ev.N, r.cfg.Procs, len(r.procs))
 	}
-	return fmt.Sprintf("%d processes asked for, and no %d seats in a row are free of the %d that the job has: others still refer to the dead (%s): free communicators with them, or give it more with goulfm run --universe N", ev.N, ev.N, r.cfg.Procs, ev.Held)
+	return fmt.Sprintf("%d processes asked for, and no %d slots in a row are free of the %d that the job has: others still refer to the dead (%s): free communicators with them, or give it more with goulfm run --universe N", ev.N, ev.N, r.cfg.Procs, ev.Held)
 }
 
-// seat gives a batch the seats from first on.
-func (r *Rules) seat(first int, ev Wanted) {
+// slot gives a batch the slots from first on.
+func (r *Rules) slot(first int, ev Wanted) {
 	start := r.take(first, ev.N)
 	r.batches = append(r.batches, newBatch(r.procs[first], ev))
 	r.do(start)
@@ -95,25 +95,25 @@ func (r *Rules) seat(first int, ev Wanted) {
 
 // newBatch returns the batch that begins with a process.
 func newBatch(first Process, ev Wanted) *batch {
-	return &batch{first: first.Seat, number: first.Number(), count: ev.N, root: ev.Root, parents: slices.Clone(ev.Parents), token: ev.Token}
+	return &batch{first: first.Slot, number: first.Number(), count: ev.N, root: ev.Root, parents: slices.Clone(ev.Parents), token: ev.Token}
 }
 
-// take gives n new processes the seats from first on.
+// take gives n new processes the slots from first on.
 func (r *Rules) take(first, n int) Start {
 	start := Start{First: first, Count: n}
-	for seat := first; seat < first+n; seat++ {
-		for len(r.procs) <= seat { // the seats before may be left out: their node is full, or lost
-			r.procs = append(r.procs, Process{Seat: len(r.procs)})
+	for slot := first; slot < first+n; slot++ {
+		for len(r.procs) <= slot { // the slots before may be left out: their node is full, or lost
+			r.procs = append(r.procs, Process{Slot: len(r.procs)})
 		}
-		old := r.procs[seat]
-		if r.isUnused(seat) {
+		old := r.procs[slot]
+		if r.isUnused(slot) {
 			continue
 		}
 		if !old.Spare {
 			r.past.add(old)
 		}
-		r.procs[seat] = Process{Seat: seat, Generation: old.Generation + 1}
-		start.Used = append(start.Used, seat)
+		r.procs[slot] = Process{Slot: slot, Generation: old.Generation + 1}
+		start.Used = append(start.Used, slot)
 	}
 	return start
 }
@@ -159,7 +159,7 @@ func (r *Rules) abandon(ev NotStarted) {
 		r.forgetSpare(p)
 		return
 	}
-	b := r.batchOf(p.Seat)
+	b := r.batchOf(p.Slot)
 	if b == nil {
 		return
 	}
@@ -169,8 +169,8 @@ func (r *Rules) abandon(ev NotStarted) {
 }
 
 // countInInit notes that a process of a batch is in Init.
-func (r *Rules) countInInit(seat int) {
-	if b := r.batchOf(seat); b != nil && !b.over {
+func (r *Rules) countInInit(slot int) {
+	if b := r.batchOf(slot); b != nil && !b.over {
 		if b.joined++; b.joined == b.count {
 			r.answer(b, false, "")
 		}
@@ -180,7 +180,7 @@ func (r *Rules) countInInit(seat int) {
 // lose notes that a process has ended and that all of its messages were read. It may be one of a
 // batch, or the last one that could keep a batch.
 func (r *Rules) lose(p *Process) {
-	if b := r.batchOf(p.Seat); b != nil && !b.told && !b.over {
+	if b := r.batchOf(p.Slot); b != nil && !b.told && !b.over {
 		died, why := endBeforeInit(*p)
 		r.answer(b, died, why)
 		r.drop(b)
@@ -209,8 +209,8 @@ func (r *Rules) drop(b *batch) {
 		return
 	}
 	b.over = true
-	for seat := b.first; seat < b.first+b.count; seat++ {
-		if p := &r.procs[seat]; p.Present {
+	for slot := b.first; slot < b.first+b.count; slot++ {
+		if p := &r.procs[slot]; p.Present {
 			p.Dropped = true
 			r.kill(p)
 		}
@@ -235,9 +235,9 @@ func (r *Rules) forget(b *batch) {
 
 // keep passes on the agreement of the parents of a batch.
 func (r *Rules) keep(ev Kept) {
-	b := r.batchOf(SeatOf(ev.First))
+	b := r.batchOf(SlotOf(ev.First))
 	if b == nil || b.number != ev.First || b.over || !slices.Contains(b.parents, ev.By) {
-		return // another parent has dropped it; or it has the seat of a batch that was dropped before this event
+		return // another parent has dropped it; or it has the slot of a batch that was dropped before this event
 	}
 	if len(b.keepers) == 0 {
 		b.ranked = ev.Ranked
@@ -247,34 +247,34 @@ func (r *Rules) keep(ev Kept) {
 	r.settle(b)
 }
 
-// passKeep reports to newcomers that they are kept; spares are ordinary processes from here on.
+// passKeep reports to replacements that they are kept; spares are ordinary processes from here on.
 func (r *Rules) passKeep(b *batch) {
 	r.do(PassKeep{b.first, b.count})
-	for seat := b.first; b.spares && seat < b.first+b.count; seat++ {
-		if p := &r.procs[seat]; p.Spare {
+	for slot := b.first; b.spares && slot < b.first+b.count; slot++ {
+		if p := &r.procs[slot]; p.Spare {
 			becomesRank(r, p)
 		}
-		r.procs[seat].Spare, r.procs[seat].Dropped = false, false
+		r.procs[slot].Spare, r.procs[slot].Dropped = false, false
 	}
 	b.spares = false
 	r.refill(true)
 }
 
 // settle ends the record of a batch that was kept: when every live parent has reported its result,
-// or when newcomers with ranks are orphans. Until then the seats of the newcomers are not used
-// again:
+// or when replacements with ranks are orphans. Until then the slots of the replacements are not
+// used again:
 //
-//	0 keeps the batch in seat 4                1 knows that it is kept, and has not said so yet
-//	the process in seat 4 dies; another batch of 0 and 1 starts in seat 4
-//	                                           keeps the batch in seat 4: the new one?
+//	0 keeps the batch in slot 4                1 knows that it is kept, and has not said so yet
+//	the process in slot 4 dies; another batch of 0 and 1 starts in slot 4
+//	                                           keeps the batch in slot 4: the new one?
 //
 // Orphans:
 //
-//	0 decides: there are newcomers, who get ranks. It says so, and dies.
+//	0 decides: there are replacements, who get ranks. It says so, and dies.
 //	1 and 2 decide later, without 0: there are none. They have others started.
 //
-// The first newcomers have a communicator with 1 and 2, which will never use it. The newcomers
-// would wait until 1 and 2 have ended, and then begin again alone.
+// The first replacements have a communicator with 1 and 2, which will never use it. The
+// replacements would wait until 1 and 2 have ended, and then begin again alone.
 func (r *Rules) settle(b *batch) {
 	alive := func(number int) bool { return !r.isKnownDead(number) }
 	split := b.ranked && b.refused

@@ -1,7 +1,7 @@
 package job
 
 // An Event is a fact. Processes are named by their numbers. An event about a process that was never
-// requested, or whose seat another process has by now, changes nothing.
+// requested, or whose slot another process has by now, changes nothing.
 type Event interface{ event() }
 
 // Forked reports that the process runs.
@@ -85,17 +85,17 @@ type Wanted struct {
 	Bad     string
 	Replace bool // they get ranks of the dead: spares will do
 
-	// Vacant are the seats of reaped processes to which no other process refers any more,
+	// Vacant are the slots of reaped processes to which no other process refers any more,
 	// ascending.
 	Vacant []int
-	// Barred are seats that no process can have: their nodes are lost.
+	// Barred are slots that no process can have: their nodes are lost.
 	Barred []int
-	// Kept are seats of ended processes to which Root itself still refers, once it has had time to
+	// Kept are slots of ended processes to which Root itself still refers, once it has had time to
 	// learn of their end.
 	Kept []int
 	// Early: processes that are about to end may not have ended yet.
 	Early bool
-	// Last: the others had time enough to release seats. Held lists the references that remain.
+	// Last: the others had time enough to release slots. Held lists the references that remain.
 	Last bool
 	Held string
 }
@@ -119,7 +119,7 @@ type Unjoined struct{ Why string }
 // SpareRoom answers a Refill; Vacant and Barred are those of Wanted.
 type SpareRoom struct{ Vacant, Barred []int }
 
-// Roomier reports that there are more seats than before: a node has joined.
+// Roomier reports that there are more slots than before: a node has joined.
 type Roomier struct{}
 
 // Stopped reports that the job must end at once, with an exit code and a reason.

@@ -8,11 +8,11 @@ import (
 // Config is the configuration of the rules.
 type Config struct {
 	Ranks   int  // with which the job begins: processes 0 to Ranks-1
-	Procs   int  // number of seats: the limit of processes at a time, including those that ranks start
+	Procs   int  // number of slots: the limit of processes at a time, including those that ranks start
 	Ring    bool // deaths are found by heartbeats between ranks, not by tombstones
 	Fence   bool // a process that shows no life is declared dead and may run on
 	Survive Survive
-	Nodes   []int // by seat: its node; nil: there is one
+	Nodes   []int // by slot: its node; nil: there is one
 	Spares  int   // number of processes that wait for a rank to replace
 	// Limited: at most Respawn processes are started to replace others, or in place of spares that
 	// were used.
@@ -20,13 +20,13 @@ type Config struct {
 	Respawn int
 }
 
-// seatBits are the bits of a process's number that are its seat. The others are its generation: the
-// number of processes that had the seat before. A number is never used twice.
-const seatBits = 16
+// slotBits are the bits of a process's number that are its slot. The others are its generation: the
+// number of processes that had the slot before. A number is never used twice.
+const slotBits = 16
 
 // A Process is the record of one process.
 type Process struct {
-	Seat       int
+	Slot       int
 	Generation int
 	Present    bool // was started; otherwise still to be started
 	Joined     bool // is in Init, or was
@@ -54,8 +54,8 @@ type Process struct {
 // of processes into starts, kills, notices and, in the end, the exit code of the job.
 type Rules struct {
 	cfg     Config
-	procs   []Process // by seat
-	past    tally     // of processes whose seat another process has now
+	procs   []Process // by slot
+	past    tally     // of processes whose slot another process has now
 	batches []*batch  // that have not been forgotten
 	spares  spares
 	joined  int  // of the first ranks
@@ -73,7 +73,7 @@ type Rules struct {
 func New(cfg Config) *Rules {
 	r := &Rules{cfg: cfg}
 	for number := range cfg.Ranks {
-		r.procs = append(r.procs, Process{Seat: number})
+		r.procs = append(r.procs, Process{Slot: number})
 	}
 	return r
 }
@@ -145,29 +145,29 @@ func (r *Rules) stepProcess(ev Event) {
 func (r *Rules) do(a Action) { r.out = append(r.out, a) }
 
 // Number is the number of the process in the job.
-func (p Process) Number() int { return NumberOf(p.Seat, p.Generation) }
+func (p Process) Number() int { return NumberOf(p.Slot, p.Generation) }
 
-// NumberOf returns the number of the process in a seat that generation processes had before.
-func NumberOf(seat, generation int) int { return generation<<seatBits | seat }
+// NumberOf returns the number of the process in a slot that generation processes had before.
+func NumberOf(slot, generation int) int { return generation<<slotBits | slot }
 
-// SeatOf returns the seat of a process.
-func SeatOf(number int) int { return number & (1<<seatBits - 1) }
+// SlotOf returns the slot of a process.
+func SlotOf(number int) int { return number & (1<<slotBits - 1) }
 
-// GenerationOf returns the number of processes that had the seat of a process before.
-func GenerationOf(number int) int { return number >> seatBits }
+// GenerationOf returns the number of processes that had the slot of a process before.
+func GenerationOf(number int) int { return number >> slotBits }
 
 // proc returns the record of the process with a number, or nil: it was never requested, or another
-// process has its seat by now. So a late event about an earlier process changes nothing.
+// process has its slot by now. So a late event about an earlier process changes nothing.
 func (r *Rules) proc(number int) *Process {
-	seat := SeatOf(number)
-	if number < 0 || seat >= len(r.procs) || r.procs[seat].Number() != number {
+	slot := SlotOf(number)
+	if number < 0 || slot >= len(r.procs) || r.procs[slot].Number() != number {
 		return nil
 	}
-	return &r.procs[seat]
+	return &r.procs[slot]
 }
 
 // Process returns the record of the process with a number. False: it was never requested, or
-// another process has its seat by now.
+// another process has its slot by now.
 func (r *Rules) Process(number int) (Process, bool) {
 	if p := r.proc(number); p != nil {
 		return *p, true
@@ -175,15 +175,15 @@ func (r *Rules) Process(number int) (Process, bool) {
 	return Process{}, false
 }
 
-// Occupant returns the process that has a seat now; false: no process ever had it.
-func (r *Rules) Occupant(seat int) (Process, bool) {
-	if seat < 0 || seat >= len(r.procs) {
+// Occupant returns the process that has a slot now; false: no process ever had it.
+func (r *Rules) Occupant(slot int) (Process, bool) {
+	if slot < 0 || slot >= len(r.procs) {
 		return Process{}, false
 	}
-	return r.procs[seat], true
+	return r.procs[slot], true
 }
 
-// Processes returns the records of all processes that were started and have a seat, by seat, except
+// Processes returns the records of all processes that were started and have a slot, by slot, except
 // spares.
 func (r *Rules) Processes() (all []Process) {
 	for _, p := range r.procs {
@@ -218,7 +218,7 @@ func countSurvivors(r *Rules, counts func(Process) bool) (n int) {
 }
 
 // beginsWith reports whether p is one of the ranks with which the job begins.
-func (c *Config) beginsWith(p Process) bool { return p.Seat < c.Ranks && p.Generation == 0 }
+func (c *Config) beginsWith(p Process) bool { return p.Slot < c.Ranks && p.Generation == 0 }
 
 // becomesRank notes that p is a rank from now on.
 func becomesRank(r *Rules, p *Process) {
@@ -240,7 +240,7 @@ func (r *Rules) fork(ev Forked) {
 		return
 	}
 	becomesRank(r, p)
-	if b := r.batchOf(p.Seat); b != nil {
+	if b := r.batchOf(p.Slot); b != nil {
 		r.startedOne(b, p)
 	}
 }
@@ -252,7 +252,7 @@ func (r *Rules) join(ev Joined) {
 	}
 	p.Joined = true
 	if p.Spare {
-		r.awaitTurn(p.Seat)
+		r.awaitTurn(p.Slot)
 		return
 	}
 	if r.cfg.beginsWith(*p) {
@@ -261,7 +261,7 @@ func (r *Rules) join(ev Joined) {
 			r.refill(false)
 		}
 	}
-	r.countInInit(p.Seat)
+	r.countInInit(p.Slot)
 }
 
 // find notes an end that the others have to learn. With the ring detector a death is declared only

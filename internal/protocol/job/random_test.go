@@ -18,7 +18,7 @@ type fakeJob struct {
 	log   []string
 
 	procs   map[int]*fakeProc // by number: those that were started
-	seats   map[int]int       // the number of the last process of each seat, started or not
+	slots   map[int]int       // the number of the last process of each slot, started or not
 	starts  [][]int           // by batch: processes to be started, in order
 	asks    []*fakeAsk
 	lost    map[int]bool // nodes
@@ -49,19 +49,19 @@ type fakeAsk struct {
 
 const (
 	fakeRanks = 4
-	fakeSeats = 12
+	fakeSlots = 12
 )
 
-// fakeNodes are the nodes of seats; the last node joins late.
+// fakeNodes are the nodes of slots; the last node joins late.
 var fakeNodes = []int{0, 0, 1, 1, 0, 0, 0, 1, 1, 1, 2, 2}
 
 func newFakeJob(t *testing.T, seed uint64) *fakeJob {
 	rng := rand.New(rand.NewPCG(seed, 1))
-	f := &fakeJob{t: t, rng: rng, rules: New(Config{Ranks: fakeRanks, Procs: fakeSeats, Nodes: fakeNodes, Spares: rng.IntN(2), Survive: SurviveKilled}),
-		procs: map[int]*fakeProc{}, seats: map[int]int{}, lost: map[int]bool{}}
+	f := &fakeJob{t: t, rng: rng, rules: New(Config{Ranks: fakeRanks, Procs: fakeSlots, Nodes: fakeNodes, Spares: rng.IntN(2), Survive: SurviveKilled}),
+		procs: map[int]*fakeProc{}, slots: map[int]int{}, lost: map[int]bool{}}
 	var first []int
 	for rank := range fakeRanks {
-		first, f.seats[rank] = append(first, rank), rank
+		first, f.slots[rank] = append(first, rank), rank
 	}
 	f.starts = [][]int{first}
 	return f
@@ -113,18 +113,18 @@ func (f *fakeJob) do(a Action, ev Event) {
 			}
 		}
 	case PassKeep:
-		for seat := a.First; seat < a.First+a.Count; seat++ {
-			if p := f.procs[f.seats[seat]]; p != nil {
+		for slot := a.First; slot < a.First+a.Count; slot++ {
+			if p := f.procs[f.slots[slot]]; p != nil {
 				p.kept = true
 			}
 		}
 		for _, ask := range f.asks {
-			ask.passed = ask.passed || ask.answered && ask.answer.N > 0 && SeatOf(ask.answer.First) == a.First && f.seats[a.First] == ask.answer.First
+			ask.passed = ask.passed || ask.answered && ask.answer.N > 0 && SlotOf(ask.answer.First) == a.First && f.slots[a.First] == ask.answer.First
 		}
 	}
 }
 
-// start checks that the seats are free, and notes the processes.
+// start checks that the slots are free, and notes the processes.
 func (f *fakeJob) start(a Start, ev Event) {
 	var batch []int
 	var barred []int
@@ -134,16 +134,16 @@ func (f *fakeJob) start(a Start, ev Event) {
 	case SpareRoom:
 		barred = ev.Barred
 	}
-	for seat := a.First; seat < a.First+a.Count; seat++ {
-		f.require(!slices.Contains(barred, seat), "seat %d has no node", seat)
-		if before, taken := f.seats[seat]; taken {
+	for slot := a.First; slot < a.First+a.Count; slot++ {
+		f.require(!slices.Contains(barred, slot), "slot %d has no node", slot)
+		if before, taken := f.slots[slot]; taken {
 			p := f.procs[before]
 			waits := slices.ContainsFunc(f.starts, func(all []int) bool { return slices.Contains(all, before) })
-			f.require(!waits && (p == nil || p.heard && p.declared), "seat %d has process %d", seat, before)
+			f.require(!waits && (p == nil || p.heard && p.declared), "slot %d has process %d", slot, before)
 		}
-		now, _ := f.rules.Occupant(seat)
+		now, _ := f.rules.Occupant(slot)
 		f.require(f.procs[now.Number()] == nil, "number %d is used twice", now.Number())
-		f.seats[seat] = now.Number()
+		f.slots[slot] = now.Number()
 		batch = append(batch, now.Number())
 	}
 	f.starts = append(f.starts, batch)
@@ -156,7 +156,7 @@ func (f *fakeJob) run() {
 	}
 	i := f.rng.IntN(len(f.starts))
 	number := f.starts[i][0]
-	node := fakeNodes[SeatOf(number)]
+	node := fakeNodes[SlotOf(number)]
 	if f.starts[i] = f.starts[i][1:]; number >= fakeRanks && (f.lost[node] || f.rng.IntN(8) == 0) {
 		f.starts[i] = nil // the later ones are not tried
 		f.step(NotStarted{Proc: number, NodeLost: f.lost[node], Why: "chance"})
@@ -243,16 +243,16 @@ func (f *fakeJob) request(last bool) bool {
 	return false
 }
 
-// rooms returns the seats of ended processes to which no process refers any more, and those without
+// rooms returns the slots of ended processes to which no process refers any more, and those without
 // a node.
 func (f *fakeJob) rooms() (vacant, barred []int) {
-	for seat := range fakeSeats {
-		if node := fakeNodes[seat]; f.lost[node] || node == 2 && !f.late {
-			barred = append(barred, seat)
+	for slot := range fakeSlots {
+		if node := fakeNodes[slot]; f.lost[node] || node == 2 && !f.late {
+			barred = append(barred, slot)
 		}
-		number, used := f.seats[seat]
+		number, used := f.slots[slot]
 		if p := f.procs[number]; used && p != nil && p.heard && p.declared && f.rng.IntN(3) > 0 {
-			vacant = append(vacant, seat)
+			vacant = append(vacant, slot)
 		}
 	}
 	return vacant, barred
@@ -318,7 +318,7 @@ func (f *fakeJob) loseNode() {
 	}
 	f.lost[node] = true
 	for _, p := range f.procs {
-		if fakeNodes[SeatOf(p.number)] == node && !p.dead {
+		if fakeNodes[SlotOf(p.number)] == node && !p.dead {
 			p.dead, p.byNode = true, true
 		}
 	}
@@ -383,7 +383,7 @@ func (f *fakeJob) settle() {
 }
 
 // TestRandomJobs: deaths, lost nodes and a late node happen at any moment. A death is declared
-// once, each request has one answer, and no seat has two processes. Either all processes of one
+// once, each request has one answer, and no slot has two processes. Either all processes of one
 // request are kept or all are ended: none waits for ever.
 func TestRandomJobs(t *testing.T) {
 	for seed := range uint64(3000) {
@@ -398,7 +398,7 @@ func TestRandomJobs(t *testing.T) {
 		for _, p := range f.procs {
 			known, current := f.rules.Process(p.number)
 			if !current {
-				f.require(p.heard, "seed %d: the seat of process %d is another's", seed, p.number)
+				f.require(p.heard, "seed %d: the slot of process %d is another's", seed, p.number)
 				continue
 			}
 			f.require(p.dead || p.number < fakeRanks || p.kept || known.Spare, "seed %d: process %d waits for ever", seed, p.number)

@@ -43,7 +43,7 @@ func config(t *testing.T, words []string) Config {
 			cfg.Ranks = number(t, value)
 		case "room":
 			cfg.Procs = number(t, value)
-		case "nodes": // of the seats, as 0,0,1,1
+		case "nodes": // of the slots, as 0,0,1,1
 			for _, node := range strings.Split(value, ",") {
 				cfg.Nodes = append(cfg.Nodes, number(t, node))
 			}
@@ -100,7 +100,7 @@ func event(t *testing.T, words []string) Event {
 		return Silent{Proc: n(1), By: n(2), AtNs: 9}
 	case "nolife":
 		return NoLife{n(1), int64(n(2))}
-	case "room": // for a spare; seats as below
+	case "room": // for a spare; slots as below
 		ev := event(t, append([]string{"wants", "0", "1"}, words[1:]...)).(Wanted)
 		return SpareRoom{Vacant: ev.Vacant, Barred: ev.Barred}
 	case "roomier":
@@ -109,15 +109,15 @@ func event(t *testing.T, words []string) Event {
 		ev := event(t, append([]string{"wants"}, words[1:]...)).(Wanted)
 		ev.Replace = true
 		return ev
-	case "wants", "wantslast", "wantsearly": // root, number; parents; of seats that are vacant: +SEAT, of a lost node: -SEAT
-		ev := Wanted{Root: n(1), Token: 7, N: n(2), Last: words[0] == "wantslast", Early: words[0] == "wantsearly", Held: "seat 1 by 0"}
+	case "wants", "wantslast", "wantsearly": // root, number; parents; of slots that are vacant: +SLOT, of a lost node: -SLOT
+		ev := Wanted{Root: n(1), Token: 7, N: n(2), Last: words[0] == "wantslast", Early: words[0] == "wantsearly", Held: "slot 1 by 0"}
 		for _, w := range words[3:] {
-			if seat, ok := strings.CutPrefix(w, "+"); ok {
-				ev.Vacant = append(ev.Vacant, number(t, seat))
+			if slot, ok := strings.CutPrefix(w, "+"); ok {
+				ev.Vacant = append(ev.Vacant, number(t, slot))
 				continue
 			}
-			if seat, ok := strings.CutPrefix(w, "-"); ok {
-				ev.Barred = append(ev.Barred, number(t, seat))
+			if slot, ok := strings.CutPrefix(w, "-"); ok {
+				ev.Barred = append(ev.Barred, number(t, slot))
 				continue
 			}
 			ev.Parents = append(ev.Parents, number(t, w))
@@ -140,10 +140,10 @@ func event(t *testing.T, words []string) Event {
 	return nil
 }
 
-// number reads a number. SEAT.GENERATION is that of a process whose seat others had before.
+// number reads a number. SLOT.GENERATION is that of a process whose slot others had before.
 func number(t *testing.T, text string) int {
-	seat, generation, later := strings.Cut(text, ".")
-	n, err := strconv.Atoi(seat)
+	slot, generation, later := strings.Cut(text, ".")
+	n, err := strconv.Atoi(slot)
 	require.NoError(t, err)
 	if !later {
 		return n

@@ -11,8 +11,8 @@ import "slices"
 //	                                                     └─ dropped ┴▶ kept: one of the world, not a spare
 type spares struct {
 	asked   int   // Refills that wait for their SpareRoom
-	coming  []int // seats of those that are not in Init yet
-	waiting []int // seats of those that are, ascending
+	coming  []int // slots of those that are not in Init yet
+	waiting []int // slots of those that are, ascending
 	wasted  int   // that ended while they waited, since one was taken
 	started int   // processes for ranks and for spares to come, beyond the first spares: see Config.Respawn
 }
@@ -42,7 +42,7 @@ func (r *Rules) mayStart(n int) bool {
 // addSpare starts a spare, if there is room.
 func (r *Rules) addSpare(ev SpareRoom) {
 	r.spares.asked--
-	first, ok := r.roomFor(Wanted{N: 1, Vacant: ev.Vacant, Barred: ev.Barred}).findSeats()
+	first, ok := r.roomFor(Wanted{N: 1, Vacant: ev.Vacant, Barred: ev.Barred}).findSlots()
 	if !ok || r.ending || r.isOver() || !r.mayStart(1) {
 		return
 	}
@@ -63,24 +63,24 @@ func (r *Rules) forkSpare(p *Process) {
 
 // forgetSpare notes that a spare could not be started.
 func (r *Rules) forgetSpare(p *Process) {
-	r.spares.coming = without(r.spares.coming, p.Seat)
+	r.spares.coming = without(r.spares.coming, p.Slot)
 	p.Spare = false
 	r.spares.wasted++
 }
 
 // awaitTurn notes that a spare is in Init.
-func (r *Rules) awaitTurn(seat int) {
+func (r *Rules) awaitTurn(slot int) {
 	s := &r.spares
-	if !slices.Contains(s.coming, seat) {
+	if !slices.Contains(s.coming, slot) {
 		return
 	}
-	s.coming = without(s.coming, seat)
-	s.waiting = append(s.waiting, seat)
+	s.coming = without(s.coming, slot)
+	s.waiting = append(s.waiting, slot)
 	slices.Sort(s.waiting)
-	r.do(Waits{r.procs[seat].Number()})
+	r.do(Waits{r.procs[slot].Number()})
 }
 
-// takeSpares gives a batch spares in consecutive seats: those on the nodes that have the fewest
+// takeSpares gives a batch spares in consecutive slots: those on the nodes that have the fewest
 // processes.
 func (r *Rules) takeSpares(ev Wanted) bool {
 	s := &r.spares
@@ -101,8 +101,8 @@ func (r *Rules) takeSpares(ev Wanted) bool {
 	if best < 0 {
 		return false
 	}
-	for seat := best; seat < best+ev.N; seat++ {
-		s.waiting = without(s.waiting, seat)
+	for slot := best; slot < best+ev.N; slot++ {
+		s.waiting = without(s.waiting, slot)
 	}
 	s.wasted = 0
 	b := newBatch(r.procs[best], ev)
@@ -112,10 +112,10 @@ func (r *Rules) takeSpares(ev Wanted) bool {
 	return true
 }
 
-// waits reports whether n seats from first on are those of waiting spares.
+// waits reports whether n slots from first on are those of waiting spares.
 func (r *Rules) waits(first, n int) bool {
-	for seat := first; seat < first+n; seat++ {
-		if !slices.Contains(r.spares.waiting, seat) || r.procs[seat].Declared {
+	for slot := first; slot < first+n; slot++ {
+		if !slices.Contains(r.spares.waiting, slot) || r.procs[slot].Declared {
 			return false
 		}
 	}
@@ -124,9 +124,9 @@ func (r *Rules) waits(first, n int) bool {
 
 // giveBack returns the spares of a batch that no process keeps to the waiting ones.
 func (r *Rules) giveBack(b *batch) {
-	for seat := b.first; seat < b.first+b.count; seat++ {
-		if p := &r.procs[seat]; !p.Declared && !p.Reaped {
-			r.spares.waiting = append(r.spares.waiting, seat)
+	for slot := b.first; slot < b.first+b.count; slot++ {
+		if p := &r.procs[slot]; !p.Declared && !p.Reaped {
+			r.spares.waiting = append(r.spares.waiting, slot)
 		}
 	}
 	slices.Sort(r.spares.waiting)
@@ -136,7 +136,7 @@ func (r *Rules) giveBack(b *batch) {
 // loseSpare notes that a spare has ended.
 func (r *Rules) loseSpare(p *Process) {
 	p.Dropped = true
-	r.spares.coming, r.spares.waiting = without(r.spares.coming, p.Seat), without(r.spares.waiting, p.Seat)
+	r.spares.coming, r.spares.waiting = without(r.spares.coming, p.Slot), without(r.spares.waiting, p.Slot)
 	r.spares.wasted++
 }
 
@@ -170,6 +170,6 @@ func (r *Rules) dismiss(p *Process) {
 	r.kill(p)
 }
 
-func without(seats []int, seat int) []int {
-	return slices.DeleteFunc(seats, func(s int) bool { return s == seat })
+func without(slots []int, slot int) []int {
+	return slices.DeleteFunc(slots, func(s int) bool { return s == slot })
 }

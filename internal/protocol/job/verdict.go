@@ -148,13 +148,13 @@ func (r *Rules) Verdict() Verdict {
 	return judge(ends, r.past, r.cfg.Survive)
 }
 
-// A tally counts the ends of processes whose seats other processes have now.
+// A tally counts the ends of processes whose slots other processes have now.
 type tally struct {
 	count, finished int
 	said, saidFine  *Process // the first that reported a failure; the first such that has finished
 }
 
-// add counts the end of a process. A seat is used again only in a job whose ranks came through
+// add counts the end of a process. A slot is used again only in a job whose ranks came through
 // Init.
 func (t *tally) add(p Process) {
 	t.count++

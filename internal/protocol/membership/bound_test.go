@@ -28,14 +28,14 @@ func (w *world) knownAfter(t *testing.T, since mono.Time, victim int) mono.Durat
 	var last mono.Time
 	for me, m := range w.members {
 		if m.lives() {
-			require.True(t, m.verdicts.Has(victim), "%d does not know of the death of %d", me, victim)
+			require.True(t, m.declarations.Has(victim), "%d does not know of the death of %d", me, victim)
 			last = max(last, m.told[victim])
 		}
 	}
 	return last.Sub(since)
 }
 
-// TestBoundOfADaemon: a daemon ends, its observer and the head find new connections refused:
+// TestBoundOfADaemon: a daemon ends, its observer and the coordinator find new connections refused:
 // all know within 20 ms.
 func TestBoundOfADaemon(t *testing.T) {
 	for _, members := range []int{2, 3, 5, 9, 65} {
@@ -158,13 +158,13 @@ func TestBoundOfARank(t *testing.T) {
 	}
 }
 
-// TestF11LeaseOverIsFrozen: a node that is cut off from the head, in either direction, stands still
-// a Timeout after the last beat that was granted, independently of the ring.
+// TestF11LeaseOverIsFrozen: a node that is cut off from the coordinator, in either direction,
+// stands still a Timeout after the last beat that was granted, independently of the ring.
 func TestF11LeaseOverIsFrozen(t *testing.T) {
-	for _, toHead := range []bool{true, false} {
+	for _, toCoordinator := range []bool{true, false} {
 		w := quietWorld(t, Config{Members: 4})
 		from, to := rankset.Of(2), rankset.Of(0)
-		if !toHead {
+		if !toCoordinator {
 			from, to = to, from
 		}
 		since := w.now
@@ -172,20 +172,20 @@ func TestF11LeaseOverIsFrozen(t *testing.T) {
 		w.runUntil(since.Add(w.cfg.Timeout + 2*ms))
 		assert.True(t, w.members[2].frozen)
 		w.runUntil(since.Add(3 * mono.Second))
-		assert.Empty(t, w.members[0].verdicts.Slice(), "its observer hears it: that is link trouble")
+		assert.Empty(t, w.members[0].declarations.Slice(), "its observer hears it: that is link trouble")
 		w.heal()
 		w.runUntil(since.Add(4 * mono.Second))
 		assert.False(t, w.members[2].frozen, "a later grant continues it")
 		w.sever(from, to, true)
 		w.runUntil(since.Add(4*mono.Second + w.cfg.Link + w.cfg.Timeout + w.cfg.Period))
-		assert.Equal(t, []int{2}, w.members[1].verdicts.Slice(), "after the link timeout it is declared")
+		assert.Equal(t, []int{2}, w.members[1].declarations.Slice(), "after the link timeout it is declared")
 		require.NoError(t, w.violation)
 	}
 }
 
-// TestB22TheRingSuspectsTheHeadDeclares cuts {6,7} off, as a losing side of 8 nodes: nobody there
-// declares anybody, all of them stand still, and the launcher's side continues.
-func TestB22TheRingSuspectsTheHeadDeclares(t *testing.T) {
+// TestB22TheRingSuspectsTheCoordinatorDeclares cuts {6,7} off, as a losing side of 8 nodes: nobody
+// there declares anybody, all of them stand still, and the launcher's side continues.
+func TestB22TheRingSuspectsTheCoordinatorDeclares(t *testing.T) {
 	for _, survive := range []bool{false, true} {
 		w := quietWorld(t, Config{Members: 9, Survive: survive})
 		since := w.now
@@ -195,10 +195,10 @@ func TestB22TheRingSuspectsTheHeadDeclares(t *testing.T) {
 		w.runUntil(since.Add(5 * mono.Second))
 		for m := range side.All() {
 			assert.True(t, w.members[m].frozen)
-			assert.Empty(t, w.members[m].verdicts.Slice(), "survive %v", survive)
+			assert.Empty(t, w.members[m].declarations.Slice(), "survive %v", survive)
 		}
 		for m := range rest.All() {
-			assert.Equal(t, []int{7, 8}, w.members[m].verdicts.Slice(), "survive %v: member %d", survive, m)
+			assert.Equal(t, []int{7, 8}, w.members[m].declarations.Slice(), "survive %v: member %d", survive, m)
 			assert.True(t, w.members[m].runs())
 		}
 		w.heal()
@@ -262,9 +262,9 @@ func TestLauncherGone(t *testing.T) {
 	}
 }
 
-// TestF12HeadsFollowHeads: surviving, the launcher ends, then the node that is head after it; each
-// time a majority chooses the next one, and all that live continue.
-func TestF12HeadsFollowHeads(t *testing.T) {
+// TestF12CoordinatorsFollowCoordinators: surviving, the launcher ends, then the node that is the
+// coordinator after it; each time a majority chooses the next one, and all that live continue.
+func TestF12CoordinatorsFollowCoordinators(t *testing.T) {
 	for _, silent := range []bool{false, true} {
 		w := quietWorld(t, Config{Members: 6, Survive: true})
 		for victim := range 3 {
@@ -294,7 +294,7 @@ func TestHalfAtOnceCannotBeSurvived(t *testing.T) {
 	w.runUntil(w.now.Add(w.cfg.Orphan + 2*mono.Second))
 	for _, m := range []int{1, 3, 5} {
 		assert.True(t, w.members[m].ended)
-		assert.Empty(t, w.members[m].verdicts.Slice())
+		assert.Empty(t, w.members[m].declarations.Slice())
 	}
 	w = quietWorld(t, Config{Members: 6})
 	for m := 2; m < 6; m++ {
@@ -316,8 +316,8 @@ func TestTwoNodesSurviveAnyOneLoss(t *testing.T) {
 	}
 }
 
-// TestLinkTrouble: two living nodes that cannot reach each other for Config.Link: the head declares
-// the one with more complaints, of equals the higher number. That node freezes first.
+// TestLinkTrouble: two living nodes that cannot reach each other for Config.Link: the coordinator
+// declares the one with more complaints, of equals the higher number. That node freezes first.
 func TestLinkTrouble(t *testing.T) {
 	for _, c := range []struct {
 		complaints [][2]int // complainer, accused
@@ -329,10 +329,10 @@ func TestLinkTrouble(t *testing.T) {
 			w.step(pair[0], Unreachable{Member: pair[1]})
 		}
 		w.runUntil(since.Add(w.cfg.Link))
-		assert.Empty(t, w.members[0].verdicts.Slice())
+		assert.Empty(t, w.members[0].declarations.Slice())
 		w.runUntil(since.Add(w.cfg.Link + 2*w.cfg.Timeout))
 		require.NoError(t, w.violation)
-		assert.Equal(t, []int{c.victim}, w.members[0].verdicts.Slice(), "complaints %v", c.complaints)
+		assert.Equal(t, []int{c.victim}, w.members[0].declarations.Slice(), "complaints %v", c.complaints)
 		assert.Equal(t, 1, w.members[c.victim].freezes)
 	}
 }
@@ -347,7 +347,7 @@ func TestLinkMended(t *testing.T) {
 	require.NoError(t, w.settled())
 	w.step(1, Unreachable{Member: 2})
 	w.runUntil(w.now.Add(w.cfg.Link - 100*ms))
-	assert.Empty(t, w.members[0].verdicts.Slice())
+	assert.Empty(t, w.members[0].declarations.Slice())
 	assert.Zero(t, w.members[2].freezes)
 }
 

@@ -7,15 +7,15 @@ import (
 	"github.com/goulfm/goulfm/internal/base/rankset"
 )
 
-// A complaint records that processes of one living node cannot reach those of another one. The head
-// keeps it from the first report that includes it to the first that does not.
+// A complaint records that processes of one living node cannot reach those of another one. The
+// coordinator keeps it from the first report that includes it to the first that does not.
 type complaint struct {
 	by, of int
 	since  mono.Time
 }
 
-// tellHead reports this member's evidence against others when it changes.
-func (r *Roster) tellHead() {
+// tellCoordinator reports this member's evidence against others when it changes.
+func (r *Roster) tellCoordinator() {
 	held := r.heldNow()
 	if held.equal(r.sent) {
 		return
@@ -36,25 +36,25 @@ func (r *Roster) heldNow() report {
 
 func (r *Roster) sendReport(held report) {
 	r.sent = held
-	head := r.headMember()
+	coordinator := r.coordinatorMember()
 	switch {
-	case head == r.cfg.Me:
-		if r.head != nil {
-			r.head.hear(r, head, held)
+	case coordinator == r.cfg.Me:
+		if r.coordinator != nil {
+			r.coordinator.hear(r, coordinator, held)
 		}
-	case !r.isDead(head):
-		r.send(head, held)
+	case !r.isDead(coordinator):
+		r.send(coordinator, held)
 	}
 }
 
 func (r *Roster) hearReport(from int, m report) {
-	if r.head != nil && m.epoch == r.head.record.Epoch {
-		r.head.hear(r, from, m)
+	if r.coordinator != nil && m.epoch == r.coordinator.record.Epoch {
+		r.coordinator.hear(r, from, m)
 	}
 }
 
 // hear replaces the report of a member.
-func (h *head) hear(r *Roster, from int, m report) {
+func (h *coordinator) hear(r *Roster, from int, m report) {
 	moot := r.ring.Dead()
 	moot.Add(from)
 	m.silent.Subtract(moot)
@@ -75,15 +75,15 @@ func (h *head) hear(r *Roster, from int, m report) {
 	}
 }
 
-func (h *head) dropComplaints(member int) {
+func (h *coordinator) dropComplaints(member int) {
 	h.links = slices.DeleteFunc(h.links, func(c complaint) bool { return c.by == member || c.of == member })
 }
 
 // condemnLinks ends a pair of living nodes that has not met for Config.Link: one of the two
-// receives no more grants, and is declared when its lease is over. The head chooses the node with
-// more complaints against it, of equals the one with the higher number; if one of them is condemned
-// already, that one.
-func (h *head) condemnLinks(r *Roster) {
+// receives no more grants, and is declared when its lease is over. The coordinator chooses the node
+// with more complaints against it, of equals the one with the higher number; if one of them is
+// condemned already, that one.
+func (h *coordinator) condemnLinks(r *Roster) {
 	for _, c := range h.links {
 		fresh := c.by == r.cfg.Me || r.now.Sub(h.peers[c.by].reports) <= r.cfg.Timeout
 		if !fresh || r.now < c.since.Add(r.cfg.Link) || h.condemned.Has(c.by) || h.condemned.Has(c.of) {
@@ -95,7 +95,7 @@ func (h *head) condemnLinks(r *Roster) {
 	}
 }
 
-func (h *head) worseOf(a, b int) int {
+func (h *coordinator) worseOf(a, b int) int {
 	of := func(member int) int {
 		var by rankset.Set
 		for _, c := range h.links {

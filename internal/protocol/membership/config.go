@@ -22,7 +22,7 @@ const (
 	linkDefault   = 10 * mono.Second
 	orphanDefault = 30 * mono.Second
 
-	// Beyond manyNodes the one head has too many beats to answer, and the Period grows.
+	// Beyond manyNodes the one coordinator has too many beats to answer, and the Period grows.
 	manyNodes     = 200
 	periodPerNode = 500 * mono.Microsecond
 )
@@ -35,17 +35,17 @@ type Config struct {
 
 	// Absent are members that are not there yet: rows for nodes that may come. All present members
 	// have the same set, except for members announced to them by Came. Absent requires a launcher
-	// that is head for ever: with members that come later a majority is not defined.
+	// that is the coordinator for ever: with members that come later a majority is not defined.
 	Absent rankset.Set
 	// Late is true if this member was Absent for the others: its lease does not begin with its
-	// start, but with the head's first grant.
+	// start, but with the coordinator's first grant.
 	Late bool
 
 	// Survive lets a job outlive its launcher: a majority of the members may choose
-	// another head. Without it the launcher is head for ever.
+	// another coordinator. Without it the launcher is the coordinator for ever.
 	Survive bool
 
-	// Period is the time between two beats to the head, and between two heartbeats of the
+	// Period is the time between two beats to the coordinator, and between two heartbeats of the
 	// ring (P). Default 100 ms, and half a millisecond more for each node beyond 200.
 	Period mono.Duration
 	// Timeout is how long a lease lasts, and how much silence makes a suspect (T). Default
@@ -59,10 +59,10 @@ type Config struct {
 	// timeout, nine tenths of Adaptive.Detection, is at least Timeout: nobody is suspected by the
 	// ring before its lease is over, and the lease is over before anybody is declared.
 	Adaptive *adaptive.QoS
-	// Link is how long two living nodes may fail to reach each other, or a node the head,
+	// Link is how long two living nodes may fail to reach each other, or a node the coordinator,
 	// before one of them is declared. Default 10 s.
 	Link mono.Duration
-	// Orphan is how long a frozen node waits for a head before it ends. Default 30 s.
+	// Orphan is how long a frozen node waits for a coordinator before it ends. Default 30 s.
 	Orphan mono.Duration
 	// Start is when the ring starts, the same moment at all members but for the precision
 	// of the start: at most a Timeout apart.
@@ -71,7 +71,8 @@ type Config struct {
 
 // Launcher is the member that started the job. Node n is member n+1. Where an engine has
 // started the daemons and there is no launcher, the daemon of node 0 is this member, node n
-// is member n, and Survive is set: with a daemon as head for ever, its node could not be lost.
+// is member n, and Survive is set: with a daemon as coordinator for ever, its node could not be
+// lost.
 const Launcher = 0
 
 // WithDefaults returns c with every Duration that is 0 replaced by its default.
@@ -104,7 +105,7 @@ func (c Config) Check() error {
 		return fmt.Errorf("%w: timeout %v, want at least %v", ErrConfig, c.Timeout, TimeoutMin)
 	}
 	if c.Survive && c.Timeout < 4*c.Period {
-		return fmt.Errorf("%w: timeout %v, want at least 4 periods of %v where the head may change", ErrConfig, c.Timeout, c.Period)
+		return fmt.Errorf("%w: timeout %v, want at least 4 periods of %v where the coordinator may change", ErrConfig, c.Timeout, c.Period)
 	}
 	if err := c.checkAbsent(); err != nil {
 		return err
@@ -126,13 +127,13 @@ func (c Config) checkAbsent() error {
 	case c.Absent.Has(Launcher) || c.Absent.Has(c.Me) || c.Absent.Next(c.Members) >= 0:
 		return fmt.Errorf("%w: %v are not there yet, of %d members, and this one is %d", ErrConfig, c.Absent, c.Members, c.Me)
 	case c.Survive && (c.Late || !c.Absent.IsEmpty()):
-		return fmt.Errorf("%w: members that come later, where the head may change", ErrConfig)
+		return fmt.Errorf("%w: members that come later, where the coordinator may change", ErrConfig)
 	}
 	return nil
 }
 
 // ring returns the configuration of the failure detector: it suspects, and declares only the
-// members that the head has declared (B22), so it does not fence.
+// members that the coordinator has declared (B22), so it does not fence.
 func (c Config) ring() fd.Config {
 	ring := fd.Config{
 		N: c.Members, Me: c.Me, Mode: fd.Ring, Adaptive: c.Adaptive,
@@ -144,7 +145,7 @@ func (c Config) ring() fd.Config {
 	return ring
 }
 
-// fenceAfter is how long after the sending of a grant, by the head's clock, the lease that
+// fenceAfter is how long after the sending of a grant, by the coordinator's clock, the lease that
 // it may have renewed is over by the clock of its holder, and its ranks are stopped. The
 // lease began before, when the beat was sent; clocks may differ by one part in a thousand;
 // the rest is the time in which a daemon notices and stops its ranks.
@@ -153,15 +154,15 @@ func (c Config) fenceAfter() mono.Duration {
 }
 
 // supportFor is the maximum age of the answer named last by a voter for the voter's support of a
-// head to count. With daemons that are late by L the age is up to 2·(Period + L). The limit
-// therefore exceeds a Timeout; otherwise a head with good links to all would freeze all of them now
-// and then.
+// coordinator to count. With daemons that are late by L the age is up to 2·(Period + L). The limit
+// therefore exceeds a Timeout; otherwise a coordinator with good links to all would freeze all of
+// them now and then.
 func (c Config) supportFor() mono.Duration { return c.Timeout + c.Confirm }
 
-// actAfter is how long a new head waits before it acts. The head before it may act that long, by
-// its own clock, after the last answer that a voter of its majority has named; and that voter named
-// the answer before promising to the new head.
+// actAfter is how long a new coordinator waits before it acts. The coordinator before it may act
+// that long, by its own clock, after the last answer that a voter of its majority has named; and
+// that voter named the answer before promising to the new coordinator.
 func (c Config) actAfter() mono.Duration { return c.supportFor() + c.supportFor()/500 }
 
-// headOf returns the possible head of an epoch.
-func (c Config) headOf(epoch uint32) int { return int(epoch % uint32(c.Members)) }
+// coordinatorOf returns the possible coordinator of an epoch.
+func (c Config) coordinatorOf(epoch uint32) int { return int(epoch % uint32(c.Members)) }

@@ -11,9 +11,9 @@
 //	layer       file           function
 //	ring        ring.go        heartbeats to a neighbour, suspicion, a second check (package fd);
 //	                           as few as suffice where Config.Adaptive asks for a quality
-//	lease       lease.go       each node's right to run, renewed by the head with every beat
-//	head        head.go        the only one that declares; complaint.go: links between living nodes
-//	succession  succession.go  the choice of the head, records of a majority
+//	lease       lease.go       each node's right to run, renewed by the coordinator with every beat
+//	coordinator coordinator.go the only one that declares; complaint.go: links between living nodes
+//	succession  succession.go  the choice of the coordinator, records of a majority
 //	late        late.go        nodes that come when the job runs
 //	news        news.go        deaths, leavings and more of each node, sent to all others
 //
@@ -21,25 +21,26 @@
 //
 // Of 8 nodes 6 and 7 are cut off. If the observers of the ring declared, 6 would declare 5, then 4,
 // then 3, and only with the fourth notice that it belongs to the smaller side; a communicator over
-// 5 and 6 has shrunk there meanwhile and writes to disk. Therefore the ring suspects, the head
-// declares, and a member without a head declares nobody.
+// 5 and 6 has shrunk there meanwhile and writes to disk. Therefore the ring suspects, the
+// coordinator declares, and a member without a coordinator declares nobody.
 //
 // # Two modes
 //
-// Attached, the launcher is head for ever: its side of a partition lives, any number of nodes may
-// die, and the job ends with the launcher. Surviving, the launcher and the nodes vote: a
-// declaration of a head counts once more than half of them have written it down (F12), and when the
-// head is silent a majority follows another one. The loss of more than a minority at once cannot be
-// survived: the remaining nodes cannot be distinguished from the losing side of a partition.
+// Attached, the launcher is the coordinator for ever: its side of a partition lives, any number of
+// nodes may die, and the job ends with the launcher. Surviving, the launcher and the nodes vote: a
+// declaration of a coordinator counts once more than half of them have written it down (F12), and
+// when the coordinator is silent a majority follows another one. The loss of more than a minority
+// at once cannot be survived: the remaining nodes cannot be distinguished from the losing side of a
+// partition.
 //
 // # Invariants
 //
-//   - A verdict is known nowhere before the ranks of its node stand still or have ended (I18), so
-//     of two sides of a partition at most one computes (I7, F9). It rests on clocks whose rates
+//   - A declaration is known nowhere before the ranks of its node stand still or have ended (I18),
+//     so of two sides of a partition at most one computes (I7, F9). It rests on clocks whose rates
 //     differ by less than a thousandth, and on a host that ticks within a tenth of a Period of the
 //     Deadline and stops its ranks at Freeze. A member that was paused gets a Tick before anything
 //     else and freezes with that.
-//   - Nothing of a head takes effect after something of a later one (I20).
+//   - Nothing of a coordinator takes effect after something of a later one (I20).
 //   - Versions of the roster are one sequence: a version that counts is the same everywhere.
 //   - A lease is never prolonged by anything but a grant; waits are prolonged by this member's own
 //     lateness (B17).
@@ -52,18 +53,18 @@
 // With messages of some milliseconds: an ended daemon is known to all within 20 ms; a silent node
 // within Period + Timeout + Confirm, or within Adaptive.Detection if that is longer, f neighbours
 // on the ring within 1 + log2 f rounds of a Period and a Timeout; a rank's death after one message
-// per hop. A head that ended is replaced, and grants again, after about a Timeout and a Confirm; a
-// silent one after twice that.
+// per hop. A coordinator that ended is replaced, and grants again, after about a Timeout and a
+// Confirm; a silent one after twice that.
 //
 // # Not promised
 //
 // A firewall that refuses connections of a living node makes its daemon appear to have ended: one
-// wrongful death. The node freezes within a Timeout, for lack of a head, and learns that it is dead
-// from any member in reach. A pair of ranks that cannot meet although both nodes live costs one of
-// the nodes after Config.Link. With Config.Survive no nodes come late (Config.Absent, Config.Late).
-// Messages may be lost, doubled or late: everything is repeated each Period for as long as it
-// matters.
+// wrongful death. The node freezes within a Timeout, for lack of a coordinator, and learns that it
+// is dead from any member in reach. A pair of ranks that cannot meet although both nodes live costs
+// one of the nodes after Config.Link. With Config.Survive no nodes come late (Config.Absent,
+// Config.Late). Messages may be lost, doubled or late: everything is repeated each Period for as
+// long as it matters.
 //
-// Reading order: event.go, config.go, lease.go, head.go, record.go, succession.go, ring.go,
+// Reading order: event.go, config.go, lease.go, coordinator.go, record.go, succession.go, ring.go,
 // complaint.go, news.go, late.go; then the scripts in testdata.
 package membership

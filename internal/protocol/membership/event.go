@@ -42,14 +42,14 @@ type Reachable struct {
 	Member int
 }
 
-// Condemned reports that this member, the head, cannot give orders to another one any more: from
-// now on that member receives no grants, and it is declared once its lease is over.
+// Condemned reports that this member, the coordinator, cannot give orders to another one any more:
+// from now on that member receives no grants, and it is declared once its lease is over.
 type Condemned struct {
 	Member int
 }
 
-// Came reports that a member of Config.Absent is there. The head receives the event first, before
-// the member begins; the others after that, in any order. A second Came has no effect.
+// Came reports that a member of Config.Absent is there. The coordinator receives the event first,
+// before the member begins; the others after that, in any order. A second Came has no effect.
 type Came struct {
 	Member int
 }
@@ -106,9 +106,9 @@ type Suspect struct {
 	Silent mono.Duration // how long no heartbeat came; 0 without an observer
 }
 
-// Verdict reports that a member was declared dead. A Verdict is final, and comes once per member:
-// links to it are closed, its ranks are lost.
-type Verdict struct {
+// Declaration reports that a member was declared dead. A Declaration is final, and comes once per
+// member: links to it are closed, its ranks are lost.
+type Declaration struct {
 	Member int
 }
 
@@ -118,8 +118,9 @@ type Learned struct {
 	Entries []Entry
 }
 
-// Head reports that a member is head now, as far as this one knows. For the event log.
-type Head struct {
+// Coordinator reports that a member is the coordinator now, as far as this one knows. For the event
+// log.
+type Coordinator struct {
 	Member int
 	Epoch  uint32
 }
@@ -130,8 +131,8 @@ type Fenced struct {
 	By int // the reporter
 }
 
-// End reports that there is no head for this node any more, and it must end its ranks and itself.
-// No action follows any later event.
+// End reports that there is no coordinator for this node any more, and it must end its ranks and
+// itself. No action follows any later event.
 type End struct {
 	Frozen mono.Duration // how long it has been frozen; 0 if its launcher is known to have ended
 }
@@ -142,14 +143,14 @@ type Anomaly struct {
 	Text string
 }
 
-func (Send) action()    {}
-func (Lease) action()   {}
-func (Freeze) action()  {}
-func (Thaw) action()    {}
-func (Suspect) action() {}
-func (Verdict) action() {}
-func (Learned) action() {}
-func (Head) action()    {}
-func (Fenced) action()  {}
-func (End) action()     {}
-func (Anomaly) action() {}
+func (Send) action()        {}
+func (Lease) action()       {}
+func (Freeze) action()      {}
+func (Thaw) action()        {}
+func (Suspect) action()     {}
+func (Declaration) action() {}
+func (Learned) action()     {}
+func (Coordinator) action() {}
+func (Fenced) action()      {}
+func (End) action()         {}
+func (Anomaly) action()     {}

@@ -13,15 +13,15 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/longtest"
 )
 
-// A ballot is a job without time: voters may promise at any moment, a head may declare any victim
-// as soon as its last version counts, and each message arrives at any time, once or never. The
-// search visits all reachable states. The property rests on no lease, clock or delay: versions that
-// count are a chain.
+// A ballot is a job without time: voters may promise at any moment, a coordinator may declare any
+// victim as soon as its last version counts, and each message arrives at any time, once or never.
+// The search visits all reachable states. The property rests on no lease, clock or delay: versions
+// that count are a chain.
 type ballot struct {
-	members int
-	epochs  uint32  // up to this one voters may promise
-	victims [][]int // by epoch: the members that its head may declare
-	heads   int     // how many declarations there are at most
+	members      int
+	epochs       uint32  // up to this one voters may promise
+	victims      [][]int // by epoch: the members that its coordinator may declare
+	coordinators int     // how many declarations there are at most
 
 	states int
 	seen   map[string]bool
@@ -52,7 +52,7 @@ func (b *ballot) begin() *scene {
 	s := &scene{}
 	for me := range b.members {
 		r := New(Config{Members: b.members, Me: me, Survive: true})
-		r.voter.quiet = mono.Time(-mono.Second) // nobody has a head
+		r.voter.quiet = mono.Time(-mono.Second) // nobody has a coordinator
 		s.all = append(s.all, r)
 	}
 	return s
@@ -75,7 +75,7 @@ func (s *scene) do(m move) {
 		r.promise(uint32(m.what))
 	case 'd':
 		s.declared++
-		r.adopt(r.head.record.next(rankset.Of(m.what)))
+		r.adopt(r.coordinator.record.next(rankset.Of(m.what)))
 	case 'm':
 		l := &s.mail[m.what]
 		l.read = true
@@ -116,9 +116,9 @@ func (s *scene) matters(l letter) bool {
 	case propose:
 		return true
 	case written:
-		return r.head != nil && m.epoch == r.head.record.Epoch && m.version == r.head.record.version() && !r.head.committed
+		return r.coordinator != nil && m.epoch == r.coordinator.record.Epoch && m.version == r.coordinator.record.version() && !r.coordinator.committed
 	case support:
-		return m.epoch >= r.voter.promised && (r.head == nil || r.head.record.Epoch < m.epoch)
+		return m.epoch >= r.voter.promised && (r.coordinator == nil || r.coordinator.record.Epoch < m.epoch)
 	}
 	return false
 }
@@ -126,13 +126,13 @@ func (s *scene) matters(l letter) bool {
 // count notes a version that has come to count, and announces it at once: all leases are over.
 func (s *scene) count(me int) {
 	r := s.all[me]
-	if r.head == nil || !r.head.committed || r.ended {
+	if r.coordinator == nil || !r.coordinator.committed || r.ended {
 		return
 	}
-	if !slices.ContainsFunc(s.counted, r.head.record.Dead.Equal) {
-		s.counted = append(s.counted, r.head.record.Dead.Clone())
+	if !slices.ContainsFunc(s.counted, r.coordinator.record.Dead.Equal) {
+		s.counted = append(s.counted, r.coordinator.record.Dead.Clone())
 	}
-	if fresh := r.head.record.Dead.Clone(); !fresh.SubsetOf(r.ring.Dead()) {
+	if fresh := r.coordinator.record.Dead.Clone(); !fresh.SubsetOf(r.ring.Dead()) {
 		fresh.Subtract(r.ring.Dead())
 		r.agreed(fresh)
 	}
@@ -153,11 +153,11 @@ func (b *ballot) moves(s *scene) []move {
 		for e := r.voter.promised + 1; e <= b.epochs; e++ {
 			all = append(all, move{kind: 'p', member: me, what: int(e)})
 		}
-		if r.head == nil || !r.head.committed || s.declared == b.heads {
+		if r.coordinator == nil || !r.coordinator.committed || s.declared == b.coordinators {
 			continue
 		}
-		for _, v := range b.victims[r.head.record.Epoch] {
-			if v != me && !r.head.record.Dead.Has(v) {
+		for _, v := range b.victims[r.coordinator.record.Epoch] {
+			if v != me && !r.coordinator.record.Dead.Has(v) {
 				all = append(all, move{kind: 'd', member: me, what: v})
 			}
 		}
@@ -177,11 +177,11 @@ func (s *scene) key() string {
 		v := &r.voter
 		fmt.Fprint(&b, r.ended, v.promised, v.record, v.candidate, r.ring.Dead())
 		for m := range s.all {
-			if record, ok := v.heads[m]; ok {
+			if record, ok := v.coordinators[m]; ok {
 				fmt.Fprint(&b, m, record, record.Last)
 			}
 		}
-		if h := r.head; h != nil {
+		if h := r.coordinator; h != nil {
 			fmt.Fprint(&b, h.record, h.record.Last, h.committed, h.wrote)
 		}
 		b.WriteByte('\n')
@@ -215,17 +215,17 @@ func (b *ballot) explore(t *testing.T, moves []move) {
 	}
 }
 
-// TestF12VersionsAreAChain visits all that can come of two and of three heads among three
+// TestF12VersionsAreAChain visits all that can come of two and of three coordinators among three
 // voters, and of two among four, when each may declare and messages arrive in any order or
 // never. With -seeds above the default four voters may lose more, which takes a minute.
 func TestF12VersionsAreAChain(t *testing.T) {
-	four := &ballot{members: 4, epochs: 1, victims: [][]int{{2}, {3}}, heads: 2}
+	four := &ballot{members: 4, epochs: 1, victims: [][]int{{2}, {3}}, coordinators: 2}
 	if *seeds > 60 {
 		four.victims = [][]int{{2, 3}, {2, 3}}
 	}
 	for i, b := range []*ballot{
-		{members: 3, epochs: 1, victims: [][]int{{1, 2}, {0, 2}}, heads: 2},
-		{members: 3, epochs: 2, victims: [][]int{{2}, {0}, {0}}, heads: 2},
+		{members: 3, epochs: 1, victims: [][]int{{1, 2}, {0, 2}}, coordinators: 2},
+		{members: 3, epochs: 2, victims: [][]int{{2}, {0}, {0}}, coordinators: 2},
 		four,
 	} {
 		if !longtest.Row(i, 3) {

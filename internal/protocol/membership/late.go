@@ -6,8 +6,8 @@ import (
 )
 
 // Nodes that come late. A job may have rows for more nodes than it begins with. An absent node
-// takes no part in anything. The launcher, which is head for ever, decides that a node comes, as it
-// decides that a node is dead; each row is taken once, so a dead member stays dead.
+// takes no part in anything. The launcher, which is the coordinator for ever, decides that a node
+// comes, as it decides that a node is dead; each row is taken once, so a dead member stays dead.
 //
 //	launcher                 late member               others
 //	Came: grants begin
@@ -17,10 +17,10 @@ import (
 //	                         heartbeats           ──▶  drop them: not known yet
 //	it is there         ──▶                       ──▶  Came: the ring runs through it
 //
-// The launcher learns of the member first, because a head grants nothing to unknown members. The
-// member begins before the others learn of it, because they expect heartbeats from then on. It
+// The launcher learns of the member first, because a coordinator grants nothing to unknown members.
+// The member begins before the others learn of it, because they expect heartbeats from then on. It
 // begins without a lease: the first lease of the initial members counts from a start at which the
-// head has begun to count, too:
+// coordinator has begun to count, too:
 //
 //	launcher: Came at 0, counts a grant at 0     late member: begins at 400, may run until 900
 //	          receives nothing from it, declares it at 510
@@ -48,13 +48,13 @@ func (a *absentees) takeIn(r *Roster, member int) {
 	if !r.isDead(member) {
 		r.news.open(member)
 	}
-	if r.head != nil {
-		r.head.meet(member, r)
+	if r.coordinator != nil {
+		r.coordinator.meet(member, r)
 	}
 	r.stepRing(fd.Came{Rank: member})
 }
 
 // meet counts a member's grants and its silence from now on.
-func (h *head) meet(member int, r *Roster) {
+func (h *coordinator) meet(member int, r *Roster) {
 	h.peers[member].granted, h.peers[member].counted = r.now, r.now
 }

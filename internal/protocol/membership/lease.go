@@ -11,7 +11,7 @@ const beatsKept = 16
 
 // lease is this node's right to run (F5, F11).
 //
-//	member                              head
+//	member                              coordinator
 //	  │── beat 7, names answer 3 ────────▶│  counts: answer 3 is younger than a Timeout
 //	  │   sent at s                       │  granted = now
 //	  │◀──────────── answer 4 to beat 7 ──│
@@ -49,7 +49,7 @@ func (l *lease) deadline(r *Roster) mono.Time {
 	return l.until
 }
 
-// needsNoLease: a launcher that is head for ever cannot be on the losing side.
+// needsNoLease: a launcher that is the coordinator for ever cannot be on the losing side.
 func (c Config) needsNoLease() bool { return c.Me == Launcher && !c.Survive }
 
 // checkLease stops the ranks when the lease is over, and ends all when nobody has renewed
@@ -80,15 +80,15 @@ func (r *Roster) renew(until mono.Time) {
 	}
 }
 
-func (r *Roster) sendBeat(head int) {
-	if r.isDead(head) {
+func (r *Roster) sendBeat(coordinator int) {
+	if r.isDead(coordinator) {
 		return
 	}
 	l := &r.lease
 	l.seq++
 	l.sent[l.seq%beatsKept] = r.now
 	wrote := r.voter.record
-	r.sendDatagram(head, beat{
+	r.sendDatagram(coordinator, beat{
 		epoch: r.voter.follows, promised: r.voter.promised, seq: l.seq, named: l.named, wroteEpoch: wrote.Epoch, wroteVersion: wrote.version(),
 	})
 }
@@ -97,14 +97,14 @@ func (r *Roster) sendBeat(head int) {
 // number counts; a lease is counted from the beat that it answers.
 func (r *Roster) hearGrant(from int, m grant) {
 	l := &r.lease
-	if m.epoch != r.voter.follows || from != r.headMember() {
+	if m.epoch != r.voter.follows || from != r.coordinatorMember() {
 		return
 	}
 	l.named = max(l.named, m.number)
 	if m.seq == 0 || m.seq > l.seq || l.seq-m.seq >= beatsKept || !m.lease {
 		return
 	}
-	r.noteHead(from, m.epoch)
+	r.noteCoordinator(from, m.epoch)
 	r.voter.quiet = r.now
 	r.voter.supports = false
 	r.renew(l.sent[m.seq%beatsKept].Add(r.cfg.Timeout))

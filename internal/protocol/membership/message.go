@@ -33,12 +33,12 @@ type ringMessage struct {
 	inner  []byte // part of the received bytes
 }
 
-// beat is the sign of life that a member sends to its head each Period.
+// beat is the sign of life that a member sends to its coordinator each Period.
 type beat struct {
 	epoch        uint32
 	promised     uint32 // above epoch, it asks for a lease and is no support
 	seq          uint64 // counts this member's beats
-	named        uint64 // the last Number of this epoch's head that came here; 0 if none
+	named        uint64 // the last Number of this epoch's coordinator that came here; 0 if none
 	wroteEpoch   uint32 // the record that this member has written down
 	wroteVersion uint64
 }
@@ -47,11 +47,11 @@ type beat struct {
 type grant struct {
 	epoch  uint32
 	seq    uint64 // the beat's
-	number uint64 // counts the head's answers to this member
+	number uint64 // counts the coordinator's answers to this member
 	lease  bool   // it may run for a Timeout from the sending of that beat
 }
 
-// report is a member's evidence against others, for the head. It replaces the previous one.
+// report is a member's evidence against others, for the coordinator. It replaces the previous one.
 type report struct {
 	epoch       uint32
 	silent      rankset.Set // they did not answer the second check
@@ -76,17 +76,18 @@ type written struct {
 	version uint64
 }
 
-// canvass asks whether the receiver, too, has no head, and would support that of epoch.
+// canvass asks whether the receiver, too, has no coordinator, and would support that of epoch.
 type canvass struct{ epoch uint32 }
 
-// canvassed answers canvass. A member that has a head names that head.
+// canvassed answers canvass. A member that has a coordinator names that coordinator.
 type canvassed struct {
 	epoch    uint32
 	yes      bool
-	promised uint32 // that of the sender's head; if it has none, the one that it has promised
+	promised uint32 // that of the sender's coordinator; if it has none, the one that it has promised
 }
 
-// support reports to the head of an epoch that the sender obeys that head, and none before it.
+// support reports to the coordinator of an epoch that the sender obeys that coordinator, and none
+// before it.
 type support struct {
 	epoch  uint32
 	record Record // the newest record that the sender has written down

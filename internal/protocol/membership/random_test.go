@@ -116,7 +116,7 @@ func TestI18I7Attached(t *testing.T) {
 			}
 		}
 		late += c.cfg.Absent.Len()
-		declared += c.members[0].verdicts.Len()
+		declared += c.members[0].declarations.Len()
 		messages += c.messages
 	}
 	require.Greater(t, declared, deaths, "nobody was ever declared who lived")
@@ -124,11 +124,12 @@ func TestI18I7Attached(t *testing.T) {
 	t.Logf("%d runs, %d deaths, %d declared, %d came late, %d freezes, %d messages", *seeds, deaths, declared, late, freezes, messages)
 }
 
-// TestI20I18Surviving is the same where the head may change. Nobody acts as head after a later one
-// has acted, and a version is the same at each head that makes it count. A majority may be
-// declared, in the wake of long pauses and cuts; then the rest stands still, and ends.
+// TestI20I18Surviving is the same where the coordinator may change. Nobody acts as coordinator
+// after a later one has acted, and a version is the same at each coordinator that makes it count. A
+// majority may be declared, in the wake of long pauses and cuts; then the rest stands still, and
+// ends.
 func TestI20I18Surviving(t *testing.T) {
-	settled, heads, freezes := 0, 0, 0
+	settled, coordinators, freezes := 0, 0, 0
 	for seed := range uint64(*seeds) {
 		c := newChaos(seed, true)
 		c.runUntil(c.end.Add(18 * mono.Second))
@@ -139,24 +140,25 @@ func TestI20I18Surviving(t *testing.T) {
 		} else if c.majorityLives() {
 			require.NoError(t, err, "seed %d, %d members", seed, len(c.members))
 		}
-		heads += int(c.acted)
+		coordinators += int(c.acted)
 		for _, m := range c.members {
 			freezes += m.freezes
 		}
 	}
 	require.Greater(t, settled, *seeds*3/4)
-	require.NotZero(t, heads, "the head never changed")
-	t.Logf("%d runs, %d settled, %d epochs, %d freezes", *seeds, settled, heads, freezes)
+	require.NotZero(t, coordinators, "the coordinator never changed")
+	t.Logf("%d runs, %d settled, %d epochs, %d freezes", *seeds, settled, coordinators, freezes)
 }
 
-// majorityLives reports whether the live members could choose a head according to all records.
+// majorityLives reports whether the live members could choose a coordinator according to all
+// records.
 func (c *chaos) majorityLives() bool {
 	var live, declared rankset.Set
 	newest := Record{}
 	for me, m := range c.members {
 		if m.lives() {
 			live.Add(me)
-			declared.Union(m.verdicts)
+			declared.Union(m.declarations)
 		}
 		if m.r.voter.record.newer(newest) {
 			newest = m.r.voter.record
@@ -169,9 +171,9 @@ func (c *chaos) majorityLives() bool {
 
 // TestSafetyNeedsNoDelays: the promises about safety do not rest on how long a message takes. Some
 // take seconds here and overtake others, links are cut all the time, and machines are paused, so
-// that heads follow heads and each finds the half-finished work of the one before.
+// that coordinators follow coordinators and each finds the half-finished work of the one before.
 func TestSafetyNeedsNoDelays(t *testing.T) {
-	heads, declared := 0, 0
+	coordinators, declared := 0, 0
 	for seed := range uint64(*seeds * longtest.N(1, 5)) {
 		rng := rand.New(rand.NewPCG(seed, 11))
 		cfg := Config{Members: 3 + rng.IntN(3), Survive: rng.IntN(5) > 0}
@@ -183,10 +185,10 @@ func TestSafetyNeedsNoDelays(t *testing.T) {
 		}
 		c.runUntil(c.end)
 		require.NoError(t, c.violation, "seed %d", seed)
-		heads += int(c.acted)
+		coordinators += int(c.acted)
 		for _, m := range c.members {
-			declared += m.verdicts.Len()
+			declared += m.declarations.Len()
 		}
 	}
-	t.Logf("%d runs, %d epochs, %d verdicts", *seeds*longtest.N(1, 5), heads, declared)
+	t.Logf("%d runs, %d epochs, %d declarations", *seeds*longtest.N(1, 5), coordinators, declared)
 }

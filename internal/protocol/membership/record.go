@@ -9,16 +9,16 @@ import (
 // A Record is one version of the roster: the members that were declared dead. Versions that count
 // are a chain, each with more dead than the one before, so the number of the dead is their number.
 type Record struct {
-	Epoch uint32      // of the head that asked for it to be written down
+	Epoch uint32      // of the coordinator that asked for it to be written down
 	Dead  rankset.Set // all that were ever declared
 	Last  rankset.Set // those that this version declares, and the one before does not; part of Dead
 }
 
-// version numbers r among those of one head.
+// version numbers r among those of one coordinator.
 func (r Record) version() uint64 { return uint64(r.Dead.Len()) }
 
-// newer reports whether r precedes s: a later head's record does, and so does a later version of
-// the same head.
+// newer reports whether r precedes s: a later coordinator's record does, and so does a later
+// version of the same coordinator.
 func (r Record) newer(s Record) bool {
 	return r.Epoch > s.Epoch || r.Epoch == s.Epoch && r.version() > s.version()
 }
@@ -44,8 +44,8 @@ func (r Record) next(dead rankset.Set) Record {
 	return Record{Epoch: r.Epoch, Dead: all, Last: dead.Clone()}
 }
 
-// under returns r as a later head continues from it, which knows that the declared are dead: other
-// deaths in r may or may not count already, and are proposed again.
+// under returns r as a later coordinator continues from it, which knows that the declared are dead:
+// other deaths in r may or may not count already, and are proposed again.
 func (r Record) under(epoch uint32, declared rankset.Set) Record {
 	all := declared.Clone()
 	all.Union(r.Dead)

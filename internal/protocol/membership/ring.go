@@ -6,8 +6,8 @@ import (
 )
 
 // stepRing gives an event to the failure detector and carries out its actions. The detector has no
-// right to declare (B22): silent members are reported to the head, and the head's decisions come in
-// as Agreed, which the detector floods to all.
+// right to declare (B22): silent members are reported to the coordinator, and the coordinator's
+// decisions come in as Agreed, which the detector floods to all.
 func (r *Roster) stepRing(ev fd.Event) {
 	_, answering := ev.(fd.Receive)
 	for _, a := range r.ring.Step(ev) {
@@ -62,14 +62,14 @@ func (r *Roster) declared(member int) {
 	r.held.silent.Remove(member)
 	r.held.ended.Remove(member)
 	r.held.unreachable.Remove(member)
-	r.act(Verdict{Member: member})
+	r.act(Declaration{Member: member})
 	r.news.close(member)
-	if r.head != nil {
-		r.head.forget(member)
+	if r.coordinator != nil {
+		r.coordinator.forget(member)
 	}
 }
 
-// agreed passes the decision of a head to the detector, which floods it.
+// agreed passes the decision of a coordinator to the detector, which floods it.
 func (r *Roster) agreed(dead rankset.Set) { r.stepRing(fd.Agreed{Dead: dead}) }
 
 func (r *Roster) broken(member int) {
@@ -78,8 +78,8 @@ func (r *Roster) broken(member int) {
 }
 
 // refused is the evidence that a daemon has ended: its connection did, and nobody listens where it
-// did. One member alone may be wrong about that, so the head requires two. A launcher that cannot
-// be replaced has nobody above it: a member that finds it ended has no head any more.
+// did. One member alone may be wrong about that, so the coordinator requires two. A launcher that
+// cannot be replaced has nobody above it: a member that finds it ended has no coordinator any more.
 func (r *Roster) refused(member int) {
 	r.checkPeer(member)
 	if r.isDead(member) {
@@ -91,7 +91,7 @@ func (r *Roster) refused(member int) {
 		return
 	}
 	r.stepRing(fd.Broken{Rank: member})
-	if !r.ended && r.cfg.Survive && member == r.headMember() {
-		r.seekHead()
+	if !r.ended && r.cfg.Survive && member == r.coordinatorMember() {
+		r.seekCoordinator()
 	}
 }

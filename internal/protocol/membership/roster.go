@@ -22,17 +22,17 @@ type Roster struct {
 	ended    bool        // Fenced or End was returned: nothing happens any more
 	nextBeat mono.Time   // when all that is repeated each Period is due
 
-	lease lease
-	voter voter
-	head  *head // while this member leads an epoch; nil otherwise
-	held  report
-	sent  report // the last report that was sent to the head
-	news  news
+	lease       lease
+	voter       voter
+	coordinator *coordinator // while this member leads an epoch; nil otherwise
+	held        report
+	sent        report // the last report that was sent to the coordinator
+	news        news
 
 	out []Action
 }
 
-// New returns a member's roster in which everybody lives and the launcher is head. The
+// New returns a member's roster in which everybody lives and the launcher is the coordinator. The
 // configuration must pass Check.
 func New(cfg Config) *Roster {
 	err := cfg.Check()
@@ -51,8 +51,8 @@ func New(cfg Config) *Roster {
 	r.absent.leaveOut(r)
 	r.voter.quiet = cfg.Start
 	if cfg.Me == Launcher {
-		r.head = newHead(cfg, Record{}, cfg.Start)
-		r.head.committed = true
+		r.coordinator = newCoordinator(cfg, Record{}, cfg.Start)
+		r.coordinator.committed = true
 	}
 	return r
 }
@@ -81,8 +81,8 @@ func (r *Roster) Step(ev Event) []Action {
 		r.held.unreachable.Remove(ev.Member)
 	case Condemned:
 		r.checkPeer(ev.Member)
-		if r.head != nil && !r.isDead(ev.Member) {
-			r.head.condemned.Add(ev.Member)
+		if r.coordinator != nil && !r.isDead(ev.Member) {
+			r.coordinator.condemned.Add(ev.Member)
 		}
 	case Came:
 		r.checkPeer(ev.Member)
@@ -96,11 +96,11 @@ func (r *Roster) Step(ev Event) []Action {
 	return r.out
 }
 
-// settle carries out the consequences of an event: it reports evidence to the head, judges, if this
-// member is head, and passes the news on.
+// settle carries out the consequences of an event: it reports evidence to the coordinator, judges,
+// if this member is the coordinator, and passes the news on.
 func (r *Roster) settle() {
-	r.tellHead()
-	if r.head != nil {
+	r.tellCoordinator()
+	if r.coordinator != nil {
 		r.lead()
 	}
 	r.passNewsOn()
@@ -154,24 +154,24 @@ func (r *Roster) lateness(now mono.Time) mono.Duration {
 // sent meanwhile are unread in its queues (B17). A lease is never prolonged.
 func (r *Roster) forgive(late mono.Duration) {
 	r.voter.quiet = r.voter.quiet.Add(late)
-	if r.head != nil {
-		r.head.forgive(late)
+	if r.coordinator != nil {
+		r.coordinator.forgive(late)
 	}
 }
 
 // beat sends all periodic messages.
 func (r *Roster) beat() {
-	if head := r.headMember(); head != r.cfg.Me {
-		r.sendBeat(head)
+	if coordinator := r.coordinatorMember(); coordinator != r.cfg.Me {
+		r.sendBeat(coordinator)
 	}
 	if held := r.heldNow(); !held.isEmpty() {
-		r.sendReport(held) // again, for a head forgets a report that is not repeated
+		r.sendReport(held) // again, for a coordinator forgets a report that is not repeated
 	}
 	if r.cfg.Survive {
-		r.seekHead()
+		r.seekCoordinator()
 	}
-	if r.head != nil {
-		r.head.repeat(r)
+	if r.coordinator != nil {
+		r.coordinator.repeat(r)
 	}
 }
 
@@ -196,7 +196,7 @@ func (r *Roster) receive(from int, msg []byte) {
 		return
 	}
 	if isVote(m) && !r.cfg.Survive {
-		r.act(Anomaly{From: from, Text: "roster: a vote in a job whose head does not change"})
+		r.act(Anomaly{From: from, Text: "roster: a vote in a job whose coordinator does not change"})
 		return
 	}
 	switch m := m.(type) {
@@ -227,7 +227,8 @@ func (r *Roster) receive(from int, msg []byte) {
 	}
 }
 
-// isVote reports whether a message is about the choice of the head, or about counting a majority.
+// isVote reports whether a message is about the choice of the coordinator, or about counting a
+// majority.
 func isVote(m message) bool {
 	switch m.(type) {
 	case propose, written, canvass, canvassed, support:
@@ -258,8 +259,8 @@ func (r *Roster) Deadline() (mono.Time, bool) {
 		next = min(next, at)
 	}
 	next = min(next, r.lease.deadline(r))
-	if r.head != nil {
-		next = min(next, r.head.deadline(r))
+	if r.coordinator != nil {
+		next = min(next, r.coordinator.deadline(r))
 	}
 	return next, true
 }
@@ -270,16 +271,16 @@ func (r *Roster) Dead() rankset.Set { return r.ring.Dead() }
 // Frozen reports whether the ranks of this node have to stand still.
 func (r *Roster) Frozen() bool { return r.lease.frozen }
 
-// Watches returns the member that this one obeys, itself if it is the head, and the member with the
-// heartbeats that it observes, -1 if none: this member has to notice their ends.
-func (r *Roster) Watches() (head, emitter int) { return r.headMember(), r.ring.Emitter() }
+// Watches returns the member that this one obeys, itself if it is the coordinator, and the member
+// with the heartbeats that it observes, -1 if none: this member has to notice their ends.
+func (r *Roster) Watches() (coordinator, emitter int) { return r.coordinatorMember(), r.ring.Emitter() }
 
-// Leads reports whether this member is head and may act, and in which epoch.
+// Leads reports whether this member is the coordinator and may act, and in which epoch.
 func (r *Roster) Leads() (epoch uint32, acts bool) {
-	if r.head == nil {
+	if r.coordinator == nil {
 		return 0, false
 	}
-	return r.head.record.Epoch, r.mayAct()
+	return r.coordinator.record.Epoch, r.mayAct()
 }
 
 // Written returns the newest version of the roster that this member has written down.
@@ -294,8 +295,8 @@ func (r *Roster) Describe() string {
 	if r.voter.promised > r.voter.follows {
 		text += fmt.Sprintf(", promised %d", r.voter.promised)
 	}
-	if r.head != nil {
-		text += r.head.describe(r)
+	if r.coordinator != nil {
+		text += r.coordinator.describe(r)
 	}
 	text += fmt.Sprintf(", wrote %v, declared %v", r.voter.record, r.ring.Dead())
 	if r.lease.frozen {
@@ -315,8 +316,8 @@ func (r *Roster) Describe() string {
 
 func (r *Roster) isDead(member int) bool { return r.ring.Dead().Has(member) }
 
-// headMember returns the member that this one obeys.
-func (r *Roster) headMember() int { return r.cfg.headOf(r.voter.follows) }
+// coordinatorMember returns the member that this one obeys.
+func (r *Roster) coordinatorMember() int { return r.cfg.coordinatorOf(r.voter.follows) }
 
 func (r *Roster) act(a Action) { r.out = append(r.out, a) }
 

@@ -36,10 +36,10 @@ func TestMajoritiesMeet(t *testing.T) {
 	}
 }
 
-func TestHeadsOfEpochs(t *testing.T) {
+func TestCoordinatorsOfEpochs(t *testing.T) {
 	cfg := Config{Members: 3}
-	for epoch, head := range []int{0, 1, 2, 0, 1} {
-		assert.Equal(t, head, cfg.headOf(uint32(epoch)))
+	for epoch, coordinator := range []int{0, 1, 2, 0, 1} {
+		assert.Equal(t, coordinator, cfg.coordinatorOf(uint32(epoch)))
 	}
 }
 
@@ -175,8 +175,8 @@ func TestB23NewsInOrder(t *testing.T) {
 }
 
 // TestF5DeclaredAfterTheLease: clocks differ by two thousandths, and leases are long. The ring
-// suspects 2, and the head still receives its beats; the lease alone therefore decides how soon 2
-// can be declared when the head receives nothing any more either. 2 is frozen before.
+// suspects 2, and the coordinator still receives its beats; the lease alone therefore decides how
+// soon 2 can be declared when the coordinator receives nothing any more either. 2 is frozen before.
 func TestF5DeclaredAfterTheLease(t *testing.T) {
 	w := newWorld(nil, Config{Members: 4, Timeout: 5 * mono.Second, Period: 100 * ms})
 	w.members[0].rate, w.members[2].rate = 1.001, 0.999
@@ -184,13 +184,13 @@ func TestF5DeclaredAfterTheLease(t *testing.T) {
 	w.sever(rankset.Of(2), rankset.Of(3), true)
 	w.sever(rankset.Of(3), rankset.Of(2), true)
 	w.runUntil(mono.Time(40 * mono.Second))
-	require.Empty(t, w.members[1].verdicts.Slice())
+	require.Empty(t, w.members[1].declarations.Slice())
 	require.Equal(t, []int{2}, w.members[3].r.held.silent.Slice())
 	w.sever(rankset.Of(2), rankset.Of(0), true)
 	w.sever(rankset.Of(0), rankset.Of(2), true)
 	w.runUntil(mono.Time(40 * mono.Second).Add(w.cfg.Timeout + w.cfg.Period))
 	require.NoError(t, w.violation)
-	assert.Equal(t, []int{2}, w.members[1].verdicts.Slice())
+	assert.Equal(t, []int{2}, w.members[1].declarations.Slice())
 }
 
 // TestF11CountedFromTheBeat: however late a grant comes, the lease is over a Timeout after the
@@ -221,8 +221,8 @@ func TestF11LatenessProlongsNoLease(t *testing.T) {
 	assert.True(t, r.Frozen())
 }
 
-// TestF4SuspectedButGranted: the observer of a node receives nothing from it, and the head does:
-// that is a fault of one link, and nobody dies.
+// TestF4SuspectedButGranted: the observer of a node receives nothing from it, and the coordinator
+// does: that is a fault of one link, and nobody dies.
 func TestF4SuspectedButGranted(t *testing.T) {
 	for _, survive := range []bool{false, true} {
 		w := quietWorld(t, Config{Members: 4, Survive: survive})
@@ -230,7 +230,7 @@ func TestF4SuspectedButGranted(t *testing.T) {
 		w.runUntil(w.now.Add(20 * mono.Second))
 		require.Equal(t, []int{2}, w.members[3].r.held.silent.Slice())
 		for _, m := range w.members {
-			assert.Empty(t, m.verdicts.Slice())
+			assert.Empty(t, m.declarations.Slice())
 			assert.Zero(t, m.freezes)
 		}
 	}
@@ -243,17 +243,18 @@ func TestB10SecondPath(t *testing.T) {
 	w.deaf = [2]int{2, 3}
 	w.runUntil(w.now.Add(5 * mono.Second))
 	assert.Empty(t, w.members[3].r.held.silent.Slice())
-	assert.Empty(t, w.members[0].r.head.peers[3].report.silent.Slice())
+	assert.Empty(t, w.members[0].r.coordinator.peers[3].report.silent.Slice())
 	require.NoError(t, w.settled())
 }
 
-// TestReportsGoStale: 3 finds 2 silent, then receives from it again, but the head never learns
-// that. Later 2 is silent towards the head for a while: nobody suspects 2, so it lives.
+// TestReportsGoStale: 3 finds 2 silent, then receives from it again, but the coordinator never
+// learns that. Later 2 is silent towards the coordinator for a while: nobody suspects 2, so it
+// lives.
 func TestReportsGoStale(t *testing.T) {
 	w := quietWorld(t, Config{Members: 5})
 	w.sever(rankset.Of(2), rankset.Of(3), true)
 	w.runUntil(w.now.Add(2 * mono.Second))
-	require.Equal(t, []int{2}, w.members[0].r.head.peers[3].report.silent.Slice())
+	require.Equal(t, []int{2}, w.members[0].r.coordinator.peers[3].report.silent.Slice())
 	w.sever(rankset.Of(3), rankset.Of(0), true)
 	w.sever(rankset.Of(2), rankset.Of(3), false)
 	w.runUntil(w.now.Add(mono.Second))
@@ -261,7 +262,7 @@ func TestReportsGoStale(t *testing.T) {
 	w.heal()
 	w.sever(rankset.Of(2), rankset.Of(0), true)
 	w.runUntil(w.now.Add(3 * mono.Second))
-	assert.Empty(t, w.members[0].verdicts.Slice())
+	assert.Empty(t, w.members[0].declarations.Slice())
 }
 
 // TestB17OwnLatenessIsForgiven: the launcher stands still for longer than Config.Link, and then a
@@ -272,7 +273,7 @@ func TestB17OwnLatenessIsForgiven(t *testing.T) {
 	w.runUntil(w.now.Add(14 * mono.Second))
 	require.NoError(t, w.violation)
 	require.NoError(t, w.settled())
-	assert.Empty(t, w.members[1].verdicts.Slice())
+	assert.Empty(t, w.members[1].declarations.Slice())
 
 	w = quietWorld(t, Config{Members: 4, Survive: true})
 	for me := range w.members {
@@ -280,8 +281,8 @@ func TestB17OwnLatenessIsForgiven(t *testing.T) {
 	}
 	w.runUntil(w.now.Add(8 * mono.Second))
 	require.NoError(t, w.settled())
-	assert.Empty(t, w.members[1].verdicts.Slice())
-	assert.Zero(t, w.acted, "the launcher is head still")
+	assert.Empty(t, w.members[1].declarations.Slice())
+	assert.Zero(t, w.acted, "the launcher is the coordinator still")
 }
 
 // told gives a member a message at a time, and returns its actions.
@@ -301,48 +302,48 @@ func has(actions []Action, to int, m message) bool {
 }
 
 // TestF12APromiseIsKept: a member that has promised an epoch writes nothing down for an earlier
-// head.
+// coordinator.
 func TestF12APromiseIsKept(t *testing.T) {
 	r := New(Config{Members: 4, Me: 3, Survive: true})
 	first, second := Record{Epoch: 1, Dead: rankset.Of(0), Last: rankset.Of(0)}, Record{Epoch: 2}
 	assert.True(t, has(told(r, 10*ms, 2, propose{record: second}), 2, written{epoch: 2}))
 	assert.False(t, has(told(r, 20*ms, 1, propose{record: first}), 1, written{epoch: 1, version: 1}))
 	assert.True(t, r.voter.record.Dead.IsEmpty())
-	assert.False(t, has(told(r, 30*ms, 3-2, propose{record: second}), 1, written{epoch: 2}), "only the head of an epoch speaks for it")
+	assert.False(t, has(told(r, 30*ms, 3-2, propose{record: second}), 1, written{epoch: 2}), "only the coordinator of an epoch speaks for it")
 }
 
 // TestF12SupportsOfOneEpoch: a support of epoch 1 does not count for epoch 5, which has the same
-// head.
+// coordinator.
 func TestF12SupportsOfOneEpoch(t *testing.T) {
 	r := New(Config{Members: 4, Me: 1, Survive: true})
-	r.voter.quiet = mono.Time(-mono.Second) // it has no head
+	r.voter.quiet = mono.Time(-mono.Second) // it has no coordinator
 	told(r, 10*ms, 2, support{epoch: 1})
 	told(r, 20*ms, 3, support{epoch: 5})
-	assert.Nil(t, r.head)
+	assert.Nil(t, r.coordinator)
 	told(r, 30*ms, 2, support{epoch: 5})
-	require.NotNil(t, r.head)
-	assert.Equal(t, uint32(5), r.head.record.Epoch)
+	require.NotNil(t, r.coordinator)
+	assert.Equal(t, uint32(5), r.coordinator.record.Epoch)
 }
 
-// TestF12GoesOnFromTheNewest: a new head proposes the unfinished record of the head before again.
-// The deaths are announced when no rank of the declared can run, for a head in between may have
-// granted.
+// TestF12GoesOnFromTheNewest: a new coordinator proposes the unfinished record of the coordinator
+// before again. The deaths are announced when no rank of the declared can run, for a coordinator in
+// between may have granted.
 func TestF12GoesOnFromTheNewest(t *testing.T) {
 	begun := Record{Epoch: 0, Dead: rankset.Of(3), Last: rankset.Of(3)}
 	r := New(Config{Members: 4, Me: 1, Survive: true})
-	r.voter.quiet = mono.Time(-mono.Second) // it has no head
+	r.voter.quiet = mono.Time(-mono.Second) // it has no coordinator
 	told(r, 1000*ms, 2, support{epoch: 1, record: begun})
-	require.NotNil(t, r.head)
-	assert.Equal(t, []int{3}, r.head.record.Dead.Slice())
+	require.NotNil(t, r.coordinator)
+	assert.Equal(t, []int{3}, r.coordinator.record.Dead.Slice())
 	told(r, 1002*ms, 2, written{epoch: 1, version: 1})
-	assert.False(t, r.head.committed, "two are no majority of the four that vote about it, without the least")
+	assert.False(t, r.coordinator.committed, "two are no majority of the four that vote about it, without the least")
 	told(r, 1003*ms, 0, written{epoch: 1, version: 1})
-	assert.True(t, r.head.committed)
+	assert.True(t, r.coordinator.committed)
 
 	fenced := mono.Time(1000 * ms).Add(r.cfg.actAfter() + r.cfg.fenceAfter())
 	for at := 1050 * ms; at < 3000*ms; at += 50 * ms {
 		for _, m := range []int{0, 2} {
-			number := r.head.peers[m].number
+			number := r.coordinator.peers[m].number
 			told(r, at, m, beat{epoch: 1, seq: uint64(at), named: number, wroteEpoch: 1, wroteVersion: 1})
 		}
 		assert.Equal(t, mono.Time(at) >= fenced, r.Dead().Has(3), "at %v", at)
@@ -356,12 +357,12 @@ func TestNoVotesAttached(t *testing.T) {
 		actions := told(r, 5000*ms, 1, m)
 		require.Len(t, actions, 1, "%T", m)
 		assert.IsType(t, Anomaly{}, actions[0], "%T", m)
-		assert.Zero(t, r.headMember(), "%T", m)
+		assert.Zero(t, r.coordinatorMember(), "%T", m)
 	}
 }
 
-// TestSupportIsRepeated: the support for the next head may be lost, so the member repeats it each
-// Period until that head grants something.
+// TestSupportIsRepeated: the support for the next coordinator may be lost, so the member repeats it
+// each Period until that coordinator grants something.
 func TestSupportIsRepeated(t *testing.T) {
 	r := New(Config{Members: 3, Me: 2, Survive: true})
 	for at := range mono.Duration(10) {
@@ -378,7 +379,7 @@ func TestSupportIsRepeated(t *testing.T) {
 // TestProposalIsRepeated: the request to a voter to write a version down may be lost, too.
 func TestProposalIsRepeated(t *testing.T) {
 	r := New(Config{Members: 3, Me: 1, Survive: true})
-	r.voter.quiet = mono.Time(-mono.Second) // it has no head
+	r.voter.quiet = mono.Time(-mono.Second) // it has no coordinator
 	asked := propose{record: Record{Epoch: 1}}
 	assert.True(t, has(told(r, 10*ms, 0, support{epoch: 1}), 2, asked))
 	r.Step(Tick{Now: mono.Time(90 * ms)})
@@ -387,8 +388,8 @@ func TestProposalIsRepeated(t *testing.T) {
 	assert.False(t, has(r.Step(Tick{Now: mono.Time(200 * ms)}), 2, asked), "it counts")
 }
 
-// TestF12RecordsOfLaterHeads: a later head's record precedes one with more dead.
-func TestF12RecordsOfLaterHeads(t *testing.T) {
+// TestF12RecordsOfLaterCoordinators: a later coordinator's record precedes one with more dead.
+func TestF12RecordsOfLaterCoordinators(t *testing.T) {
 	small, large := Record{Epoch: 2, Dead: rankset.Of(1)}, Record{Epoch: 1, Dead: rankset.Of(1, 2)}
 	assert.True(t, small.newer(large))
 	assert.False(t, large.newer(small))
@@ -396,25 +397,25 @@ func TestF12RecordsOfLaterHeads(t *testing.T) {
 	assert.True(t, Record{Epoch: 2, Dead: rankset.Of(1, 2)}.newer(small))
 }
 
-// TestF12WrittenForAnotherHead: a record written down for this member's epoch before last does not
-// count for this one.
-func TestF12WrittenForAnotherHead(t *testing.T) {
+// TestF12WrittenForAnotherCoordinator: a record written down for this member's epoch before last
+// does not count for this one.
+func TestF12WrittenForAnotherCoordinator(t *testing.T) {
 	r := New(Config{Members: 4, Me: 1, Survive: true})
-	r.voter.quiet = mono.Time(-mono.Second) // it has no head
+	r.voter.quiet = mono.Time(-mono.Second) // it has no coordinator
 	told(r, 10*ms, 2, support{epoch: 5})
 	told(r, 20*ms, 3, support{epoch: 5})
-	require.NotNil(t, r.head)
+	require.NotNil(t, r.coordinator)
 	told(r, 30*ms, 2, written{epoch: 1})
 	told(r, 30*ms, 3, written{epoch: 1})
-	assert.False(t, r.head.committed)
+	assert.False(t, r.coordinator.committed)
 	told(r, 40*ms, 2, written{epoch: 5})
 	told(r, 40*ms, 3, written{epoch: 5})
-	assert.True(t, r.head.committed)
+	assert.True(t, r.coordinator.committed)
 }
 
 // TestF12SupportIsAsOldAsTheAnswer: a beat was under way for half a second. Its sender supported
-// this head when the answer that the beat names was sent; since then the sender may have promised
-// another one.
+// this coordinator when the answer that the beat names was sent; since then the sender may have
+// promised another one.
 func TestF12SupportIsAsOldAsTheAnswer(t *testing.T) {
 	r := New(Config{Members: 3, Me: 0, Survive: true})
 	told(r, 100*ms, 1, beat{seq: 1})
@@ -426,8 +427,9 @@ func TestF12SupportIsAsOldAsTheAnswer(t *testing.T) {
 	}
 }
 
-// TestFollowsWithoutPromise: a member that has promised epoch 2, alone, follows the head of
-// epoch 1 that the others have: it is granted, and gives that head neither support nor a vote.
+// TestFollowsWithoutPromise: a member that has promised epoch 2, alone, follows the coordinator of
+// epoch 1 that the others have: it is granted, and gives that coordinator neither support nor a
+// vote.
 func TestFollowsWithoutPromise(t *testing.T) {
 	w := quietWorld(t, Config{Members: 4, Survive: true})
 	w.powerOff(0)
@@ -440,8 +442,8 @@ func TestFollowsWithoutPromise(t *testing.T) {
 	require.NoError(t, w.settled())
 	assert.Equal(t, uint32(1), m.r.voter.follows)
 	assert.Equal(t, uint32(2), m.r.voter.promised)
-	head := w.members[1].r.head
-	assert.Less(t, head.peers[3].backed, head.peers[3].granted.Add(-2*mono.Second))
+	coordinator := w.members[1].r.coordinator
+	assert.Less(t, coordinator.peers[3].backed, coordinator.peers[3].granted.Add(-2*mono.Second))
 
 	w.powerOff(1)
 	w.runUntil(w.now.Add(3 * mono.Second))
@@ -449,32 +451,32 @@ func TestFollowsWithoutPromise(t *testing.T) {
 	assert.Equal(t, m.r.voter.promised, m.r.voter.follows)
 }
 
-// TestFollowedHeadIsReported: a member that has promised epoch 2, alone, before it heard of epoch 1
-// writes nothing down for the head of epoch 1. It reports that head all the same, once, by its first
-// lease: the event log of its node would name no head otherwise.
-func TestFollowedHeadIsReported(t *testing.T) {
+// TestFollowedCoordinatorIsReported: a member that has promised epoch 2, alone, before it heard of
+// epoch 1 writes nothing down for the coordinator of epoch 1. It reports that coordinator all the
+// same, once, by its first lease: the event log of its node would name no coordinator otherwise.
+func TestFollowedCoordinatorIsReported(t *testing.T) {
 	w := quietWorld(t, Config{Members: 5, Survive: true})
-	var heads []string
+	var coordinators []string
 	w.log = func(format string, args ...any) {
-		if text := fmt.Sprintf(format, args...); strings.Contains(text, "is head of epoch") {
-			heads = append(heads, text)
+		if text := fmt.Sprintf(format, args...); strings.Contains(text, "is the coordinator of epoch") {
+			coordinators = append(coordinators, text)
 		}
 	}
 	w.powerOff(0)
-	for w.members[1].r.head == nil {
+	for w.members[1].r.coordinator == nil {
 		w.runUntil(w.now.Add(ms / 10))
 	}
-	w.members[3].r.promise(2) // the new head's first message is under way
+	w.members[3].r.promise(2) // the new coordinator's first message is under way
 	w.runUntil(w.now.Add(4 * mono.Second))
 	require.NoError(t, w.violation)
 	require.NoError(t, w.settled())
 	require.Equal(t, uint32(1), w.members[3].r.voter.follows)
 	require.Equal(t, uint32(2), w.members[3].r.voter.promised)
-	slices.Sort(heads)
-	assert.Equal(t, []string{"1: 1 is head of epoch 1", "2: 1 is head of epoch 1", "3: 1 is head of epoch 1", "4: 1 is head of epoch 1"}, heads)
+	slices.Sort(coordinators)
+	assert.Equal(t, []string{"1: 1 is the coordinator of epoch 1", "2: 1 is the coordinator of epoch 1", "3: 1 is the coordinator of epoch 1", "4: 1 is the coordinator of epoch 1"}, coordinators)
 }
 
-// TestStraySupport: one that promises alone unseats no head.
+// TestStraySupport: one that promises alone unseats no coordinator.
 func TestStraySupport(t *testing.T) {
 	w := quietWorld(t, Config{Members: 3, Survive: true})
 	w.members[2].r.promise(1)

@@ -26,7 +26,7 @@ import (
 //	refuse 1 2                1 finds its connection to 2 ended, and new ones refused
 //	cut {0,1} {2,3}; cut {2} > {0}; heal     nothing passes, in both directions or one
 //	unreachable 1 2; reachable 1 2           reports of processes of 1 about those of 2
-//	condemn 0 2               0, the head, cannot give orders to 2 any more
+//	condemn 0 2               0, the coordinator, cannot give orders to 2 any more
 //	publish 2 died 77         also left, revoked
 //	replay grant 0>2          the last message of that kind comes again; also beat
 //	show [2]                  all, or one

@@ -36,7 +36,7 @@ type world struct {
 	heartbeats int                          // of the ring
 	last       map[[2]int]map[string][]byte // the last message of a kind, by its ends; for scripts
 
-	acted     uint32        // the latest epoch with a head that has granted or declared anything
+	acted     uint32        // the latest epoch with a coordinator that has granted or declared anything
 	versions  []rankset.Set // that have come to count
 	violation error
 	log       func(format string, args ...any)
@@ -44,22 +44,22 @@ type world struct {
 
 // A member is a daemon or the launcher.
 type member struct {
-	r        *Roster
-	rate     float64 // its clock against real time
-	offset   mono.Time
-	gone     bool // the process has ended
-	absent   bool // it has not begun
-	paused   bool // the whole machine stands still
-	inbox    []func()
-	wake     int // the number of the plan that wakes it; an older one is void
-	frozen   bool
-	freezes  int
-	thaws    int
-	verdicts rankset.Set
-	told     map[int]mono.Time // when it learned each verdict
-	list     []Entry           // all entries that it has learned
-	fenced   bool
-	ended    bool // by End
+	r            *Roster
+	rate         float64 // its clock against real time
+	offset       mono.Time
+	gone         bool // the process has ended
+	absent       bool // it has not begun
+	paused       bool // the whole machine stands still
+	inbox        []func()
+	wake         int // the number of the plan that wakes it; an older one is void
+	frozen       bool
+	freezes      int
+	thaws        int
+	declarations rankset.Set
+	told         map[int]mono.Time // when it learned each declaration
+	list         []Entry           // all entries that it has learned
+	fenced       bool
+	ended        bool // by End
 }
 
 // runs reports whether the ranks of a node may do anything.
@@ -188,9 +188,9 @@ func (w *world) apply(me int, actions []Action) {
 			m.thaws++
 			w.say("%d thaws", me)
 			w.checkNotDeclared(me)
-		case Verdict:
+		case Declaration:
 			w.checkDeclarer(me, a.Member)
-			m.verdicts.Add(a.Member)
+			m.declarations.Add(a.Member)
 			m.told[a.Member] = w.now
 			w.say("%d: %d is dead", me, a.Member)
 			if w.members[a.Member].runs() && !w.wronged.Has(a.Member) {
@@ -203,8 +203,8 @@ func (w *world) apply(me int, actions []Action) {
 			}
 		case Suspect:
 			w.say("%d suspects %d, silent for %v", me, a.Member, a.Silent)
-		case Head:
-			w.say("%d: %d is head of epoch %d", me, a.Member, a.Epoch)
+		case Coordinator:
+			w.say("%d: %d is the coordinator of epoch %d", me, a.Member, a.Epoch)
 		case Fenced:
 			m.fenced = true
 			w.say("%d is fenced, told by %d", me, a.By)
@@ -244,7 +244,7 @@ func (w *world) carry(from int, s Send) {
 	})
 }
 
-// watch holds heads to I20: nothing of an earlier epoch takes effect after a later one's.
+// watch holds coordinators to I20: nothing of an earlier epoch takes effect after a later one's.
 func (w *world) watch(from int, s Send) {
 	m, err := parseMessage(s.Msg, w.cfg.Members)
 	if err != nil {
@@ -257,7 +257,7 @@ func (w *world) watch(from int, s Send) {
 	if g, ok := m.(grant); ok && g.lease {
 		w.act(from, g.epoch, "grants")
 	}
-	if w.members[from].verdicts.Has(s.To) {
+	if w.members[from].declarations.Has(s.To) {
 		if _, told := m.(dead); !told {
 			if ring, ok := m.(ringMessage); !ok || len(ring.inner) != 1 {
 				w.violated("%d sends %T to %d, which it holds for dead", from, m, s.To)
@@ -284,24 +284,24 @@ func (w *world) act(me int, epoch uint32, what string) {
 	w.acted = epoch
 }
 
-// checkDeclarer: a death is known first to the head that declares it (B22).
+// checkDeclarer: a death is known first to the coordinator that declares it (B22).
 func (w *world) checkDeclarer(me, victim int) {
 	for _, m := range w.members {
-		if m.verdicts.Has(victim) {
+		if m.declarations.Has(victim) {
 			return
 		}
 	}
-	h := w.members[me].r.head
+	h := w.members[me].r.coordinator
 	if h == nil {
-		w.violated("B22: %d declares %d and is no head", me, victim)
+		w.violated("B22: %d declares %d and is no coordinator", me, victim)
 		return
 	}
 	w.act(me, h.record.Epoch, "declares")
 }
 
-// checkVersions: versions that count are a chain, for all heads that make them count.
+// checkVersions: versions that count are a chain, for all coordinators that make them count.
 func (w *world) checkVersions(me int) {
-	h := w.members[me].r.head
+	h := w.members[me].r.coordinator
 	if h == nil || !h.committed || h.record.Dead.IsEmpty() {
 		return
 	}
@@ -322,7 +322,7 @@ func (w *world) checkNotDeclared(me int) {
 		return
 	}
 	for by, m := range w.members {
-		if m.verdicts.Has(me) {
+		if m.declarations.Has(me) {
 			w.violated("I18: %d runs, %d holds it for dead", me, by)
 		}
 	}
@@ -436,7 +436,7 @@ func (w *world) heal() {
 }
 
 // settled returns the first violation of the final state, once all faults are over: all live
-// members run, obey one head, and consider exactly the dead ones dead.
+// members run, obey one coordinator, and consider exactly the dead ones dead.
 func (w *world) settled() error {
 	acting := 0
 	var dead rankset.Set
@@ -452,15 +452,15 @@ func (w *world) settled() error {
 		if m.frozen {
 			return fmt.Errorf("%d is frozen: %s", me, m.r.Describe())
 		}
-		if !m.verdicts.Equal(dead) {
-			return fmt.Errorf("%d holds %v for dead, dead are %v", me, m.verdicts, dead)
+		if !m.declarations.Equal(dead) {
+			return fmt.Errorf("%d holds %v for dead, dead are %v", me, m.declarations, dead)
 		}
 		if _, acts := m.r.Leads(); acts {
 			acting++
 		}
 	}
 	if acting != 1 {
-		return fmt.Errorf("%d heads", acting)
+		return fmt.Errorf("%d coordinators", acting)
 	}
 	return nil
 }

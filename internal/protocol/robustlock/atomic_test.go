@@ -30,19 +30,19 @@ func newRAM(n int) *ram {
 	}, n)}
 }
 
-type seat struct {
+type memberView struct {
 	*ram
 	me int
 }
 
-func (r seat) Word() uint64              { return r.word.Load() }
-func (r seat) Swap(old, new uint64) bool { return r.word.CompareAndSwap(old, new) }
-func (r seat) Release(w uint64)          { r.word.Store(w) }
-func (r seat) Hint() bool                { return r.hint.Load() != 0 }
-func (r seat) Claim(o int) Claim         { return Claim(r.s[o].claim.Load()) }
-func (r seat) SetClaim(c Claim)          { r.s[r.me].claim.Store(uint64(c)) }
-func (r seat) SetClaimFenced(c Claim)    { r.s[r.me].claim.Store(uint64(c)) }
-func (r seat) SetHint(waiting bool) {
+func (r memberView) Word() uint64              { return r.word.Load() }
+func (r memberView) Swap(old, new uint64) bool { return r.word.CompareAndSwap(old, new) }
+func (r memberView) Release(w uint64)          { r.word.Store(w) }
+func (r memberView) Hint() bool                { return r.hint.Load() != 0 }
+func (r memberView) Claim(o int) Claim         { return Claim(r.s[o].claim.Load()) }
+func (r memberView) SetClaim(c Claim)          { r.s[r.me].claim.Store(uint64(c)) }
+func (r memberView) SetClaimFenced(c Claim)    { r.s[r.me].claim.Store(uint64(c)) }
+func (r memberView) SetHint(waiting bool) {
 	if waiting {
 		r.hint.Store(1)
 	} else {
@@ -50,13 +50,15 @@ func (r seat) SetHint(waiting bool) {
 	}
 }
 
-func (r seat) Len() int                            { return len(r.s) }
-func (r seat) Name(o int) uint64                   { return uint64(o) + 1 }
-func (r seat) Origin(name uint64) (o int, ok bool) { return int(name) - 1, name-1 < uint64(len(r.s)) }
-func (r seat) Dead(o int) bool                     { return r.dead[o].Load() }
+func (r memberView) Len() int          { return len(r.s) }
+func (r memberView) Name(o int) uint64 { return uint64(o) + 1 }
+func (r memberView) Origin(name uint64) (o int, ok bool) {
+	return int(name) - 1, name-1 < uint64(len(r.s))
+}
+func (r memberView) Dead(o int) bool { return r.dead[o].Load() }
 
 func (r *ram) lock(me int) *Lock {
-	return New(Config{Memory: seat{r, me}, Members: seat{r, me}, Me: me})
+	return New(Config{Memory: memberView{r, me}, Members: memberView{r, me}, Me: me})
 }
 
 // TestGoroutines: one goroutine at a time writes the protected data. The race detector checks that

@@ -2,8 +2,8 @@
 // it, who of them has departed, and how a process sleeps and is woken. Frames go over links
 // (package transport): a process has one node, and a link for each class of peers.
 //
-// A process is named by its seat, its place in all tables of the job. A seat is used again when
-// nobody refers to its process any more; the number of a process, its generation and its seat,
+// A process is named by its slot, its place in all tables of the job. A slot is used again when
+// nobody refers to its process any more; the number of a process, its generation and its slot,
 // is never used twice.
 package node
 
@@ -40,36 +40,36 @@ func (n *Node) Started() int { return n.seg.Started() }
 // Pid returns the number by which the kernel knows a process, or 0 before it has joined.
 func (n *Node) Pid(proc int) int { return n.seg.Pid(proc) }
 
-// SeatBits are the bits of a process's number that are its seat; the others are its generation.
-const SeatBits = 16
+// SlotBits are the bits of a process's number that are its slot; the others are its generation.
+const SlotBits = 16
 
-// Seat returns the seat of the process with a number.
-func Seat(number int) int { return number & (1<<SeatBits - 1) }
+// Slot returns the slot of the process with a number.
+func Slot(number int) int { return number & (1<<SlotBits - 1) }
 
-// Number returns the number of the process that is in a seat.
-func (n *Node) Number(seat int) int { return int(n.seg.Generation(seat))<<SeatBits | seat }
+// Number returns the number of the process that is in a slot.
+func (n *Node) Number(slot int) int { return int(n.seg.Generation(slot))<<SlotBits | slot }
 
-// Generation returns how many processes had a seat before the one that has it now.
-func (n *Node) Generation(seat int) uint32 { return n.seg.Generation(seat) }
+// Generation returns how many processes had a slot before the one that has it now.
+func (n *Node) Generation(slot int) uint32 { return n.seg.Generation(slot) }
 
 // A Departure is an entry in the list that the daemon of the node keeps.
 type Departure struct {
 	Proc int
 	Died bool // false: it ended after Finalize
 	Lost bool // it was declared dead without exact evidence, and may run on
-	Past bool // another process is in the seat now: nobody has referred to this one any more
+	Past bool // another process is in the slot now: nobody has referred to this one any more
 }
 
 // Departures returns how many entries the list has had so far.
 func (n *Node) Departures() int { return n.seg.Deaths() }
 
-// HasDeparted says whether the process of a seat is in the list, and how it departed.
+// HasDeparted says whether the process of a slot is in the list, and how it departed.
 func (n *Node) HasDeparted(proc int) (d Departure, departed bool) {
 	why, departed := n.seg.Departed(proc)
 	return Departure{Proc: proc, Died: why != segment.Retired, Lost: why == segment.Lost}, departed
 }
 
-// LetGo says that this process refers no more to one that has departed. Of its own seat it says
+// LetGo says that this process refers no more to one that has departed. Of its own slot it says
 // that it has let go of all that had departed before it came.
 func (n *Node) LetGo(proc int) { n.seg.LetGo(n.me, proc) }
 

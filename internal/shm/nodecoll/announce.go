@@ -43,7 +43,7 @@ func (g *Group) Audience() int { return g.audience }
 // Besides those that need the line for the operation itself, another member may wait for it in
 // mayOverwrite, in a later operation. That needs one announcement to all among as many
 // operations as the other can be ahead in that operation, this one included: so it wakes in
-// time. There are not many more, because a member that is woken takes a turn, and makes few
+// time. There are not many more, because a member that is woken takes a time slice, and makes few
 // operations in it. Nor are there fewer if this member cannot enter an operation:
 //
 //	op       1        2 ... 5               6: an allgather, of 4 slots

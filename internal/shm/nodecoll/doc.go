@@ -55,8 +55,8 @@
 // stores the release word, so a rank that has to share its core runs once per operation. A
 // broadcast's or scatter's readers wait for root's line alone, and root of a reduction or
 // gather for the others'; nobody waits for those. In a chain each member waits for the one
-// before. These run ahead: a member makes as many operations in one turn as there are slots,
-// and the costs of a turn are divided by them.
+// before. These run ahead: a member makes as many operations in one time slice as there are slots,
+// and the costs of a time slice are divided by them.
 //
 // The larger payloads of broadcast, pipeline, swap and reduction go by steps, in chunks that
 // stand in rings (ring.go, steps.go). In a pull the kernel copies from one member's memory to

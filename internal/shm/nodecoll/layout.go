@@ -8,7 +8,7 @@ const DataBytes = segment.DataCollective
 const (
 	// slots is the reuse distance, in operations, of what is kept per slot: so far
 	// ahead of the others a member may be, and where ranks outnumber cores, so many
-	// operations it makes in a turn. A power of two.
+	// operations it makes in a time slice. A power of two.
 	slots = 128
 	// stride keeps words of different writers or different purpose two lines
 	// apart: many processors fetch lines in pairs.

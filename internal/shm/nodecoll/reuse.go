@@ -33,7 +33,7 @@ type sequence struct {
 // What a member writes in a chain is read by the next member alone. So in a row of
 // chains the writer waits for the next member alone, and each member can be as many
 // operations ahead of the next as there are slots, not only the first ahead of the last: else
-// a turn of a member would be worth slots/n operations.
+// a time slice of a member would be worth slots/n operations.
 func (g *Group) mayOverwrite(j int64) bool {
 	if j <= g.safe {
 		return true

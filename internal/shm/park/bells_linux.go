@@ -15,7 +15,7 @@ import (
 // doorbell has an eventfd, and its owner sleeps in epoll on that and on its sockets. Words and
 // flags are those of every other Sleeper, so whoever rings asks first whether somebody sleeps.
 //
-// Nothing is missed between the last look and the sleep: the eventfd remembers.
+// Nothing is missed between the last poll and the sleep: the eventfd remembers.
 //
 //	owner: raises its flag, looks: nothing     ringer: changes the word, takes the flag
 //	                                           ringer: writes the eventfd

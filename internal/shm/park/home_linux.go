@@ -14,13 +14,13 @@ import (
 // The kernel balances what computes; ranks that wait for each other look to it as if they
 // did, or as if they did nothing:
 //
-//   - Where ranks outnumber processors each needs one turn in a collective, so it takes as
-//     long as the processor with the most ranks does. Of eight ranks that give their turns
+//   - Where ranks outnumber processors each needs one time slice in a collective, so it takes as
+//     long as the processor with the most ranks does. Of eight ranks that give their time slices
 //     away all may share one of two processors for a second.
 //   - Where every rank has a processor, two of them may share one beside a third process.
 //     Each spins then while the other could do what it waits for: a millisecond a message.
 //
-// So a thread that gives turns away, or has spun in vain and goes to sleep, looks now and
+// So a thread that yields time slices, or has spun in vain and goes to sleep, looks now and
 // then where it is, and moves to its home. So does one that has slept for a nap: nobody
 // waits for it, and when a death wakes all who sleep they are spread over the processors.
 // It is not bound: the kernel may move it again at once, and does when others compute
@@ -32,11 +32,11 @@ type house struct {
 	spinners bool         // every rank has a processor
 	yields   atomic.Uint32
 	sleeps   atomic.Uint32
-	away     atomic.Uint32 // yields, or sleeps, until the next look
+	away     atomic.Uint32 // yields, or sleeps, until the next poll
 }
 
-// How often a thread looks: a look costs as much as a yield, a move some ten of them.
-// Where ranks give turns away it does not look if it sleeps in between: then they wait
+// How often a thread looks: a poll costs as much as a yield, a move some ten of them.
+// Where ranks yield time slices it does not look if it sleeps in between: then they wait
 // for something else, as after a death, and a move would delay what comes.
 const (
 	lookYields = 64

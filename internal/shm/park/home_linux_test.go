@@ -25,7 +25,7 @@ func mask(t *testing.T) (m unix.CPUSet) {
 	return m
 }
 
-// TestHome: who gives turns away comes to the home of its rank, each to another, and may
+// TestHome: who yields time slices comes to the home of its rank, each to another, and may
 // run where it could before. If it is not to run there any more it stays away.
 func TestHome(t *testing.T) {
 	runtime.LockOSThread()

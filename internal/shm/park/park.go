@@ -1,11 +1,11 @@
 // Package park is how a rank waits when it has nothing to do: a PAUSE between
-// two looks, and sleeping on a doorbell word until somebody rings it.
+// two polls, and sleeping on a doorbell word until somebody rings it.
 //
 // A doorbell is one 32-bit word that everybody may change by one atomic
 // instruction: its owner raises a flag that says "I am about to sleep and want
 // to be woken for this", a ringer takes the flags away and counts up, then wakes.
 // Because the owner sleeps on the value that it saw with its own flag in it, a
-// ring between its last look and its sleep is never missed:
+// ring between its last poll and its sleep is never missed:
 //
 //	owner: raise CALLER (word = w)      ringer: publish a frame
 //	owner: look for frames: none        ringer: sees CALLER: word = w+1, no flag
@@ -44,7 +44,7 @@ type Sleeper interface {
 	Wake(word *uint32)
 	// Move has everybody who sleeps on word sleep on to instead, and wakes nobody.
 	Move(word, to *uint32)
-	// Yield lets another rank have this one's turn, if one wants it.
+	// Yield lets another rank have this one's time slice, if one wants it.
 	Yield()
 }
 

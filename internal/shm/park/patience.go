@@ -14,7 +14,7 @@ import (
 //	reader: gets it once more               reader: looks, gets the line
 //
 // On the left the line changes sides twice after the answer was ready, on the right once.
-// How long an answer takes is learnt from the first looks: who looked too early is more
+// How long an answer takes is learnt from the first polls: who looked too early is more
 // patient next time, who was in time several times is less so. To wait costs nothing
 // where the answer takes longer; nothing is learnt then.
 type Patience struct {
@@ -23,11 +23,11 @@ type Patience struct {
 	// patience is an answer that takes longer to the other.
 	Max    uint8
 	pauses uint8
-	found  uint8 // first looks in a row that were in time
+	found  uint8 // first polls in a row that were in time
 }
 
 const (
-	// After so many first looks in time one pause less is tried.
+	// After so many first polls in time one pause less is tried.
 	patienceTrial = 4
 	// What came after more looks than this was not about to be written at the first one.
 	patienceNear = 16
@@ -35,10 +35,10 @@ const (
 	patienceMax = 150 * time.Nanosecond
 )
 
-// Pauses is for how many pauses to wait before the first look.
+// Pauses is for how many pauses to wait before the first poll.
 func (q *Patience) Pauses() uint32 { return uint32(q.pauses) }
 
-// Found notes that the first look was in time.
+// Found notes that the first poll was in time.
 func (q *Patience) Found() {
 	if q.found++; q.found >= patienceTrial {
 		q.found = 0

@@ -1,6 +1,6 @@
 package park
 
-// Spin says how often a waiting call looks before it sleeps, and learns it. A look costs
+// Spin says how often a waiting call polls before it sleeps, and learns it. A poll costs
 // nobody anything where each rank has a core of its own. Where another process runs beside
 // the ranks it does: the kernel puts the peer that is waited for on one core with that
 // process, and leaves this rank alone on the other, where it spins in vain:
@@ -8,15 +8,15 @@ package park
 //	core 0: this rank spins ............................ sleeps
 //	core 1: the other process runs its time slice ......         the peer runs, at last
 //
-// A wait that had to sleep says that looking was in vain. Then calls look only for some
-// times as long as waits that looking has ended have taken lately: what comes soon is still
-// found by looking, and what does not come soon gives the core away. After many waits
+// A wait that had to sleep says that polling was in vain. Then calls poll only for some
+// times as long as waits that polling has ended have taken lately: what comes soon is still
+// found by polling, and what does not come soon gives the core away. After many waits
 // without a sleep long ones are tried again.
 type Spin struct {
-	Most int // looks before sleeping as long as nothing is known
+	Most int // polls before sleeping as long as nothing is known
 
-	limit   int // looks now; 0: Most
-	took    int // looks of the waits that looking has ended: the longest of late
+	limit   int // polls now; 0: Most
+	took    int // polls of the waits that polling has ended: the longest of late
 	without int // waits in a row without a sleep
 	sleeps  int
 	crowded bool // somebody else needs the core
@@ -32,21 +32,21 @@ const (
 	spinAsk     = 64 // sleeps from one question to the next
 )
 
-// Looks is how often to look now.
-func (s *Spin) Looks() int {
-	looks := s.Most
+// Polls is how often to poll now.
+func (s *Spin) Polls() int {
+	polls := s.Most
 	if s.limit > 0 {
-		looks = s.limit
+		polls = s.limit
 	}
 	if s.crowded {
-		looks = min(looks, spinCrowded)
+		polls = min(polls, spinCrowded)
 	}
-	return looks
+	return polls
 }
 
-// Found notes that looking has ended a wait, after so many looks.
-func (s *Spin) Found(looks int) {
-	if s.took = max(s.took-s.took/spinDecay, looks); s.limit == 0 {
+// Found notes that polling has ended a wait, after so many polls.
+func (s *Spin) Found(polls int) {
+	if s.took = max(s.took-s.took/spinDecay, polls); s.limit == 0 {
 		return
 	}
 	if s.without++; s.without >= spinTrial {

@@ -14,27 +14,27 @@ func TestSpinLearns(t *testing.T) {
 	for range 1000 {
 		s.Found(40)
 	}
-	assert.Equal(t, 30_000, s.Looks())
+	assert.Equal(t, 30_000, s.Polls())
 	s.Slept(nil)
-	assert.Equal(t, spinLeast, s.Looks(), "what comes soon comes within that")
+	assert.Equal(t, spinLeast, s.Polls(), "what comes soon comes within that")
 	for range 10 {
 		s.Found(900)
 	}
 	s.Slept(nil)
-	assert.Equal(t, spinFactor*900, s.Looks())
+	assert.Equal(t, spinFactor*900, s.Polls())
 	for range spinTrial {
 		s.Found(40)
 	}
-	assert.Equal(t, 30_000, s.Looks(), "tried again")
+	assert.Equal(t, 30_000, s.Polls(), "tried again")
 	s.Slept(nil)
-	assert.Equal(t, spinLeast, s.Looks(), "long waits are forgotten")
+	assert.Equal(t, spinLeast, s.Polls(), "long waits are forgotten")
 }
 
 // TestSpinNeverMore: a bound that is lower than what would be learnt stays one.
 func TestSpinNeverMore(t *testing.T) {
 	s := Spin{Most: 20}
 	s.Slept(nil)
-	assert.Equal(t, 20, s.Looks())
+	assert.Equal(t, 20, s.Polls())
 }
 
 // TestSpinBesideAnother: a process that shares its core polls little until the core is its own.
@@ -42,13 +42,13 @@ func TestSpinBesideAnother(t *testing.T) {
 	s, shares, asked := Spin{Most: 30_000}, true, 0
 	sleep := func() { s.Slept(func() bool { asked++; return shares }) }
 	sleep()
-	assert.Equal(t, spinCrowded, s.Looks())
+	assert.Equal(t, spinCrowded, s.Polls())
 	s.Found(10)
-	assert.Equal(t, spinCrowded, s.Looks())
+	assert.Equal(t, spinCrowded, s.Polls())
 	shares = false
 	for range spinAsk {
 		sleep()
 	}
 	assert.Equal(t, 2, asked)
-	assert.Equal(t, spinLeast, s.Looks())
+	assert.Equal(t, spinLeast, s.Polls())
 }

@@ -63,13 +63,13 @@ func (h *Handle) Close() { h.file.Close() }
 // Bounds of the wait until the parent has reaped a process. After it the status counts as unknown.
 const (
 	reapMax   = 200 * time.Millisecond
-	reapLooks = 100
+	reapPolls = 100
 )
 
 // Status returns the wait status of an ended process, once its parent has reaped it. known is false
 // if the status cannot be read, as on kernels before 6.15.
 func (h *Handle) Status() (status syscall.WaitStatus, known bool) {
-	for range reapLooks {
+	for range reapPolls {
 		info := unix.PidfdInfo{Mask: unix.PIDFD_INFO_EXIT}
 		var inner error
 		err := h.raw.Control(func(fd uintptr) { inner = unix.IoctlPidfdInfo(int(fd), &info) })
@@ -79,7 +79,7 @@ func (h *Handle) Status() (status syscall.WaitStatus, known bool) {
 		case info.Mask&unix.PIDFD_INFO_EXIT != 0:
 			return syscall.WaitStatus(info.Exit_code), true
 		}
-		time.Sleep(reapMax / reapLooks) // not reaped yet
+		time.Sleep(reapMax / reapPolls) // not reaped yet
 	}
 	return 0, false
 }

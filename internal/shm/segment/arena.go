@@ -92,8 +92,8 @@ type Arena struct {
 	pairs map[int]*pairMemory // by place in the directory
 }
 
-// pairMemory is what the rings to one seat have in the arena of their producer. It is taken once:
-// whoever is in the seat later gets the same.
+// pairMemory is what the rings to one slot have in the arena of their producer. It is taken once:
+// whoever is in the slot later gets the same.
 type pairMemory struct {
 	ring    int
 	payload int // 0: none yet
@@ -162,7 +162,7 @@ func (a *Arena) dir(k Kind, to int) *uint64 {
 	return a.m.word64(dirOffset(a.procs) + (to*int(kinds)+int(k))*8)
 }
 
-// Find returns the ring from the owner to the process of this generation in seat to, or nil
+// Find returns the ring from the owner to the process of this generation in slot to, or nil
 // while the owner has not opened it.
 func (a *Arena) Find(k Kind, to int, generation uint32) (*Ring, error) {
 	entry := Load64(a.dir(k, to))
@@ -176,9 +176,9 @@ func (a *Arena) Find(k Kind, to int, generation uint32) (*Ring, error) {
 	return a.ring(k, int(off)), nil
 }
 
-// Open makes the ring from the owner to the process of this generation in seat to. Only the
+// Open makes the ring from the owner to the process of this generation in slot to. Only the
 // owner calls it, once for each process. The memory is that of the ring to the process which
-// was in the seat before, if there was one and it had a ring: nobody else looks there any more.
+// was in the slot before, if there was one and it had a ring: nobody else looks there any more.
 func (a *Arena) Open(k Kind, to int, generation uint32) *Ring {
 	key := to*int(kinds) + int(k)
 	pair := a.pairs[key]

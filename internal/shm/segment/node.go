@@ -52,20 +52,20 @@ const (
 	Lost                  // declared without exact evidence: it may run on, and speak
 )
 
-// Node is segment 0 of a node: its tables have a seat for each of so many processes at a time.
-// A process is in a seat until all others have let go of it; then the seat may be another
+// Node is segment 0 of a node: its tables have a slot for each of so many processes at a time.
+// A process is in a slot until all others have let go of it; then the slot may be another
 // process's, of the next generation.
 //
 //	| offset                  | what                                                | writer             |
-//	| 0                       | magic, build, seats, job, seats that were used, lease | launcher       |
+//	| 0                       | magic, build, slots, job, slots that were used, lease | launcher       |
 //	| offEpoch                | epoch; windows are served on this node              | all                |
 //	| offDeaths, offLog       | entries so far; a ring of the last ones             | launcher           |
 //	| offAssembly             | where many sleepers are moved                       | all                |
-//	| lines of seat s: 0      | tombstone; ended, generation, departed; mourned     | kernel; launcher; all |
+//	| lines of slot s: 0      | tombstone; ended, generation, departed; mourned     | kernel; launcher; all |
 //	|                  1      | state, pid, halting                                 | the process        |
 //	|                  2      | doorbell                                            | all                |
 //	|                  3      | beats, serving                                      | the process        |
-//	| row of seat s           | the generation of each seat of which it has let go  | the process        |
+//	| row of slot s           | the generation of each slot of which it has let go  | the process        |
 type Node struct {
 	m      Memory
 	procs  int
@@ -122,7 +122,7 @@ func OpenNode(m Memory, job uint64) (*Node, error) {
 // Procs returns for how many processes there is room.
 func (n *Node) Procs() int { return n.procs }
 
-// Started returns how many seats have been used so far: those with the numbers below.
+// Started returns how many slots have been used so far: those with the numbers below.
 func (n *Node) Started() int { return int(min(Load64(n.m.word64(offStarted)), uint64(n.procs))) }
 
 // SetStarted is called by the launcher alone, before it starts processes.
@@ -149,9 +149,9 @@ func (n *Node) MoveEpoch() { Add64(n.epoch, 1) }
 // Deaths returns how many entries the list of deaths has had so far.
 func (n *Node) Deaths() int { return int(atomic.LoadUint64(n.deaths)) }
 
-// Death returns entry i of the list of deaths, i < Deaths(): the seat of the process, why, and
-// whether the entry is of the process that is in the seat now. The list keeps as many entries as
-// there are seats, and that is all that any process still has to read: a seat has an entry again
+// Death returns entry i of the list of deaths, i < Deaths(): the slot of the process, why, and
+// whether the entry is of the process that is in the slot now. The list keeps as many entries as
+// there are slots, and that is all that any process still has to read: a slot has an entry again
 // only when it was used again, for which every process has let go of the one before.
 func (n *Node) Death(i int) (proc int, why uint32, present bool) {
 	e := atomic.LoadUint64(&n.log[i%n.procs])
@@ -173,43 +173,43 @@ func (n *Node) AppendDeath(proc int, why uint32) {
 
 func (n *Node) departed(proc int) *uint32 { return n.m.word32(n.line(proc, 0) + 12) }
 
-// Departed says whether the process of a seat is in the list of deaths, and why. The mark is
+// Departed says whether the process of a slot is in the list of deaths, and why. The mark is
 // there before the entry: a process that reads the length of the list first misses nobody.
 func (n *Node) Departed(proc int) (why uint32, departed bool) {
 	v := Load32(n.departed(proc))
 	return v - 1, v != 0
 }
 
-// Generation returns how many processes had a seat before the one that has it now.
+// Generation returns how many processes had a slot before the one that has it now.
 func (n *Node) Generation(proc int) uint32 { return Load32(n.generation(proc)) }
 
-// SetGeneration has a seat be that of a later process, in memory that nobody has looked at yet.
+// SetGeneration has a slot be that of a later process, in memory that nobody has looked at yet.
 func (n *Node) SetGeneration(proc int, g uint32) { Store32(n.generation(proc), g) }
 
 func (n *Node) generation(proc int) *uint32 { return n.m.word32(n.line(proc, 0) + 8) }
 
-// letGo is where the process in seat by says of which process of a seat it has let go.
+// letGo is where the process in slot by says of which process of a slot it has let go.
 func (n *Node) letGo(by, proc int) *uint32 {
 	return n.m.word32(rowsAt(n.procs) + by*rowBytes(n.procs) + 4*proc)
 }
 
-// LetGo says that the process in seat by refers no more to the present one of seat proc, which
-// has departed. Only the process itself calls it. Of its own seat it says that it has done so
+// LetGo says that the process in slot by refers no more to the present one of slot proc, which
+// has departed. Only the process itself calls it. Of its own slot it says that it has done so
 // for all that had departed before it came: see HasLetGo.
 func (n *Node) LetGo(by, proc int) { Store32(n.letGo(by, proc), n.Generation(proc)+1) }
 
-// Recall takes back LetGo: the process in seat by refers again to that of seat proc. Only the
-// process itself calls it, while something else keeps the seat from being given away.
+// Recall takes back LetGo: the process in slot by refers again to that of slot proc. Only the
+// process itself calls it, while something else keeps the slot from being given away.
 func (n *Node) Recall(by, proc int) { Store32(n.letGo(by, proc), 0) }
 
-// HasLetGo says whether the process in seat by refers no more to that in seat proc. One that has
+// HasLetGo says whether the process in slot by refers no more to that in slot proc. One that has
 // not come so far that it could say so may refer to all.
 func (n *Node) HasLetGo(by, proc int) bool {
 	came := Load32(n.letGo(by, by)) == n.Generation(by)+1
 	return came && Load32(n.letGo(by, proc)) == n.Generation(proc)+1
 }
 
-// Vacate makes a seat free for the next generation. Only the launcher calls it, when the
+// Vacate makes a slot free for the next generation. Only the launcher calls it, when the
 // process has been reaped and all others have let go of it.
 func (n *Node) Vacate(proc int) {
 	Store32(n.departed(proc), 0)
@@ -220,8 +220,8 @@ func (n *Node) Vacate(proc int) {
 	n.SetHalting(proc, false)
 	n.Beat(proc, 0)
 	n.SetServing(proc, -1)
-	for seat := range n.procs {
-		Store32(n.letGo(proc, seat), 0)
+	for slot := range n.procs {
+		Store32(n.letGo(proc, slot), 0)
 	}
 	Store32(n.Doorbell(proc), 0)
 	Store32(n.generation(proc), n.Generation(proc)+1)
@@ -272,7 +272,7 @@ func (n *Node) Beats(proc int) uint32 { return Load32(n.m.word32(n.line(proc, 3)
 func (n *Node) Beat(proc int, count uint32) { Store32(n.m.word32(n.line(proc, 3)), count) }
 
 // Mourn records that a process of this node knows of the death of proc's present process. Every
-// process of the node may call it: all store the same value, which the next generation of the seat
+// process of the node may call it: all store the same value, which the next generation of the slot
 // makes stale.
 func (n *Node) Mourn(proc int) { Store32(n.mourned(proc), n.Generation(proc)+1) }
 
@@ -282,11 +282,11 @@ func (n *Node) IsMourned(proc int) bool { return Load32(n.mourned(proc)) == n.Ge
 
 func (n *Node) mourned(proc int) *uint32 { return n.m.word32(n.line(proc, 0) + 16) }
 
-// SetServing is called by proc alone: it executes what the process in seat origin has sent; -1:
+// SetServing is called by proc alone: it executes what the process in slot origin has sent; -1:
 // nothing. It is a full fence: no load that follows is made before others see it.
 func (n *Node) SetServing(proc, origin int) { Store32(n.serving(proc), uint32(origin+1)) }
 
-// IsServing reports whether proc executes what the process in seat origin has sent.
+// IsServing reports whether proc executes what the process in slot origin has sent.
 func (n *Node) IsServing(proc, origin int) bool { return Load32(n.serving(proc)) == uint32(origin+1) }
 
 func (n *Node) serving(proc int) *uint32 { return n.m.word32(n.line(proc, 3) + 4) }

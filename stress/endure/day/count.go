@@ -10,7 +10,7 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/harness/procfs"
 )
 
-// counts are the figures that all members share. Newcomers get them from the others.
+// counts are the figures that all members share. Replacements get them from the others.
 type counts struct {
 	Begun      int64 // in ns of the wall clock, which all members share
 	Agreements uint64

@@ -59,7 +59,7 @@ func TestCheckSees(t *testing.T) {
 	}
 }
 
-// TestCounts: newcomers get the counts of the others.
+// TestCounts: replacements get the counts of the others.
 func TestCounts(t *testing.T) {
 	want := counts{Begun: 1, Agreements: 2, Failures: 3, Repairs: 4, Next: 5, Launcher: footprint{6, 7}}
 	var got counts

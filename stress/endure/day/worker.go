@@ -151,7 +151,7 @@ func (k *worker) check(flag, mine uint64, died bool) string {
 	return fmt.Sprintf("%x, and all contribute %x", flag, all)
 }
 
-// replace returns a communicator with newcomers in the places of the dead.
+// replace returns a communicator with replacements in the places of the dead.
 func (k *worker) replace(ctx context.Context, c *comm.Comm) (*comm.Comm, error) {
 	members := c.Group().Processes()
 	begun := k.n.Failures

@@ -71,7 +71,7 @@ func drive(o options, out io.Writer) (int, error) {
 	calm := p.Run(o.n, nil, o.args)
 	want, bad := resultOf(&calm)
 	if bad != "" {
-		return 0, fmt.Errorf("the run without deaths: %s\n%s", bad, calm.Story())
+		return 0, fmt.Errorf("the run without deaths: %s\n%s", bad, calm.Transcript())
 	}
 	fmt.Fprintf(out, "heat: %d runs on %d ranks, seed %d\nwithout deaths, %v: %s\n",
 		o.runs, o.n, o.seed, calm.Took.Round(time.Millisecond), want.line)
@@ -84,7 +84,7 @@ func drive(o options, out io.Writer) (int, error) {
 		bad := judge(&r, want.line)
 		all.add(c.kind, &r, bad)
 		if bad != "" {
-			fmt.Fprintf(out, "\nrun %d (%s) is wrong: %s\n%s\n", i, c.kind, bad, r.Story())
+			fmt.Fprintf(out, "\nrun %d (%s) is wrong: %s\n%s\n", i, c.kind, bad, r.Transcript())
 		}
 	}
 	all.print(out)

@@ -85,10 +85,10 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-func TestStory(t *testing.T) {
+func TestReport(t *testing.T) {
 	out := "repair: 8 -> 7 ranks, lost [3], back to step 30 (copy), 12.3 ms\nstep 40\n" +
 		"repair: 7 -> 5 ranks, lost [1 2], back to step 0 (a block and its copy are both lost), 2 tries, 1.0 ms\n"
-	if got, want := storyOf(out), (story{repairs: 2, lost: 3, restarts: 1, inRepair: 1}); got != want {
+	if got, want := reportOf(out), (report{repairs: 2, lost: 3, restarts: 1, inRepair: 1}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 }

@@ -48,10 +48,10 @@ func judge(r *trial.Result, want string) string {
 
 var repairLine = regexp.MustCompile(`(?m)^repair: (\d+) -> (\d+) ranks, lost \[[\d ]*\], (.*), [\d.]+ ms$`)
 
-// A story is the output of heat about its repairs.
-type story struct{ repairs, lost, restarts, inRepair int }
+// A report is the output of heat about its repairs.
+type report struct{ repairs, lost, restarts, inRepair int }
 
-func storyOf(stdout string) (s story) {
+func reportOf(stdout string) (s report) {
 	for _, m := range repairLine.FindAllStringSubmatch(stdout, -1) {
 		before, _ := strconv.Atoi(m[1])
 		after, _ := strconv.Atoi(m[2])

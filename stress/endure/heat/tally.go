@@ -17,7 +17,7 @@ type tally struct {
 type row struct {
 	runs, right int
 	by          [5]int // runs by the number of ranks that the repairs lost
-	story       story  // added up
+	report      report // added up
 	slowest     time.Duration
 }
 
@@ -30,7 +30,7 @@ func newTally() *tally {
 }
 
 func (t *tally) add(kind string, r *trial.Result, bad string) {
-	w, s := t.rows[kind], storyOf(r.Stdout)
+	w, s := t.rows[kind], reportOf(r.Stdout)
 	w.runs++
 	if bad == "" {
 		w.right++
@@ -38,10 +38,10 @@ func (t *tally) add(kind string, r *trial.Result, bad string) {
 		t.wrong++
 	}
 	w.by[min(s.lost, len(w.by)-1)]++
-	w.story.repairs += s.repairs
-	w.story.lost += s.lost
-	w.story.restarts += s.restarts
-	w.story.inRepair += s.inRepair
+	w.report.repairs += s.repairs
+	w.report.lost += s.lost
+	w.report.restarts += s.restarts
+	w.report.inRepair += s.inRepair
 	w.slowest = max(w.slowest, r.Took)
 }
 
@@ -59,9 +59,9 @@ func (t *tally) print(out io.Writer) {
 		for i := range sum.by {
 			sum.by[i] += w.by[i]
 		}
-		sum.story.repairs += w.story.repairs
-		sum.story.inRepair += w.story.inRepair
-		sum.story.restarts += w.story.restarts
+		sum.report.repairs += w.report.repairs
+		sum.report.inRepair += w.report.inRepair
+		sum.report.restarts += w.report.restarts
 		sum.slowest = max(sum.slowest, w.slowest)
 	}
 	sum.print(out, format, "all")
@@ -70,5 +70,5 @@ func (t *tally) print(out io.Writer) {
 func (w *row) print(out io.Writer, format, name string) {
 	b := w.by
 	fmt.Fprintf(out, format, name, w.runs, w.right, fmt.Sprintf("%d/%d/%d/%d/%d", b[0], b[1], b[2], b[3], b[4]),
-		w.story.repairs, w.story.inRepair, w.story.restarts, w.slowest.Round(time.Millisecond))
+		w.report.repairs, w.report.inRepair, w.report.restarts, w.slowest.Round(time.Millisecond))
 }

@@ -40,7 +40,7 @@ func (o options) runAll(p *trial.Place, out io.Writer) bool {
 			fmt.Fprintf(out, "job %d: %v, %d killed, %s\n", i, r.Took.Round(time.Millisecond), killed(&r), strings.TrimSpace(r.Stdout))
 		}
 		if bad != "" {
-			fmt.Fprintf(out, "\njob %d is wrong: %s; -seed %d -first %d -jobs 1 -n %d -span %v\n%s\n", i, bad, o.seed, i, o.n, o.span, r.Story())
+			fmt.Fprintf(out, "\njob %d is wrong: %s; -seed %d -first %d -jobs 1 -n %d -span %v\n%s\n", i, bad, o.seed, i, o.n, o.span, r.Transcript())
 		}
 		if all.jobs-all.right >= wrongMax {
 			fmt.Fprintln(out, "kill: enough")

@@ -64,9 +64,9 @@ func parse(args []string, out io.Writer) (options, error) {
 	return o, o.Check()
 }
 
-// spareSeats is the number of seats of a job beyond those of its first processes, whose
+// spareSlots is the number of slots of a job beyond those of its first processes, whose
 // communicator stays, and those of the live ones.
-const spareSeats = 4
+const spareSlots = 4
 
 // drive runs the jobs and returns the exit code.
 func drive(o options, out io.Writer) (int, error) {
@@ -79,7 +79,7 @@ func drive(o options, out io.Writer) (int, error) {
 	t := o.Loop(p, out, func(number int) trial.Job {
 		seed := o.SeedOf(number)
 		return trial.Job{
-			N: o.n, Launch: []string{"--universe", strconv.Itoa(2*o.n + spareSeats)}, Again: fmt.Sprintf("-jobs 1 -n %d -rounds %d", o.n, o.rounds),
+			N: o.n, Launch: []string{"--universe", strconv.Itoa(2*o.n + spareSlots)}, Again: fmt.Sprintf("-jobs 1 -n %d -rounds %d", o.n, o.rounds),
 			Args:  []string{"replace", "-rank", "-n", strconv.Itoa(o.n), "-rounds", strconv.Itoa(o.rounds), "-seed", strconv.FormatUint(seed, 10)},
 			Check: func(r *trial.Result) string { return check(r, o.rounds, out) },
 		}

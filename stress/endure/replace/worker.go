@@ -95,7 +95,7 @@ func (k *worker) meet(ctx context.Context, c *comm.Comm) error {
 	return nil
 }
 
-// alone checks that a process in the seat of an earlier one knows itself: a communicator of this
+// alone checks that a process in the slot of an earlier one knows itself: a communicator of this
 // process alone has this process as its member.
 func alone(c *comm.Comm) error {
 	self, err := comm.Self(c)

@@ -127,9 +127,9 @@ func publish(w *World, kind segment.Kind) *segment.Ring {
 	return ring
 }
 
-// TestVacatedSeatStaysClosed until a process of another generation has it: what the one before has
+// TestVacatedSlotStaysClosed until a process of another generation has it: what the one before has
 // left in its rings is not heard, and nothing is opened for it.
-func TestVacatedSeatStaysClosed(t *testing.T) {
+func TestVacatedSlotStaysClosed(t *testing.T) {
 	w := New(2)
 	gone, port := w.Port(0).Link.(*transport.Port), w.Port(1).Link.(*transport.Port)
 	for _, text := range []string{"first", "second"} {
@@ -142,16 +142,16 @@ func TestVacatedSeatStaysClosed(t *testing.T) {
 	}
 	port.Vacate(0)
 	if frame, ok := port.NextControl(0); ok {
-		t.Errorf("heard of a vacated seat: %q", frame)
+		t.Errorf("heard of a vacated slot: %q", frame)
 	}
 	if n := port.TryControl(0, []byte("an answer"), 0); n != len("an answer") {
 		t.Errorf("sent %d bytes", n)
 	}
 	if frame, ok := gone.NextControl(1); ok {
-		t.Errorf("a vacated seat has heard %q", frame)
+		t.Errorf("a vacated slot has heard %q", frame)
 	}
 	if !port.TrySend(0, &transport.Header{Kind: transport.Eager}, nil) {
-		t.Error("no room towards a vacated seat")
+		t.Error("no room towards a vacated slot")
 	}
 
 	w.node.Vacate(0) // for the next one
@@ -160,6 +160,6 @@ func TestVacatedSeatStaysClosed(t *testing.T) {
 	}
 	next := w.Port(0).Link
 	if frame, ok := next.NextControl(1); !ok || string(frame) != "hello" {
-		t.Errorf("the next one in the seat has heard %q, %v", frame, ok)
+		t.Errorf("the next one in the slot has heard %q, %v", frame, ok)
 	}
 }

@@ -41,23 +41,23 @@ func newWorld(t testing.TB, n int, mode socket.Mode) *world {
 	var err error
 	w.trust, err = socket.NewTrust(1, make([]byte, socket.SecretSize))
 	require.NoError(t, err)
-	var seats, rings []int
-	for seat := range n {
+	var slots, rings []int
+	for slot := range n {
 		l, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
 		require.NoError(t, err)
 		fd, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
 		require.NoError(t, err)
-		seats, rings = append(seats, seat), append(rings, fd)
+		slots, rings = append(slots, slot), append(rings, fd)
 		w.listen = append(w.listen, l)
-		w.peers = append(w.peers, Peer{Addr: l.Addr().String(), Birth: uint64(100 + seat)})
+		w.peers = append(w.peers, Peer{Addr: l.Addr().String(), Birth: uint64(100 + slot)})
 	}
-	w.bells = park.NewBells(w.node.BellOf, n, seats, rings)
+	w.bells = park.NewBells(w.node.BellOf, n, slots, rings)
 	t.Cleanup(func() {
-		for seat, m := range w.meshes {
+		for slot, m := range w.meshes {
 			if m != nil {
 				m.Close()
 			} else {
-				w.listen[seat].Close()
+				w.listen[slot].Close()
 			}
 		}
 		for _, fd := range rings {

@@ -12,7 +12,7 @@ import (
 // A lane is this process's end of one: the host of a session.
 type lane struct {
 	mesh   *Mesh
-	peer   int    // seat
+	peer   int    // slot
 	birth  uint64 // of the process there
 	class  transport.Class
 	window int // bytes that may be under way, of both ends
@@ -88,7 +88,7 @@ func (l *lane) step(ev session.Event) {
 }
 
 // do does what the session asks for. Nothing here gives it an event: what follows from a failure
-// is seen at the next look at the socket.
+// is seen at the next poll of the socket.
 func (l *lane) do(actions []session.Action) {
 	for _, a := range actions {
 		switch a := a.(type) {

@@ -7,17 +7,17 @@ import "github.com/goulfm/goulfm/internal/net/transport"
 type Link struct {
 	port  *transport.Port
 	mesh  *Mesh
-	local []bool // by seat: it is on this node
+	local []bool // by slot: it is on this node
 	away  []bool // it is not
 }
 
-// Join returns the link of a process; local says of each seat whether it is on this node, itself
+// Join returns the link of a process; local says of each slot whether it is on this node, itself
 // among them.
 func Join(port *transport.Port, mesh *Mesh, local []bool) *Link {
 	l := &Link{port: port, mesh: mesh, local: local, away: make([]bool, len(local))}
-	for seat, near := range local {
-		if l.away[seat] = !near; !near {
-			port.Indirect(seat)
+	for slot, near := range local {
+		if l.away[slot] = !near; !near {
+			port.Indirect(slot)
 		}
 	}
 	return l
@@ -40,7 +40,7 @@ func (remote) Watch(int) (*uint64, uint64) { return nil, 0 }
 // Near returns what leads to the processes of this node.
 func (l *Link) Near() *transport.Port { return l.port }
 
-// Away says of each seat whether its process is on another node: there is no word to watch, and
+// Away says of each slot whether its process is on another node: there is no word to watch, and
 // Peek asks the kernel.
 func (l *Link) Away() []bool { return l.away }
 

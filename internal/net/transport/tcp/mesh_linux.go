@@ -16,12 +16,12 @@ import (
 // Config describes one process's part of the mesh.
 type Config struct {
 	Job        uint64
-	Me         int    // seat
-	Generation uint32 // how many processes had that seat before
-	Peers      []Peer // by seat, this process among them
-	// Find returns the Peer of a seat that has no address among Peers, once it is known. Several
+	Me         int    // slot
+	Generation uint32 // how many processes had that slot before
+	Peers      []Peer // by slot, this process among them
+	// Find returns the Peer of a slot that has no address among Peers, once it is known. Several
 	// goroutines call it.
-	Find     func(seat int) (Peer, bool)
+	Find     func(slot int) (Peer, bool)
 	Trust    *socket.Trust
 	Listener *net.TCPListener // this process's; the mesh closes it
 	Secure   socket.Mode      // of all members; 0: that of Trust
@@ -44,14 +44,14 @@ type Unmet struct {
 	Why   string // "refused", "no route", "no answer", or the text of another error
 }
 
-// A Peer is a seat of the job.
+// A Peer is a slot of the job.
 type Peer struct {
 	Addr  string // where its process listens; empty: there is none yet (Config.Find)
 	Birth uint64 // tells its first process from any other that ever listens there
 }
 
-// birthOf returns what tells a process of the seat from any other: it follows from how many the
-// seat had before, which the memory of each node says, so that nobody has to be told.
+// birthOf returns what tells a process of the slot from any other: it follows from how many the
+// slot had before, which the memory of each node says, so that nobody has to be told.
 func (p Peer) birthOf(generation uint32) uint64 {
 	return p.Birth + uint64(generation)*0x9e3779b97f4a7c15 // odd: 2^32 processes have as many births
 }
@@ -62,11 +62,11 @@ type Mesh struct {
 	cfg   Config
 	trust *socket.Trust
 	poll  *poller
-	lanes [2][]*lane // by class, seat; nil: nobody has wanted it
+	lanes [2][]*lane // by class, slot; nil: nobody has wanted it
 	list  []*lane    // those that are there
 	start time.Time
 
-	generations func(seat int) uint32 // how many processes had a seat before; nil: none
+	generations func(slot int) uint32 // how many processes had a slot before; nil: none
 
 	mu       sync.Mutex
 	wake     func() // has this process look
@@ -125,39 +125,39 @@ func (m *Mesh) SetWake(wake func()) {
 	m.mu.Unlock()
 }
 
-// SetGenerations says where it is written how many processes had a seat before. It comes before
+// SetGenerations says where it is written how many processes had a slot before. It comes before
 // anything is sent or taken.
-func (m *Mesh) SetGenerations(of func(seat int) uint32) { m.generations = of }
+func (m *Mesh) SetGenerations(of func(slot int) uint32) { m.generations = of }
 
-// birth returns that of the process of a seat.
-func (m *Mesh) birth(seat int) uint64 {
+// birth returns that of the process of a slot.
+func (m *Mesh) birth(slot int) uint64 {
 	if m.generations == nil {
-		return m.peer(seat).birthOf(0)
+		return m.peer(slot).birthOf(0)
 	}
-	return m.peer(seat).birthOf(m.generations(seat))
+	return m.peer(slot).birthOf(m.generations(slot))
 }
 
-// peer returns where a seat is.
-func (m *Mesh) peer(seat int) Peer {
-	p := m.cfg.Peers[seat]
+// peer returns where a slot is.
+func (m *Mesh) peer(slot int) Peer {
+	p := m.cfg.Peers[slot]
 	if p.Addr == "" && m.cfg.Find != nil {
-		p, _ = m.cfg.Find(seat)
+		p, _ = m.cfg.Find(slot)
 	}
 	return p
 }
 
 func (m *Mesh) now() mono.Time { return mono.Time(time.Since(m.start)) + 1 }
 
-// lane returns the lane of a class towards a seat.
-func (m *Mesh) lane(c transport.Class, seat int) *lane {
-	l := m.lanes[c][seat]
-	if l != nil && l.closed && l.birth != m.birth(seat) { // it led to the process before, and everybody has let go of that
+// lane returns the lane of a class towards a slot.
+func (m *Mesh) lane(c transport.Class, slot int) *lane {
+	l := m.lanes[c][slot]
+	if l != nil && l.closed && l.birth != m.birth(slot) { // it led to the process before, and everybody has let go of that
 		m.list = slices.DeleteFunc(m.list, func(old *lane) bool { return old == l })
 		l = nil
 	}
 	if l == nil {
-		l = newLane(m, seat, c)
-		m.lanes[c][seat] = l
+		l = newLane(m, slot, c)
+		m.lanes[c][slot] = l
 		m.list = append(m.list, l)
 		if m.allClosed {
 			l.close()
@@ -316,9 +316,9 @@ func (m *Mesh) TrySend(to int, h *transport.Header, payload []byte) bool {
 	return sent
 }
 
-// WriteOut writes what waits for more to a seat.
-func (m *Mesh) WriteOut(seat int) {
-	if l := m.lanes[transport.Data][seat]; l != nil && l.gathers {
+// WriteOut writes what waits for more to a slot.
+func (m *Mesh) WriteOut(slot int) {
+	if l := m.lanes[transport.Data][slot]; l != nil && l.gathers {
 		l.flush()
 	}
 }
@@ -505,8 +505,8 @@ func (m *Mesh) Part() {
 }
 
 // Parted says whether all have let go: what this process has sent was taken by those that live,
-// and nobody still sends to it. Gone says of a seat that its process has departed.
-func (m *Mesh) Parted(gone func(seat int) bool) bool {
+// and nobody still sends to it. Gone says of a slot that its process has departed.
+func (m *Mesh) Parted(gone func(slot int) bool) bool {
 	for _, l := range m.list {
 		if !l.closed && !l.hasClosed && !gone(l.peer) {
 			return false

@@ -18,8 +18,8 @@ type event struct {
 const othersKey = 1<<64 - 1
 
 // laneKey is by which epoll names the connection of a lane, in use or being made.
-func laneKey(seat int, c transport.Class, isAttempt bool) uint64 {
-	key := uint64(seat)<<2 | uint64(c)<<1
+func laneKey(slot int, c transport.Class, isAttempt bool) uint64 {
+	key := uint64(slot)<<2 | uint64(c)<<1
 	if isAttempt {
 		key |= 1
 	}
@@ -30,8 +30,8 @@ func keyOf(l *lane, isAttempt bool) uint64 { return laneKey(l.peer, l.class, isA
 
 // laneOf returns whose key it is.
 func (m *Mesh) laneOf(key uint64) (l *lane, isAttempt bool) {
-	if seat := int(key >> 2); key != othersKey && seat < len(m.cfg.Peers) {
-		return m.lanes[key>>1&1][seat], key&1 != 0
+	if slot := int(key >> 2); key != othersKey && slot < len(m.cfg.Peers) {
+		return m.lanes[key>>1&1][slot], key&1 != 0
 	}
 	return nil, false
 }

@@ -24,12 +24,12 @@ type roughWorld struct {
 
 func newRoughWorld(t testing.TB, n int, mode socket.Mode, plan func(target int) faultproxy.Plan) *roughWorld {
 	w := &roughWorld{world: newWorld(t, n, mode), settled: map[int]bool{}}
-	for seat := range w.peers {
-		r, err := faultproxy.New(w.peers[seat].Addr, plan(seat))
+	for slot := range w.peers {
+		r, err := faultproxy.New(w.peers[slot].Addr, plan(slot))
 		require.NoError(t, err)
 		t.Cleanup(r.Close)
 		w.relays = append(w.relays, r)
-		w.peers[seat].Addr = r.Addr()
+		w.peers[slot].Addr = r.Addr()
 	}
 	return w
 }

@@ -91,7 +91,7 @@ func (r *talker) run() error {
 		r.Node.Sleep(park.Caller, func() bool { return r.link.Pending(-1) || over() }, mono.Duration(-1))
 	}
 	r.link.Part()
-	gone := func(seat int) bool { _, gone := r.Node.HasDeparted(seat); return gone }
+	gone := func(slot int) bool { _, gone := r.Node.HasDeparted(slot); return gone }
 	for !r.link.Parted(gone) {
 		if err := r.look(); err != nil {
 			return err
@@ -327,8 +327,8 @@ func TestDelayed(t *testing.T) {
 	})
 }
 
-// TestGathering: of frames that are sent without a look between them the first is written at once,
-// the others together: at the next look, when they have become many bytes, or when they are asked
+// TestGathering: of frames that are sent without a poll between them the first is written at once,
+// the others together: at the next poll, when they have become many bytes, or when they are asked
 // for.
 func TestGathering(t *testing.T) {
 	w := newWorld(t, 2, socket.Auth)
@@ -346,7 +346,7 @@ func TestGathering(t *testing.T) {
 	}
 
 	send(8)
-	require.Zero(t, unwritten(), "the first after a look")
+	require.Zero(t, unwritten(), "the first after a poll")
 	require.False(t, link.mesh.holds.Load())
 	send(8)
 	send(8)

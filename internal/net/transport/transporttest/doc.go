@@ -13,7 +13,7 @@
 //   - "No room" is an answer: what was refused is not delivered, what was
 //     accepted is, and who waits for room is woken when there is some.
 //   - No lost wake-up: a process that raises its flag, looks, and then sleeps is
-//     woken by whatever comes after its look.
+//     woken by whatever comes after its poll.
 //   - Ends: what was published before CloseData is readable until then; after it
 //     sends succeed and nothing arrives.
 //   - No allocation for a message.

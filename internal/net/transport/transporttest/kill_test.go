@@ -45,14 +45,14 @@ func TestKillSender(t *testing.T) {
 	}
 }
 
-// TestLookBetweenStores has the receiver look before the victim's k-th store, for
+// TestPollBetweenStores has the receiver look before the victim's k-th store, for
 // every k, and after each frame, always only where Take says. A frame whose bit
 // is set too early is lost:
 //
 //	victim: sets its bit
 //	receiver: takes the bit, looks, finds nothing
 //	victim: publishes the frame
-func TestLookBetweenStores(t *testing.T) {
+func TestPollBetweenStores(t *testing.T) {
 	all := newKillRun(t, 0)
 	all.play(t)
 	for k := 1; k <= all.stores; k++ {
@@ -60,7 +60,7 @@ func TestLookBetweenStores(t *testing.T) {
 		r.look = true
 		r.play(t)
 		if r.stores < all.stores { // a bit that was taken is set again
-			t.Fatalf("k = %d: %d stores, %d without a look", k, r.stores, all.stores)
+			t.Fatalf("k = %d: %d stores, %d without a poll", k, r.stores, all.stores)
 		}
 	}
 }

@@ -85,7 +85,7 @@ func (f *Flags) Loop(p *Place, out io.Writer, draw func(number int) Job) *Tally 
 		bad := t.add(&r, j.Check)
 		switch {
 		case bad != "":
-			fmt.Fprintf(out, "\njob %d is wrong: %s; again: -seed %d -first %d %s\n%s\n", i, bad, f.Seed, i, j.Again, r.Story())
+			fmt.Fprintf(out, "\njob %d is wrong: %s; again: -seed %d -first %d %s\n%s\n", i, bad, f.Seed, i, j.Again, r.Transcript())
 		case f.Verbose:
 			fmt.Fprintf(out, "job %d: %v, %d dead%s\n", i, r.Took.Round(100*time.Microsecond), len(r.Deaths()), note(j, &r))
 		}

@@ -251,7 +251,7 @@ func (r *Result) Judge() string {
 }
 
 // Story returns the command and the whole output of a wrong job.
-func (r *Result) Story() string {
+func (r *Result) Transcript() string {
 	return fmt.Sprintf("$ %s\n%s%s", r.Command, r.Stdout, readable(r.Stderr))
 }
 

@@ -38,13 +38,13 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-func TestDeathsAndStory(t *testing.T) {
+func TestDeathsAndTranscript(t *testing.T) {
 	r := Result{Command: "goulfm run", Stdout: "hello\n", Stderr: "text\n" + killed + dump + failed}
 	if got, want := r.Deaths(), []Event{{Event: "death", At: 0.1, Rank: 2, Cause: Killed, Planned: "step=3"}, {Event: "death", At: 0.1, Rank: 1, Cause: "exit code 1"}}; !reflect.DeepEqual(got, want) {
 		t.Errorf("deaths %v, want %v", got, want)
 	}
-	if got, want := r.Story(), "$ goulfm run\nhello\ntext\n"+killed+"who waits\n  rank 1"+failed; got != want {
-		t.Errorf("story %q, want %q", got, want)
+	if got, want := r.Transcript(), "$ goulfm run\nhello\ntext\n"+killed+"who waits\n  rank 1"+failed; got != want {
+		t.Errorf("transcript %q, want %q", got, want)
 	}
 }
 

@@ -39,7 +39,7 @@ func mixedBuilds() []Edit {
 			Tests:   []Test{{Run: "TestMessagesOfAnotherBuild"}},
 		},
 		{
-			Name: "build-introduction", Rule: "the head refuses a daemon of another build",
+			Name: "build-introduction", Rule: "the coordinator refuses a daemon of another build",
 			Changes: []Change{{File: "internal/joblaunch/enginejob/introduction.go", Old: "case in.Build != buildid.Build:", New: "case in.Build == 0:"}},
 			Tests:   []Test{{Run: "TestMessagesOfAnotherBuild"}},
 		},

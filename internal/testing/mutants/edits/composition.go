@@ -22,8 +22,8 @@ func compositionBugs() []Edit {
 			Name: "A15", Rule: "no context index is used again",
 			// An index whose communicator is gone is drawn again.
 			Changes: []Change{{controlTable, "\ti := t.next()\n", `	i := t.next()
-	for j := uint32(0); j < t.slots.n; j++ {
-		if t.slots.list[j/pageLen] != nil && t.slots.at(j).state == Freed {
+	for j := uint32(0); j < t.entries.n; j++ {
+		if t.entries.list[j/pageLen] != nil && t.entries.at(j).state == Freed {
 			i = j
 			break
 		}

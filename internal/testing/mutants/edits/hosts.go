@@ -6,7 +6,7 @@ import "slices"
 // fake hosts in one process. Whole jobs do not: a second path has the same result there, or the
 // schedule is rare.
 func hosts() []Edit {
-	return slices.Concat(daemonHosts(), fleets(), jobRules(), vigils(), launchers(), lifelines(), keepers())
+	return slices.Concat(daemonHosts(), clients(), jobRules(), drivers(), launchers(), lifelines(), keepers())
 }
 
 // planter returns a function that makes an edit of one file of a folder, below internal, and names
@@ -24,8 +24,8 @@ func daemonHosts() []Edit {
 	}
 	return []Edit{
 		edit("news", "TestADeathIsNews")("a death reaches the other nodes without the launcher",
-			"host_linux", "\to.vigil.Publish(membership.Process(kind, uint32(proc)))\n", "\t_ = kind\n"),
-		edit("verdict", "TestAPartition")("the verdict about a node is enough for the ranks of the others",
+			"host_linux", "\to.driver.Publish(membership.Process(kind, uint32(proc)))\n", "\t_ = kind\n"),
+		edit("declaration", "TestAPartition")("the declaration of a node is enough for the ranks of the others",
 			"watch_linux", "\tw.roll.lose(member - 1)\n", ""),
 		edit("freeze", "TestAPartition")("a node that may be declared dead stops its ranks before",
 			"watch_linux", "\tw.d.Stop(daemon.Frozen)\n", ""),
@@ -38,10 +38,10 @@ func daemonHosts() []Edit {
 	}
 }
 
-// fleets are bugs of the daemons of several nodes as the launcher sees them.
-func fleets() []Edit {
+// clients are bugs of the daemons of several nodes as the launcher sees them.
+func clients() []Edit {
 	edit := func(name, test string) func(rule, file, old, new string) Edit {
-		return planter("joblaunch/daemonclient", test, "fleet-"+name)
+		return planter("joblaunch/daemonclient", test, "client-"+name)
 	}
 	return []Edit{
 		edit("found", "TestANodeDies")("a death that its daemon has reported is not found again with its node",
@@ -49,14 +49,14 @@ func fleets() []Edit {
 		edit("reaped", "TestANodeDies")("a process is reaped once, by its daemon or with its node",
 			"node_linux", "\tif again {\n", "\tif false && again {\n"),
 		edit("inexact", "TestANodeDies")("a death with its node is declared without exact evidence",
-			"fleet_linux", "Lost: f.nodeOf(proc).isLost()", "Lost: false"),
-		edit("census", "TestWhatAllNodesKnow")("a seat is vacant if all nodes know the death of its process",
-			"seats_linux", "if knows[seat] == nodes {", "if knows[seat] <= nodes {"),
-		edit("forgets", "TestWhatAllNodesKnow")("a seat that one node cannot vacate is not used again",
-			"seats_linux", "if why == nil {", "if true {"),
+			"client_linux", "Lost: f.nodeOf(proc).isLost()", "Lost: false"),
+		edit("census", "TestWhatAllNodesKnow")("a slot is vacant if all nodes know the death of its process",
+			"slots_linux", "if knows[slot] == nodes {", "if knows[slot] <= nodes {"),
+		edit("forgets", "TestWhatAllNodesKnow")("a slot that one node cannot vacate is not used again",
+			"slots_linux", "if why == nil {", "if true {"),
 		edit("withdrawn", "TestANodeIsTakenBack")("nothing is started on a node that its engine withdraws",
-			"fleet_linux", " || n.leaving.Load()", ""),
-		edit("invitation", "TestAnInvitationEnds")("a row that a node has taken is never free again",
+			"client_linux", " || n.leaving.Load()", ""),
+		edit("invitation", "TestAnInvitationEnds")("a node slot that a node has taken is never free again",
 			"late_linux", "func() { n.become(isInvited, isAbsent) }", "func() { n.state.Store(int32(isAbsent)) }"),
 	}
 }
@@ -69,8 +69,8 @@ func jobRules() []Edit {
 	return []Edit{
 		edit("missed")("a request is forgotten if one of its processes was not started",
 			"batch", "b.over && (b.missed || !toStart())", "b.over && !toStart()"),
-		edit("first")("the seat of a first rank is taken before its process is started",
-			"seats", "!p.Present && !first && ", "!p.Present && (!first || true) && "),
+		edit("first")("the slot of a first rank is taken before its process is started",
+			"slots", "!p.Present && !first && ", "!p.Present && (!first || true) && "),
 		edit("started")("a process that is started after its request has failed is ended",
 			"batch", "\tif b.over {\n\t\tp.Dropped = true\n", "\tif b.over && b.missed {\n\t\tp.Dropped = true\n"),
 		edit("unanswered")("a request is answered if a process ends before Init",
@@ -78,20 +78,20 @@ func jobRules() []Edit {
 	}
 }
 
-// vigils are bugs of the host of the rules about nodes.
-func vigils() []Edit {
+// drivers are bugs of the host of the rules about nodes.
+func drivers() []Edit {
 	edit := func(name, test string) func(rule, file, old, new string) Edit {
-		return planter("net/membershiphost", test, "vigil-"+name)
+		return planter("net/membershiphost", test, "driver-"+name)
 	}
 	return []Edit{
 		edit("copies", "TestCopiesOfDatagrams")("a datagram counts once, and not after a later one",
 			"arrive", " || sequence <= v.seen[from]", ""),
 		edit("birth", "TestAnotherBirth")("frames come from the member that was born as the table has it",
 			"arrive", " || binary.LittleEndian.Uint64(hello[4:]) != v.ways[member].to.Load().Birth", " || binary.LittleEndian.Uint64(hello[4:]) == 0"),
-		edit("came", "TestTheEndOfALateMember")("the head keeps a connection to a member that came late",
-			"vigil", "\t\tv.keeping.head = nobody // the", "\t\t// the"),
-		edit("verdict", "TestTheEndOfALateMember")("no connection to a dead member is kept",
-			"vigil", "\t\t\tv.keeping.head = nobody // it", "\t\t\t// it"),
+		edit("came", "TestTheEndOfALateMember")("the coordinator keeps a connection to a member that came late",
+			"driver", "\t\tv.keeping.coordinator = nobody // the", "\t\t// the"),
+		edit("declaration", "TestTheEndOfALateMember")("no connection to a dead member is kept",
+			"driver", "\t\t\tv.keeping.coordinator = nobody // it", "\t\t\t// it"),
 		edit("queue", "TestALinkWithoutEnd")("the messages for a member that is not reached are bounded",
 			"link", " || len(l.queue) >= queueMax", ""),
 	}
@@ -107,10 +107,10 @@ func launchers() []Edit {
 			"start_linux", "errors.Is(why, daemonclient.ErrNodeLost),", "errors.Is(why, daemonclient.ErrNodeLost) && number < 0,"),
 		edit("balance", "TestTheNodeIsLostWhileProcessesStart")("the job waits for no process that is not tried",
 			"start_linux", "l.crew.Unexpect(b.Count - i)", "l.crew.Unexpect(b.Count - i - 1)"),
-		edit("own", "TestSeatsOfTheDead")("a requester does not wait for itself",
-			"start_linux", "if time.Since(begun) > seatsOwn {", "if time.Since(begun) > seatsMax {"),
+		edit("own", "TestSlotsOfTheDead")("a requester does not wait for itself",
+			"start_linux", "if time.Since(begun) > slotsOwn {", "if time.Since(begun) > slotsMax {"),
 		edit("spare", "TestSparesOnALateNode")("a spare is announced before it is started",
-			"spares_linux", "l.seats = max(l.seats, a.First+1)", "l.seats = max(l.seats, a.First)"),
+			"spares_linux", "l.slots = max(l.slots, a.First+1)", "l.slots = max(l.slots, a.First)"),
 		edit("pause", "TestSparesOnALateNode")("no spare is started beside the repair that has used one",
 			"host_linux", "\t\tif a.Later {", "\t\tif a.Later && l.spec.Spares == 0 {"),
 		edit("request", "TestTwoRequestsToEnd")("another signal is a second request to end, however soon",

@@ -98,18 +98,18 @@ func machineryBugs() []Edit {
 		},
 		{
 			Name: "engine-revocations", Rule: "revocations in memory are heard before deaths",
-			Changes: []Change{{File: engineGone, Old: "\tp.memory.lookRevocations() // before the deaths", New: "\tdefer p.memory.lookRevocations() // before the deaths"}},
-			Tests:   []Test{{Run: "TestSpecR10RevokedThenDeadAtOneLook"}},
+			Changes: []Change{{File: engineGone, Old: "\tp.memory.pollRevocations() // before the deaths", New: "\tdefer p.memory.pollRevocations() // before the deaths"}},
+			Tests:   []Test{{Run: "TestSpecR10RevokedThenDeadAtOnePoll"}},
 		},
 		{
 			Name: "engine-ring", Rule: "what a dead process has sent is heard before its death",
 			Changes: []Change{{File: engineGone, Old: "\tp.links.readControl(of.Proc)\n", New: ""}},
-			Tests:   []Test{{Run: "TestSpecR10RevokedThenDeadAtOneLook"}},
+			Tests:   []Test{{Run: "TestSpecR10RevokedThenDeadAtOnePoll"}},
 		},
 		{
-			Name: "engine-look", Rule: "the leader takes the lock for its last look",
+			Name: "engine-look", Rule: "the leader takes the lock for its last poll",
 			Changes: []Change{{File: engineLead, Old: "\tld.p.mu.Lock()\n\tready := l.g.ready(ld.p)\n\tld.p.mu.Unlock()\n", New: "\tready := l.g.ready(ld.p)\n"}},
-			Tests:   []Test{{Run: "TestLastLookOfTheLeader"}},
+			Tests:   []Test{{Run: "TestLastPollOfTheLeader"}},
 		},
 		{
 			Name: "engine-member", Rule: "who is no member of a communicator is not heard there",

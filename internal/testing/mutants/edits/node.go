@@ -6,7 +6,7 @@ func nodeBugs() []Edit {
 	return []Edit{
 		{
 			Name: "onenode-skip", Rule: "the line of a dead member is looked at after its death is known",
-			// A member that is dead here is skipped without a look (I1). Splits.
+			// A member that is dead here is skipped without a poll (I1). Splits.
 			Changes: []Change{{nodeDecide, "\t\tcase s.isHere(m, k):\n", "\t\tcase s.closed.Has(m):\n\t\t\tskipped.Add(m)\n\t\tcase s.isHere(m, k):\n"}},
 			Hunt:    Hunt{Arena: "memory", Breaks: []string{"I1"}},
 			Tests: []Test{

@@ -5,7 +5,7 @@ import "slices"
 // nodes are the bugs of the rules of several machines: lanes that survive their
 // connections, and which nodes live.
 func nodes() []Edit {
-	return slices.Concat(lanes(), detection(), succession(), mixedReads(), seatsOfNodes(), lateNodes())
+	return slices.Concat(lanes(), detection(), succession(), mixedReads(), slotsOfNodes(), lateNodes())
 }
 
 func lanes() []Edit {
@@ -112,32 +112,32 @@ func mixedReads() []Edit {
 	}
 }
 
-// seatsOfNodes are about seats that are used again.
-func seatsOfNodes() []Edit {
+// slotsOfNodes are about slots that are used again.
+func slotsOfNodes() []Edit {
 	return []Edit{
 		{
-			Name: "seats-lane", Rule: "the process that has a seat next is reached by a lane of its own",
-			Changes: []Change{{File: "internal/net/transport/tcp/mesh_linux.go", Old: "if l != nil && l.closed && l.birth != m.birth(seat) {", New: "if false {"}},
-			Tests:   []Test{{Run: "TestTheNextProcessOfASeat"}},
+			Name: "slots-lane", Rule: "the process that has a slot next is reached by a lane of its own",
+			Changes: []Change{{File: "internal/net/transport/tcp/mesh_linux.go", Old: "if l != nil && l.closed && l.birth != m.birth(slot) {", New: "if false {"}},
+			Tests:   []Test{{Run: "TestTheNextProcessOfASlot"}},
 		},
 		{
-			Name: "seats-birth", Rule: "who listens where another one did takes nothing that was meant for that",
+			Name: "slots-birth", Rule: "who listens where another one did takes nothing that was meant for that",
 			Changes: []Change{{File: "internal/net/transport/tcp/mesh_linux.go", Old: "return p.Birth + uint64(generation)*0x9e3779b97f4a7c15", New: "return p.Birth + uint64(generation)*0"}},
-			Tests:   []Test{{Run: "TestTheNextProcessOfASeat"}},
+			Tests:   []Test{{Run: "TestTheNextProcessOfASlot"}},
 		},
 		{
-			Name: "seats-late-news", Rule: "news of a death are of one process, and not of who has its seat now",
-			Changes: []Change{{File: "internal/joblaunch/remotedaemon/roll_linux.go", Old: " || r.d.Number(seat) != proc", New: ""}},
+			Name: "slots-late-news", Rule: "news of a death are of one process, and not of who has its slot now",
+			Changes: []Change{{File: "internal/joblaunch/remotedaemon/roll_linux.go", Old: " || r.d.Number(slot) != proc", New: ""}},
 			Tests:   []Test{{Run: "TestLateNewsOfTheProcessBefore"}},
 		},
 		{
-			Name: "seats-lost", Rule: "who may still speak is never forgotten to be dead",
-			Changes: []Change{{File: "internal/protocol/control/seat.go", Old: " || c.lost.Has(proc)", New: ""}},
+			Name: "slots-lost", Rule: "who may still speak is never forgotten to be dead",
+			Changes: []Change{{File: "internal/protocol/control/slot.go", Old: " || c.lost.Has(proc)", New: ""}},
 			Tests:   []Test{{Run: "TestLostIsNeverLetGo"}},
 		},
 		{
-			Name: "seats-barred", Rule: "seats of a lost node are not waited for",
-			Changes: []Change{{File: "internal/protocol/job/seats.go", Old: " && !slices.Contains(ev.Barred, seat)", New: ""}},
+			Name: "slots-barred", Rule: "slots of a lost node are not waited for",
+			Changes: []Change{{File: "internal/protocol/job/slots.go", Old: " && !slices.Contains(ev.Barred, slot)", New: ""}},
 			Tests:   []Test{{Run: "TestScripts/nodes"}},
 		},
 		{
@@ -162,7 +162,7 @@ func lateNodes() []Edit {
 			Tests:   []Test{{Package: "internal/joblaunch/boot", Run: "TestHalfARow"}},
 		},
 		{
-			Name: "late-used", Rule: "a node that comes late is told how many processes each seat had",
+			Name: "late-used", Rule: "a node that comes late is told how many processes each slot had",
 			Changes: []Change{{File: "internal/joblaunch/daemonclient/late_linux.go", Old: "table.Used = append(table.Used, f.used...)", New: "table.Used = nil"}},
 			Tests:   []Test{{Run: "TestLateNode"}},
 		},
@@ -172,18 +172,18 @@ func lateNodes() []Edit {
 			Tests:   []Test{{Run: "TestLateNode"}},
 		},
 		{
-			Name: "late-forgotten", Rule: "the departure of a process whose seat is another's is not told any more",
-			Changes: []Change{{File: "internal/joblaunch/daemonclient/seats_linux.go", Old: "\t\tf.history.forget(proc)\n", New: ""}},
+			Name: "late-forgotten", Rule: "the departure of a process whose slot is another's is not told any more",
+			Changes: []Change{{File: "internal/joblaunch/daemonclient/slots_linux.go", Old: "\t\tf.history.forget(proc)\n", New: ""}},
 			Tests:   []Test{{Run: "TestLateNode"}},
 		},
 		{
 			Name: "late-known", Rule: "nothing is started on a node before all others know where it is",
-			Changes: []Change{{File: "internal/joblaunch/daemonclient/fleet_linux.go", Old: " || n.isNew.Load()", New: ""}},
+			Changes: []Change{{File: "internal/joblaunch/daemonclient/client_linux.go", Old: " || n.isNew.Load()", New: ""}},
 			Tests:   []Test{{Run: "TestLateNode"}},
 		},
 		{
 			Name: "late-barred", Rule: "nothing is started where no node is",
-			Changes: []Change{{File: "internal/joblaunch/daemonclient/fleet_linux.go", Old: "!n.is(isThere) || ", New: ""}},
+			Changes: []Change{{File: "internal/joblaunch/daemonclient/client_linux.go", Old: "!n.is(isThere) || ", New: ""}},
 			Tests:   []Test{{Run: "TestLateNode"}},
 		},
 		{
@@ -192,8 +192,8 @@ func lateNodes() []Edit {
 			Tests:   []Test{{Run: "TestScripts/spares"}},
 		},
 		{
-			Name: "late-twice", Rule: "a daemon that comes again after its place led to nothing waits beside the world",
-			Changes: []Change{{File: "internal/joblaunch/enginejob/beside_linux.go", Old: "case has && in.Beside:", New: "case false:"}},
+			Name: "late-twice", Rule: "a daemon that comes again after its place led to nothing waits on standby",
+			Changes: []Change{{File: "internal/joblaunch/enginejob/standby_linux.go", Old: "case has && in.Standby:", New: "case false:"}},
 			Tests:   []Test{{Package: "internal/joblaunch/enginejob", Run: "TestInvitations"}},
 		},
 	}
@@ -203,8 +203,8 @@ func detection() []Edit {
 	const dir = "internal/protocol/membership/"
 	return []Edit{
 		{
-			Name: "roster-F4", Rule: "whom the head grants is not declared, whoever suspects it",
-			Changes: []Change{{File: dir + "head.go", Old: "return max(fenced, counted.Add(r.cfg.Timeout))", New: "return counted"}},
+			Name: "roster-F4", Rule: "whom the coordinator grants is not declared, whoever suspects it",
+			Changes: []Change{{File: dir + "coordinator.go", Old: "return max(fenced, counted.Add(r.cfg.Timeout))", New: "return counted"}},
 			Tests:   []Test{{Run: "TestF4"}},
 		},
 		{
@@ -214,7 +214,7 @@ func detection() []Edit {
 		},
 		{
 			Name: "roster-F5-deaf", Rule: "who sends and does not hear is granted nothing",
-			Changes: []Change{{File: dir + "head.go", Old: "r.now.Sub(at) <= r.cfg.Timeout {", New: "true {"}},
+			Changes: []Change{{File: dir + "coordinator.go", Old: "r.now.Sub(at) <= r.cfg.Timeout {", New: "true {"}},
 			Tests:   []Test{{Run: "TestF11LeaseOverIsFrozen"}},
 		},
 		{
@@ -264,7 +264,7 @@ func detection() []Edit {
 		},
 		{
 			Name: "roster-link", Rule: "the condemned are granted nothing any more",
-			Changes: []Change{{File: dir + "head.go", Old: " && !h.condemned.Has(to)", New: ""}},
+			Changes: []Change{{File: dir + "coordinator.go", Old: " && !h.condemned.Has(to)", New: ""}},
 			Tests:   []Test{{Run: "TestLinkTrouble"}},
 		},
 		{
@@ -279,12 +279,12 @@ func detection() []Edit {
 		},
 		{
 			Name: "roster-late-counted", Rule: "who comes late was not silent before",
-			Changes: []Change{{File: dir + "late.go", Old: "r.head.meet(member, r)", New: "_ = r.head.meet"}},
+			Changes: []Change{{File: dir + "late.go", Old: "r.coordinator.meet(member, r)", New: "_ = r.coordinator.meet"}},
 			Tests:   []Test{{Run: "TestScripts/late"}},
 		},
 		{
 			Name: "roster-absent-declared", Rule: "who is not there yet is not missed",
-			Changes: []Change{{File: dir + "head.go", Old: "!gone.Has(m) && !r.absent.Has(m) &&", New: "!gone.Has(m) &&"}},
+			Changes: []Change{{File: dir + "coordinator.go", Old: "!gone.Has(m) && !r.absent.Has(m) &&", New: "!gone.Has(m) &&"}},
 			Tests:   []Test{{Run: "TestScripts/late"}},
 		},
 		{
@@ -294,7 +294,7 @@ func detection() []Edit {
 		},
 		{
 			Name: "roster-stale-report", Rule: "a report that is not repeated is void",
-			Changes: []Change{{File: dir + "head.go", Old: "; r.now.Sub(p.reports) <= r.cfg.Timeout {", New: "; p != nil {"}},
+			Changes: []Change{{File: dir + "coordinator.go", Old: "; r.now.Sub(p.reports) <= r.cfg.Timeout {", New: "; p != nil {"}},
 			Tests:   []Test{{Run: "TestReportsGoStale"}},
 		},
 	}
@@ -305,7 +305,7 @@ func succession() []Edit {
 	return []Edit{
 		{
 			Name: "roster-F12", Rule: "a version counts when a majority has written it down",
-			Changes: []Change{{File: dir + "head.go", Old: "\tif isMajority(h.wrote, h.record.votersBefore(r.cfg.Members)) {", New: "\tif true {"}},
+			Changes: []Change{{File: dir + "coordinator.go", Old: "\tif isMajority(h.wrote, h.record.votersBefore(r.cfg.Members)) {", New: "\tif true {"}},
 			Tests:   []Test{{Run: "TestF12VersionsAreAChain"}},
 		},
 		{
@@ -319,42 +319,42 @@ func succession() []Edit {
 			Tests:   []Test{{Run: "TestMajoritiesMeet"}},
 		},
 		{
-			Name: "roster-F12-promise", Rule: "who has promised a later head writes nothing down for an earlier one",
+			Name: "roster-F12-promise", Rule: "who has promised a later coordinator writes nothing down for an earlier one",
 			Changes: []Change{{File: dir + "succession.go", Old: "if record.Epoch < v.promised ||", New: "if"}},
 			Tests:   []Test{{Run: "TestF12VersionsAreAChain"}},
 		},
 		{
-			Name: "roster-F12-newest", Rule: "a new head goes on from the newest record",
+			Name: "roster-F12-newest", Rule: "a new coordinator goes on from the newest record",
 			Changes: []Change{{File: dir + "succession.go", Old: "if known.newer(newest) {", New: "if known.newer(newest) && false {"}},
 			Tests:   []Test{{Run: "TestF12VersionsAreAChain"}},
 		},
 		{
-			Name: "roster-F12-elected", Rule: "a head has the support of a majority",
+			Name: "roster-F12-elected", Rule: "a coordinator has the support of a majority",
 			Changes: []Change{{File: dir + "succession.go", Old: "if isMajority(by, newest.voters(r.cfg.Members)) && !newest", New: "if !newest"}},
 			Tests:   []Test{{Run: "TestF12VersionsAreAChain"}},
 		},
 		{
-			Name: "roster-F12-support", Rule: "a head acts while a majority answers it",
-			Changes: []Change{{File: dir + "head.go", Old: "(!r.cfg.Survive || h.isSupported(r))", New: "true"}},
+			Name: "roster-F12-support", Rule: "a coordinator acts while a majority answers it",
+			Changes: []Change{{File: dir + "coordinator.go", Old: "(!r.cfg.Survive || h.isSupported(r))", New: "true"}},
 			Tests:   []Test{{Run: "TestI20I18Surviving"}},
 		},
 		{
 			Name: "roster-F12-arrival", Rule: "support is as old as the answer that the voter named",
-			Changes: []Change{{File: dir + "head.go", Old: "max(p.backed, at)", New: "r.now"}},
+			Changes: []Change{{File: dir + "coordinator.go", Old: "max(p.backed, at)", New: "r.now"}},
 			Tests:   []Test{{Run: "TestF12SupportIsAsOldAsTheAnswer"}},
 		},
 		{
-			Name: "roster-F12-backs", Rule: "who has promised another head supports none before",
-			Changes: []Change{{File: dir + "head.go", Old: "\t\t\tif m.promised <= m.epoch {", New: "\t\t\tif true {"}},
+			Name: "roster-F12-backs", Rule: "who has promised another coordinator supports none before",
+			Changes: []Change{{File: dir + "coordinator.go", Old: "\t\t\tif m.promised <= m.epoch {", New: "\t\t\tif true {"}},
 			Tests:   []Test{{Run: "TestFollowsWithoutPromise"}},
 		},
 		{
-			Name: "roster-follows", Rule: "who has promised alone follows the head that the others have",
+			Name: "roster-follows", Rule: "who has promised alone follows the coordinator that the others have",
 			Changes: []Change{{File: dir + "succession.go", Old: "case !m.yes && m.promised < v.promised && m.promised != v.follows:", New: "case false:"}},
 			Tests:   []Test{{Run: "TestFollowsWithoutPromise"}},
 		},
 		{
-			Name: "roster-stray", Rule: "one support unseats no head",
+			Name: "roster-stray", Rule: "one support unseats no coordinator",
 			Changes: []Change{{File: dir + "succession.go", Old: "if r.isQuiet() || v.promised == epoch {", New: "if true {"}},
 			Tests:   []Test{{Run: "TestStraySupport"}},
 		},
@@ -364,17 +364,17 @@ func succession() []Edit {
 			Tests:   []Test{{Run: "TestLateDaemons"}},
 		},
 		{
-			Name: "roster-F12-waits", Rule: "a new head waits until the one before has stopped",
+			Name: "roster-F12-waits", Rule: "a new coordinator waits until the one before has stopped",
 			Changes: []Change{{File: dir + "succession.go", Old: "r.now.Add(r.cfg.actAfter()))", New: "r.now)"}},
 			Tests:   []Test{{Run: "TestSafetyNeedsNoDelays"}},
 		},
 		{
-			Name: "roster-F12-adopted", Rule: "who another head began to declare may have been granted since",
-			Changes: []Change{{File: dir + "head.go", Old: "\t\tif r.now < h.fencedAt(r, m, e) {", New: "\t\tif r.now < h.fencedAt(r, m, e) && false {"}},
+			Name: "roster-F12-adopted", Rule: "who another coordinator began to declare may have been granted since",
+			Changes: []Change{{File: dir + "coordinator.go", Old: "\t\tif r.now < h.fencedAt(r, m, e) {", New: "\t\tif r.now < h.fencedAt(r, m, e) && false {"}},
 			Tests:   []Test{{Run: "TestF12GoesOnFromTheNewest"}},
 		},
 		{
-			Name: "roster-canvass", Rule: "who alone has no head promises nothing",
+			Name: "roster-canvass", Rule: "who alone has no coordinator promises nothing",
 			Changes: []Change{{File: dir + "succession.go", Old: "if v.target > v.promised && isMajority(v.yes, v.record.voters(r.cfg.Members)) {", New: "if v.target > v.promised {"}},
 			Tests:   []Test{{Run: "TestScripts/half_dies"}},
 		},

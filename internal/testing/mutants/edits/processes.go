@@ -5,7 +5,7 @@ import "slices"
 // processes are the bugs of the daemon, the launcher and the rules of a job.
 func processes() []Edit { return slices.Concat(generations(), fencedOnes(), losses(), strays()) }
 
-// generations are bugs that take a process for the next one in its seat, or an earlier one for it.
+// generations are bugs that take a process for the next one in its slot, or an earlier one for it.
 func generations() []Edit {
 	const dir = "internal/joblaunch/daemon/"
 	return []Edit{
@@ -15,29 +15,29 @@ func generations() []Edit {
 			Tests:   []Test{{Run: "TestTombstoneOfAnEarlierProcess"}, {Run: "TestOrdersForAnEarlierProcess"}},
 		},
 		{
-			Name: "daemon-pulse", Rule: "the silence of a process does not count against the next one in its seat",
+			Name: "daemon-pulse", Rule: "the silence of a process does not count against the next one in its slot",
 			Changes: []Change{{File: dir + "life_linux.go", Old: "if number != p.number {", New: "if number < p.number {"}},
 			Tests:   []Test{{Run: "TestPulseOfAnEarlierProcess"}},
 		},
 		{
-			Name: "job-generation", Rule: "an event about an earlier process of a seat changes nothing",
-			Changes: []Change{{File: "internal/protocol/job/job.go", Old: " || r.procs[seat].Number() != number", New: ""}},
-			Tests:   []Test{{Run: "TestScripts/seats"}},
+			Name: "job-generation", Rule: "an event about an earlier process of a slot changes nothing",
+			Changes: []Change{{File: "internal/protocol/job/job.go", Old: " || r.procs[slot].Number() != number", New: ""}},
+			Tests:   []Test{{Run: "TestScripts/slots"}},
 		},
 		{
 			Name: "job-late-keep", Rule: "a late Keep names an earlier batch",
 			Changes: []Change{{File: "internal/protocol/job/batch.go", Old: " || b.number != ev.First", New: ""}},
-			Tests:   []Test{{Run: "TestScripts/seats"}},
+			Tests:   []Test{{Run: "TestScripts/slots"}},
 		},
 		{
 			Name: "job-late-drop", Rule: "a late Drop names an earlier batch",
-			Changes: []Change{{File: "internal/protocol/job/batch.go", Old: "b.number == ev.First", New: "b.first == SeatOf(ev.First)"}},
-			Tests:   []Test{{Run: "TestScripts/seats"}},
+			Changes: []Change{{File: "internal/protocol/job/batch.go", Old: "b.number == ev.First", New: "b.first == SlotOf(ev.First)"}},
+			Tests:   []Test{{Run: "TestScripts/slots"}},
 		},
 		{
-			Name: "job-all-parents", Rule: "a seat is not used again before all who could keep its process have said so",
+			Name: "job-all-parents", Rule: "a slot is not used again before all who could keep its process have said so",
 			Changes: []Change{{File: "internal/protocol/job/batch.go", Old: "if !split && !slices", New: "if !b.ranked || !split && !slices"}},
-			Tests:   []Test{{Run: "TestScripts/seats"}},
+			Tests:   []Test{{Run: "TestScripts/slots"}},
 		},
 	}
 }

@@ -6,18 +6,18 @@ func ringWithQuality() []Edit {
 	const scripts = "TestScripts/quality"
 	return []Edit{
 		{
-			Name: "quality-obeyed", Rule: "the emitter beats as its observer wishes",
-			Changes: []Change{{fdRhythm, "\t\td.rhythm.wished = mono.Duration(", "\t\t_ = mono.Duration("}},
+			Name: "quality-obeyed", Rule: "the emitter beats as its observer requests",
+			Changes: []Change{{fdRhythm, "\t\td.rhythm.requested = mono.Duration(", "\t\t_ = mono.Duration("}},
 			Tests:   []Test{{Run: "TestQualityHolds"}, {Run: scripts}},
 		},
 		{
-			Name: "quality-overtaken", Rule: "a wish that was overtaken is not obeyed",
-			Changes: []Change{{fdRhythm, "if int16(a.Epoch-d.rhythm.wish) >= 0 {", "if true {"}},
-			Tests:   []Test{{Run: "TestWishThatWasOvertaken"}},
+			Name: "quality-overtaken", Rule: "a request that was overtaken is not obeyed",
+			Changes: []Change{{fdRhythm, "if int16(a.Epoch-d.rhythm.request) >= 0 {", "if true {"}},
+			Tests:   []Test{{Run: "TestRequestThatWasOvertaken"}},
 		},
 		{
-			Name: "quality-next-observer", Rule: "what an observer wished is over when another one takes its place",
-			Changes: []Change{{fdRhythm, "\t\td.rhythm.wish, d.rhythm.wished = 0, d.cfg.Period\n", ""}},
+			Name: "quality-next-observer", Rule: "what an observer requested is over when another one takes its place",
+			Changes: []Change{{fdRhythm, "\t\td.rhythm.request, d.rhythm.requested = 0, d.cfg.Period\n", ""}},
 			Tests:   []Test{{Run: "TestNextObserverIsNotKnown"}},
 		},
 		{
@@ -31,8 +31,8 @@ func ringWithQuality() []Edit {
 			Tests:   []Test{{Run: scripts}},
 		},
 		{
-			Name: "quality-said-again", Rule: "a wish that beats do not tell is said again",
-			Changes: []Change{{fdObserve, "\t\tif told.Epoch != o.wish {\n", "\t\tif false {\n"}},
+			Name: "quality-said-again", Rule: "a request that beats do not tell is said again",
+			Changes: []Change{{fdObserve, "\t\tif told.Epoch != o.request {\n", "\t\tif false {\n"}},
 			Tests:   []Test{{Run: scripts}},
 		},
 		{

@@ -25,7 +25,7 @@ func outliving() []Edit {
 			Tests:   []Test{{Run: "TestSaveAtEachPoint"}},
 		},
 		{
-			Name: "epoch-handover", Rule: "no epoch is given twice, also by newcomers that nobody has told of it",
+			Name: "epoch-handover", Rule: "no epoch is given twice, also by replacements that nobody has told of it",
 			Changes: []Change{{File: "internal/ckpt/repair/world.go", Old: "epoch: max(h.last.Epoch, h.epoch)}", New: "epoch: h.last.Epoch}"}},
 			Tests:   []Test{{Run: "TestScripts"}, {Package: repairsFolder, Run: "TestRepairsFound$", Says: "V2 broken"}},
 		},
@@ -35,7 +35,7 @@ func outliving() []Edit {
 			Tests:   []Test{{Run: "TestVerifyGoesBackOne"}, {Package: repairsFolder, Run: "TestRepairsFound$", Says: "V2 broken"}},
 		},
 		{
-			Name: "parity-anew", Rule: "after a repair the newcomers' shares are made, too",
+			Name: "parity-anew", Rule: "after a repair the replacements' shares are made, too",
 			Changes: []Change{{File: "recovery/store.go", Old: "			err = c.encode(s.Group, s.To)\n", New: ""}},
 			Tests:   []Test{{Run: "TestErasureAfterErasure"}},
 		},

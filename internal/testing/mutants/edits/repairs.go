@@ -59,7 +59,7 @@ func repairs() []Edit {
 			Tests:   []Test{{Run: "TestOneDeath$"}},
 		},
 		{
-			Name: "repair-ranks", Rule: "survivors keep their ranks, newcomers get those of the dead",
+			Name: "repair-ranks", Rule: "survivors keep their ranks, replacements get those of the dead",
 			Changes: []Change{{File: "internal/ckpt/repair/leave.go", Old: "w.rank = place(kept, w.rank)", New: "w.rank = place(w.left, w.rank)"}},
 			Tests:   []Test{{Run: "TestOneDeath$"}},
 		},
@@ -69,7 +69,7 @@ func repairs() []Edit {
 			Tests:   []Test{{Run: "TestRandomSchedules|TestScripts"}},
 		},
 		{
-			Name: "repair-lost-again", Rule: "a death while newcomers are awaited is a loss, too",
+			Name: "repair-lost-again", Rule: "a death while replacements are awaited is a loss, too",
 			Changes: []Change{{File: "internal/ckpt/repair/leave.go", Old: "\tw.left = now\n", New: "\tif w.fills == 0 {\n\t\tw.left = now\n\t}\n"}},
 			Tests:   []Test{{Run: "TestRandomSchedules|TestScripts|TestTwoDeaths"}},
 		},
@@ -120,7 +120,7 @@ func versions() []Edit {
 			Tests:   []Test{{Run: "TestEachElementMovesOnce"}},
 		},
 		{
-			Name: "pace-rounded-up", Rule: "a wish is not rounded up",
+			Name: "pace-rounded-up", Rule: "a requested interval is not rounded up",
 			Changes: []Change{{File: "internal/ckpt/commitinterval/unary.go", Old: "stepLength(n) <= points", New: "stepLength(n-1) < points"}},
 			Tests:   []Test{{Run: "TestUnaryIsTheLeast"}},
 		},
@@ -139,12 +139,12 @@ func versions() []Edit {
 			Tests:   []Test{{Run: "TestTimeThatIsLostCounts"}},
 		},
 		{
-			Name: "pace-newcomer", Rule: "a newcomer has no wish before it has measured a commit",
+			Name: "pace-replacement", Rule: "a replacement has no requested interval before it has measured a commit",
 			Changes: []Change{{File: "recovery/world.go", Old: "if w.r.joined && !w.r.pacer.Measured() {", New: "if false {"}},
 			Tests:   []Test{{Run: "TestWhoCountsWhichFailures"}},
 		},
 		{
-			Name: "pace-predecessor", Rule: "a newcomer does not count the failure that it came after",
+			Name: "pace-predecessor", Rule: "a replacement does not count the failure that it came after",
 			Changes: []Change{{File: "recovery/attempt.go", Old: "	r.w = w\n	return w\n", New: "	if run.Role == repair.Recovered {\n		r.pacer.Failed(len(run.Lost))\n	}\n	r.w = w\n	return w\n"}},
 			Tests:   []Test{{Run: "TestWhoCountsWhichFailures"}},
 		},

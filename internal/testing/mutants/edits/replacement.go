@@ -1,6 +1,6 @@
 package edits
 
-// replacement are the edits of the call that gives newcomers ranks, and of what recovery does
+// replacement are the edits of the call that gives replacements ranks, and of what recovery does
 // with it.
 func replacement() []Edit {
 	return []Edit{
@@ -10,9 +10,9 @@ func replacement() []Edit {
 			Tests:   []Test{{Package: "recovery", Run: "TestEachPointOfARepair"}},
 		},
 		{
-			Name: "replace-ranks", Rule: "newcomers get the ranks that are named, in their order",
+			Name: "replace-ranks", Rule: "replacements get the ranks that are named, in their order",
 			Changes: []Change{{File: "internal/protocol/commstate/replace.go", Old: "started.First+i", New: "started.First+len(nc.Procs)%2"}},
-			Tests:   []Test{{Run: "TestReplacePutsNewcomersInTheirRanks"}},
+			Tests:   []Test{{Run: "TestReplacePutsReplacementsInTheirRanks"}},
 		},
 		{
 			Name: "replace-series", Rule: "a revocation does not end a replacement",
@@ -20,7 +20,7 @@ func replacement() []Edit {
 			Tests:   []Test{{Run: "TestReplaceIsARepair"}},
 		},
 		{
-			Name: "recovery-static", Rule: "what a newcomer has of a static member is restored",
+			Name: "recovery-static", Rule: "what a replacement has of a static member is restored",
 			Changes: []Change{{File: "recovery/world.go", Old: "if m.option.Own || stands(m) || kept.Has(i) {", New: "if m.option.Own || m.option.Static || stands(m) || kept.Has(i) {"}},
 			Tests:   []Test{{Run: "TestEachPoint$"}},
 		},
@@ -67,11 +67,11 @@ func replacement() []Edit {
 		},
 		{
 			Name: "control-let-go-in-replace", Rule: "a process that waits in a Replace lets go of all that are no members of what it fills",
-			Changes: []Change{{File: "internal/protocol/control/seat.go", Old: "s.wait.parent.rank(proc); belongs {", New: "s.wait.parent.rank(proc); belongs || s.wait.spawns {"}},
+			Changes: []Change{{File: "internal/protocol/control/slot.go", Old: "s.wait.parent.rank(proc); belongs {", New: "s.wait.parent.rank(proc); belongs || s.wait.spawns {"}},
 			Tests:   []Test{{Run: "TestLetGoInAReplace"}, {Package: repairsFolder, Run: "TestRepairs$", Says: "V14 broken"}},
 		},
 		{
-			Name: "job-leavers", Rule: "a Spawn waits for seats of processes that may be about to end",
+			Name: "job-leavers", Rule: "a Spawn waits for slots of processes that may be about to end",
 			Changes: []Change{{File: "internal/protocol/job/batch.go", Old: ", ev.Early && room.mayLeave():", New: ":"}},
 			Tests:   []Test{{Run: "TestScripts"}},
 		},

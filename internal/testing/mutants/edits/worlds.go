@@ -4,7 +4,7 @@ package edits
 func lives(breaks ...string) Hunt { return Hunt{Arena: "repairs", Breaks: breaks} }
 
 // worlds are the edits of what a world that outlives its processes rests on, which its rules
-// alone do not show: seats, newcomers, late news. Those of its rules are in repairs.go, too.
+// alone do not show: slots, replacements, late news. Those of its rules are in repairs.go, too.
 func worlds() []Edit {
 	return []Edit{
 		{
@@ -34,7 +34,7 @@ func worlds() []Edit {
 			Hunt:    lives("V8"),
 		},
 		{
-			Name: "world-arrival", Rule: "newcomers get the ranks of the dead, not the last ones",
+			Name: "world-arrival", Rule: "replacements get the ranks of the dead, not the last ones",
 			Changes: []Change{{File: "internal/protocol/commstate/replace.go", Old: "slices.Index(p.Ranks, rank); i >= 0", New: "rank - (size - started.Count); i >= 0"}},
 			Hunt:    lives("V1", "V3"),
 		},
@@ -44,13 +44,13 @@ func worlds() []Edit {
 			Hunt:    lives("V4", "V7"),
 		},
 		{
-			Name: "world-seats", Rule: "a seat is not free while a communicator has its process",
-			Changes: []Change{{File: "internal/protocol/control/seat.go", Old: " || c.refersTo(proc) {", New: " {"}},
+			Name: "world-slots", Rule: "a slot is not free while a communicator has its process",
+			Changes: []Change{{File: "internal/protocol/control/slot.go", Old: " || c.refersTo(proc) {", New: " {"}},
 			Hunt:    lives("V5", "V4"),
 		},
 		{
-			Name: "world-news", Rule: "a seat is not free while a process has not heard of the death in it",
-			Changes: []Change{{File: "internal/protocol/control/seat.go", Old: "if !c.departed.Has(proc) || c.lost", New: "if c.lost"}},
+			Name: "world-news", Rule: "a slot is not free while a process has not heard of the death in it",
+			Changes: []Change{{File: "internal/protocol/control/slot.go", Old: "if !c.departed.Has(proc) || c.lost", New: "if c.lost"}},
 			Hunt:    lives("V5", "V4"),
 		},
 		{
@@ -59,7 +59,7 @@ func worlds() []Edit {
 			Hunt:    lives("V4"),
 		},
 		{
-			Name: "job-orphans", Rule: "newcomers whom only the dead have kept are ended",
+			Name: "job-orphans", Rule: "replacements whom only the dead have kept are ended",
 			Changes: []Change{{File: "internal/protocol/job/batch.go", Old: "b.refused = b.refused ||", New: "b.refused = false &&"}},
 			// They wait for ever, or begin again alone once the others are gone: without the
 			// others' commits.
@@ -76,13 +76,13 @@ func worlds() []Edit {
 			Tests:   []Test{{Package: "comm/commtest", Run: "TestShrinkSendsNothing"}},
 		},
 		{
-			Name: "job-late-word", Rule: "a word about newcomers counts of those only who started them",
+			Name: "job-late-word", Rule: "a word about spawned processes counts of those only who started them",
 			Changes: []Change{{File: "internal/protocol/job/batch.go", Old: "b.over || !slices.Contains(b.parents, ev.By)", New: "b.over"}},
 			Tests:   []Test{{Run: "TestScripts"}}, // one run in ten thousand comes to that
 		},
 		{
-			Name: "job-speaks", Rule: "a seat is not free while others may speak of it",
-			Changes: []Change{{File: "internal/protocol/job/seats.go", Old: "p.Heard && !slices.ContainsFunc(r.batches, speaks)", New: "(p.Heard || slices.ContainsFunc(r.batches, speaks))"}},
+			Name: "job-speaks", Rule: "a slot is not free while others may speak of it",
+			Changes: []Change{{File: "internal/protocol/job/slots.go", Old: "p.Heard && !slices.ContainsFunc(r.batches, speaks)", New: "(p.Heard || slices.ContainsFunc(r.batches, speaks))"}},
 			Tests:   []Test{{Run: "TestScripts"}},
 		},
 		{

@@ -21,7 +21,7 @@ import (
 //	I4   a call is answered exactly once
 //	I5   each death is known to all survivors in the end
 //	I6   who is dead for somebody has ended, or its node was declared
-//	I7   only the head declares; no agreement leaves out a member that runs
+//	I7   only the coordinator declares; no agreement leaves out a member that runs
 //	I8   what is revoked somewhere is revoked at all living members
 //	B24  what a process had revoked that has died is, too, unless its node is lost
 //	I9   a communicator has the same members, order, uid and indices at all
@@ -29,7 +29,7 @@ import (
 //	     its daemon pauses; from then on it does not thaw, no agreement between nodes returns
 //	     there, and its ranks send nothing once their daemon has run
 //	I19  each frame of a lane comes once and in order, and none is lost but with its peer
-//	I20  who acts as head does so in no earlier epoch than another one has
+//	I20  who acts as coordinator does so in no earlier epoch than another one has
 //	R31, R36, R38 as in other runs
 type nodeChecker struct {
 	run        *nodeRun
@@ -40,7 +40,7 @@ type nodeChecker struct {
 	revokedBy  map[world.GroupKey][]int
 	drawn      map[world.DrawnIndex]bool
 	dead       []rankset.Set // by process: whom it was told to be dead
-	epoch      uint32        // the latest in which a head has acted
+	epoch      uint32        // the latest in which a coordinator has acted
 }
 
 func newNodeChecker(r *nodeRun) nodeChecker {
@@ -54,23 +54,23 @@ func newNodeChecker(r *nodeRun) nodeChecker {
 	}
 }
 
-// headed is I20: it is asked after every step of a daemon.
-func (k *nodeChecker) headed(s *station) {
+// coordinates is I20: it is asked after every step of a daemon.
+func (k *nodeChecker) coordinates(s *station) {
 	e, acts := s.rules.Leads()
 	if !acts || s.gone || s.over {
 		return
 	}
 	if e < k.epoch {
-		k.run.fail("I20", "%s may act as head of epoch %d, and that of %d has acted\n%s", s.name(), e, k.epoch, k.run.describe())
+		k.run.fail("I20", "%s may act as coordinator of epoch %d, and that of %d has acted\n%s", s.name(), e, k.epoch, k.run.describe())
 	}
 	if e > k.epoch {
 		k.epoch = e
-		k.run.report.Heads++
+		k.run.report.Coordinators++
 	}
 }
 
-// verdict is the first half of I7, and I18.
-func (k *nodeChecker) verdict(by, of *station) {
+// declaration is the first half of I7, and I18.
+func (k *nodeChecker) declaration(by, of *station) {
 	if of.declared {
 		return
 	}
@@ -81,7 +81,7 @@ func (k *nodeChecker) verdict(by, of *station) {
 		r.report.Wronged++
 	}
 	if e, _ := by.rules.Leads(); e == 0 && by.me != membership.Launcher || e < k.epoch {
-		r.fail("I7", "%s declares %s, and is not the head\n%s", by.name(), of.name(), r.describe())
+		r.fail("I7", "%s declares %s, and is not the coordinator\n%s", by.name(), of.name(), r.describe())
 	}
 	if !of.gone && !of.over {
 		k.deserved(by, of)
@@ -106,15 +106,15 @@ func (k *nodeChecker) deserved(by, of *station) {
 	k.hearsOfIt(of)
 }
 
-// untroubled says whether nothing is wrong with a machine and its ways to the head, and was not for
-// so long that all must have forgotten it. It is asked only where one loss changes nothing, and
-// nobody promises to follow another head.
-func (k *nodeChecker) untroubled(s, head *station) bool {
+// untroubled says whether nothing is wrong with a machine and its ways to the coordinator, and was
+// not for so long that all must have forgotten it. It is asked only where one loss changes nothing,
+// and nobody promises to follow another coordinator.
+func (k *nodeChecker) untroubled(s, coordinator *station) bool {
 	r := k.run
 	recently := r.now.Add(-4 * r.setup.timeout())
 	plain := !r.setup.survive && r.setup.loss <= 5 && !r.setup.tails
-	return plain && s.trouble < recently && head.trouble < recently && s.stood < recently && !s.stands() && !head.gone && !head.stands() &&
-		!r.net.cut(s, head) && !r.net.cut(head, s) && !s.hasComplaints()
+	return plain && s.trouble < recently && coordinator.trouble < recently && s.stood < recently && !s.stands() && !coordinator.gone && !coordinator.stands() &&
+		!r.net.cut(s, coordinator) && !r.net.cut(coordinator, s) && !s.hasComplaints()
 }
 
 // hearsOfIt is F6: who was declared, and lives, is told once it can be.
@@ -131,15 +131,15 @@ func (k *nodeChecker) hearsOfIt(of *station) {
 	})
 }
 
-// getsItsVerdict: a node to which a launcher that is head for ever cannot give orders is granted
-// nothing any more, and so declared when its lease is over.
-func (k *nodeChecker) getsItsVerdict(of *station) {
+// getsItsDeclaration: a node to which a launcher that is the coordinator for ever cannot give
+// orders is granted nothing any more, and so declared when its lease is over.
+func (k *nodeChecker) getsItsDeclaration(of *station) {
 	r, launcher := k.run, k.run.stations[membership.Launcher]
 	r.plan(4*r.setup.timeout(), func() {
 		switch {
 		case of.declared, of.gone, of.over, r.finished, r.setup.survive, launcher.gone:
 		case launcher.stands() || launcher.stood > r.now.Add(-4*r.setup.timeout()):
-			k.getsItsVerdict(of)
+			k.getsItsDeclaration(of)
 		default:
 			r.fail("I2", "%s is condemned, and not declared\n%s", of.name(), r.describe())
 		}

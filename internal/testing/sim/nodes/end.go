@@ -67,8 +67,8 @@ func (k *nodeChecker) overdue() {
 	}
 }
 
-// canGoOn says whether there is a head, or those who live can choose one: they are a majority of
-// the voters that are left, by what is known and by what is written down.
+// canGoOn says whether there is a coordinator, or those who live can choose one: they are a
+// majority of the voters that are left, by what is known and by what is written down.
 func (r *nodeRun) canGoOn() bool {
 	if !r.setup.survive {
 		return !r.stations[membership.Launcher].gone
@@ -84,7 +84,7 @@ func (r *nodeRun) canGoOn() bool {
 			continue
 		}
 		live.Add(s.me)
-		declared.Union(s.verdicts)
+		declared.Union(s.declarations)
 	}
 	known := rankset.Range(0, len(r.stations))
 	known.Subtract(declared)

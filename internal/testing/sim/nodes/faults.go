@@ -157,7 +157,7 @@ func (r *nodeRun) strike(f nodeFault) {
 	case ordersBreak:
 		s.condemned = true
 		r.stations[membership.Launcher].tell(membership.Condemned{Member: s.me})
-		r.check.getsItsVerdict(s)
+		r.check.getsItsDeclaration(s)
 	case machinePauses:
 		s.pause(f.length)
 	case daemonPauses:

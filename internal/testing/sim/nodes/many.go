@@ -9,7 +9,7 @@ import (
 type Total struct {
 	Runs, Agreements, Decisions, Shrinks, Revokes int
 	Faults, Deaths, Lost, Wronged                 int
-	Freezes, Halts, Thaws, Heads, Zombies         int
+	Freezes, Halts, Thaws, Coordinators, Zombies  int
 	Frames, Opened, Broken, Refused               int
 	Ended, Stopped, Steps, Events                 int
 	Time                                          mono.Duration
@@ -28,7 +28,7 @@ func (t *Total) add(r Report) {
 	t.Freezes += r.Freezes
 	t.Halts += r.Halts
 	t.Thaws += r.Thaws
-	t.Heads += r.Heads
+	t.Coordinators += r.Coordinators
 	t.Zombies += r.Zombies
 	t.Frames += r.Frames
 	t.Opened += r.Opened

@@ -30,7 +30,7 @@ func TestNodes(t *testing.T) {
 	for what, n := range map[string]int{
 		"agreements": total.Agreements, "shrinks": total.Shrinks, "revocations": total.Revokes, "deaths of ranks": total.Deaths,
 		"nodes that were declared": total.Lost, "and lived": total.Wronged, "freezes": total.Freezes, "ranks that stand still by themselves": total.Halts,
-		"thaws": total.Thaws, "other heads": total.Heads, "ranks of declared nodes that ran on": total.Zombies, "connections that broke": total.Broken,
+		"thaws": total.Thaws, "other coordinators": total.Coordinators, "ranks of declared nodes that ran on": total.Zombies, "connections that broke": total.Broken,
 		"sessions that told of a death": total.Refused, "nodes that ended themselves": total.Ended, "jobs that could not go on": total.Stopped,
 	} {
 		assert.Positive(t, n, what)
@@ -90,7 +90,7 @@ func TestNodeChecksFindIt(t *testing.T) {
 	for invariant, spoil := range map[string]func(r *nodeRun){
 		"I19": func(r *nodeRun) { r.ranks[0].lanes[len(r.ranks)-1].heard++ },
 		"I18": func(r *nodeRun) { r.stations[1].declared = true },
-		"I7":  func(r *nodeRun) { r.check.verdict(r.stations[1], r.stations[2]) },
+		"I7":  func(r *nodeRun) { r.check.declaration(r.stations[1], r.stations[2]) },
 		"I20": func(r *nodeRun) { r.check.epoch = 9 },
 		"I6":  func(r *nodeRun) { r.ranks[0].fenced("for nothing") },
 	} {

@@ -45,31 +45,31 @@ func (o Options) flags() string {
 
 // Report is what happened in a run.
 type Report struct {
-	Seed       uint64
-	Agreements int // that were decided by somebody
-	Decisions  int // answers that programs got
-	Shrinks    int // of the agreements
-	Revokes    int
-	Faults     int // that happened
-	Deaths     int // of ranks whose node lived
-	Lost       int // nodes, or the launcher, that were declared
-	Wronged    int // of these, machines whose daemon lived, and hears of it
-	Freezes    int // by daemons
-	Halts      int // ranks that found the lease over by themselves
-	Thaws      int
-	Heads      int  // epochs in which another head acted
-	Zombies    int  // steps of ranks of nodes that were declared, before their daemon had its turn
-	Frames     int  // between ranks
-	Opened     int  // connections, counted at both ends
-	Broken     int  // connections that were cut in the middle
-	Refused    int  // sessions that were told that their process is dead
-	Ended      int  // nodes that ended by themselves, without a head
-	Stopped    bool // the job could not go on: its launcher gone, or no majority left
-	Steps      int  // events given to the control rules
-	Events     int
-	Time       mono.Duration // virtual
-	Hash       uint64        // of what happened: equal iff the runs are
-	Plan       string        // what the run was like
+	Seed         uint64
+	Agreements   int // that were decided by somebody
+	Decisions    int // answers that programs got
+	Shrinks      int // of the agreements
+	Revokes      int
+	Faults       int // that happened
+	Deaths       int // of ranks whose node lived
+	Lost         int // nodes, or the launcher, that were declared
+	Wronged      int // of these, machines whose daemon lived, and hears of it
+	Freezes      int // by daemons
+	Halts        int // ranks that found the lease over by themselves
+	Thaws        int
+	Coordinators int  // epochs in which another coordinator acted
+	Zombies      int  // steps of ranks of nodes that were declared, before their daemon had its turn
+	Frames       int  // between ranks
+	Opened       int  // connections, counted at both ends
+	Broken       int  // connections that were cut in the middle
+	Refused      int  // sessions that were told that their process is dead
+	Ended        int  // nodes that ended by themselves, without a coordinator
+	Stopped      bool // the job could not go on: its launcher gone, or no majority left
+	Steps        int  // events given to the control rules
+	Events       int
+	Time         mono.Duration // virtual
+	Hash         uint64        // of what happened: equal iff the runs are
+	Plan         string        // what the run was like
 }
 
 // Violation is a broken invariant.

@@ -44,11 +44,11 @@ type station struct {
 	complaints []int     // by member: lanes of ranks here that reach no rank there
 	complained []bool    // by member: the daemon was told so
 
-	verdicts  rankset.Set // that were heard here
-	trouble   mono.Time   // until when it was cut off from the launcher, or had lanes that reached nobody
-	stood     mono.Time   // until when it stood still
-	declared  bool        // somebody has heard that this one is dead
-	condemned bool        // the launcher cannot give it orders
+	declarations rankset.Set // that were heard here
+	trouble      mono.Time   // until when it was cut off from the launcher, or had lanes that reached nobody
+	stood        mono.Time   // until when it stood still
+	declared     bool        // somebody has heard that this one is dead
+	condemned    bool        // the launcher cannot give it orders
 }
 
 // departure is an entry of a node's list.
@@ -98,7 +98,7 @@ func (s *station) name() string {
 // leaseIsOver is what a rank finds that looks.
 func (s *station) leaseIsOver() bool { return s.local(s.run.now) >= s.lease }
 
-// needsLease: a launcher that is head for ever has none above it.
+// needsLease: a launcher that is the coordinator for ever has none above it.
 func (s *station) needsLease() bool { return s.me != membership.Launcher || s.run.setup.survive }
 
 // stands says whether the daemon does nothing at the moment.
@@ -157,7 +157,7 @@ func (s *station) step(ev membership.Event) {
 	for _, a := range slices.Clone(s.rules.Step(ev)) {
 		s.do(a)
 	}
-	s.run.check.headed(s)
+	s.run.check.coordinates(s)
 }
 
 func (s *station) do(a membership.Action) {
@@ -177,8 +177,8 @@ func (s *station) do(a membership.Action) {
 		s.frozen = false
 		r.check.thawed(s)
 		s.awake()
-	case membership.Verdict:
-		r.check.verdict(s, r.stations[a.Member])
+	case membership.Declaration:
+		r.check.declaration(s, r.stations[a.Member])
 		s.lose(r.stations[a.Member])
 	case membership.Learned:
 		s.learn(a)
@@ -289,7 +289,7 @@ func (s *station) learn(a membership.Learned) {
 		if e.Kind == membership.Left {
 			how = wentAway
 		}
-		if !s.enter(int(e.Number()), how) && !s.verdicts.Has(a.Origin) {
+		if !s.enter(int(e.Number()), how) && !s.declarations.Has(a.Origin) {
 			s.run.fail("B23", "%s learns twice of the end of process %d", s.name(), e.Number())
 		}
 	}
@@ -297,7 +297,7 @@ func (s *station) learn(a membership.Learned) {
 
 // lose puts the ranks of a node that was declared into the list.
 func (s *station) lose(other *station) {
-	s.verdicts.Add(other.me)
+	s.declarations.Add(other.me)
 	for _, p := range other.ranks {
 		s.enter(p.proc, lost)
 	}
@@ -314,7 +314,7 @@ func (s *station) end() {
 }
 
 // complain notes that lanes to another node lack a connection, or do not any more. The daemon
-// hears of it a little later, and tells the head.
+// hears of it a little later, and tells the coordinator.
 func (s *station) complain(of *station, more int) {
 	s.complaints[of.me] += more
 	s.inTrouble()

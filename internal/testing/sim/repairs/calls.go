@@ -67,7 +67,7 @@ func isOfTheDead(out commstate.Outcome) bool {
 	return named && errors.Is(e, commstate.ErrMismatch) && slices.ContainsFunc(e.Ranks, rankset.Of(out.Dead...).Has)
 }
 
-// orphaned ends a newcomer of a replacement that only those had who are dead: the others go on
+// orphaned ends a replacement of an outcome that only dead members had: the others go on
 // without it.
 func (w *driver) orphaned() {
 	w.run.report.Orphans++
@@ -75,11 +75,11 @@ func (w *driver) orphaned() {
 	w.die()
 }
 
-// replace asks for newcomers at the root, and agrees with the others on them.
+// replace asks for replacements at the root, and agrees with the others on them.
 func (w *driver) replace(a repair.Replace) {
 	w.busy = "replace"
 	if w.base.group.Me != 0 {
-		w.agreeOnNewcomers(a, commstate.Spawned{}, false)
+		w.agreeOnReplacements(a, commstate.Spawned{}, false)
 		return
 	}
 	w.ask = &asking{what: a, on: w.base, until: w.run.now.Add(a.Wait)}
@@ -104,19 +104,19 @@ func (w *driver) granted(a job.Answer) {
 		w.askLauncher()
 		return
 	case a.Short:
-		w.agreeOnNewcomers(ask.what, commstate.Spawned{}, false)
+		w.agreeOnReplacements(ask.what, commstate.Spawned{}, false)
 	case a.Why != "":
-		w.agreeOnNewcomers(ask.what, commstate.Spawned{}, true)
+		w.agreeOnReplacements(ask.what, commstate.Spawned{}, true)
 	default:
 		w.given = a.First
-		w.agreeOnNewcomers(ask.what, commstate.Spawned{First: job.SeatOf(a.First), Count: a.N}, false)
+		w.agreeOnReplacements(ask.what, commstate.Spawned{First: job.SlotOf(a.First), Count: a.N}, false)
 	}
 	w.ask = nil
 }
 
-// agreeOnNewcomers makes the communicator with them, and tells the launcher whether they are
+// agreeOnReplacements makes the communicator with them, and tells the launcher whether they are
 // wanted.
-func (w *driver) agreeOnNewcomers(a repair.Replace, started commstate.Spawned, bad bool) {
+func (w *driver) agreeOnReplacements(a repair.Replace, started commstate.Spawned, bad bool) {
 	from := w.base
 	in := control.Propose{Call: commstate.Call{Kind: commstate.KindReplace}, Spawned: started, Ranks: a.Ranks, Digest: commstate.Digest(a.Ranks...), Veto: bad}
 	w.call(from, in, func(out commstate.Outcome) {
@@ -126,14 +126,14 @@ func (w *driver) agreeOnNewcomers(a repair.Replace, started commstate.Spawned, b
 		}
 		made := w.adopt(*out.New)
 		w.recall(from, made)
-		w.keepNewcomers(invitation{made.members[a.Ranks[0]].name(), *out.New, a.Handover})
+		w.keepReplacements(invitation{made.members[a.Ranks[0]].name(), *out.New, a.Handover})
 		w.old = append(w.old, from)
 		w.base = made
 		w.later(func() { w.answer(repair.Filled{}) })
 	})
 }
 
-func (w *driver) keepNewcomers(what invitation) {
+func (w *driver) keepReplacements(what invitation) {
 	w.say(func(l *launcher) {
 		l.keep = what
 		l.step(job.Kept{First: what.first, By: w.name(), Ranked: true})

@@ -15,7 +15,7 @@ import (
 //	V2  no restore to a label before one whose Commit returned nil at a living rank
 //	V3  parts of different labels are never mixed
 //	V4  after finitely many deaths all end alike
-//	V5  no seat is used again to which anybody refers
+//	V5  no slot is used again to which anybody refers
 //	V6  redundancy is whole after Protect
 //	V7  interval, stop and leave are uniform
 //	V8  what is saved outside of versions never goes back
@@ -295,23 +295,23 @@ func (k *repairChecker) ownNeverGoesBack(w *driver) {
 	}
 }
 
-// reused holds V5: nobody refers to a process whose seat is given away, and nobody is still to
+// reused holds V5: nobody refers to a process whose slot is given away, and nobody is still to
 // hear of its death.
 func (k *repairChecker) reused(dead *worker) {
 	for _, w := range k.run.workers {
 		switch {
 		case w.gone || w.rules == nil:
 		case w.refersTo(dead):
-			k.run.fail("V5", "seat %d is used again, and process %d has a communicator with process %d, which had it", dead.seat, w.number, dead.number)
+			k.run.fail("V5", "slot %d is used again, and process %d has a communicator with process %d, which had it", dead.slot, w.number, dead.number)
 		case !w.knows.Has(dead.number):
-			k.run.fail("V5", "seat %d is used again, and process %d has not heard of the death of process %d, which had it", dead.seat, w.number, dead.number)
+			k.run.fail("V5", "slot %d is used again, and process %d has not heard of the death of process %d, which had it", dead.slot, w.number, dead.number)
 		}
 	}
 }
 
-// orphan holds V4 where a process is left behind: it is a newcomer in its first attempt.
+// orphan holds V4 where a process is left behind: it is a replacement in its first attempt.
 func (k *repairChecker) orphan(w *driver) {
 	if w.attempts != 1 || w.isOfFirst() {
-		k.run.fail("V4", "the others go on without process %d, which is no newcomer", w.number)
+		k.run.fail("V4", "the others go on without process %d, which is no replacement", w.number)
 	}
 }

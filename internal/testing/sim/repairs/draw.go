@@ -13,7 +13,7 @@ import (
 // repairSetup is what a run of repairs is like.
 type repairSetup struct {
 	n, steps   int // ranks; steps of the program
-	universe   int // seats
+	universe   int // slots
 	nodes      int
 	copies     int
 	data       int // erasure: parts of data; 0: whole copies
@@ -126,7 +126,7 @@ func (w *driver) config() repair.Config {
 	if s.silent.verify && every == 0 {
 		every = 1
 	}
-	return repair.Config{Layout: w.layout, Shortage: s.shortage, Wait: 2 * seatsMax, Tries: repairTries, Every: every, Files: s.files.used, Must: s.files.must, Verify: s.silent.verify}
+	return repair.Config{Layout: w.layout, Shortage: s.shortage, Wait: 2 * slotsMax, Tries: repairTries, Every: every, Files: s.files.used, Must: s.files.must, Verify: s.silent.verify}
 }
 
 func (s *repairSetup) layout(nodes []int) redundancy.Layout {
@@ -149,7 +149,7 @@ func (r *repairRun) neighbours(victim *worker) (also []*worker, node int) {
 	if !r.tape.Percent(r.setup.nodeDies) {
 		return nil, -1
 	}
-	for _, o := range r.seats {
+	for _, o := range r.slots {
 		if o.node == victim.node && o != victim && o.forked && !o.gone {
 			also = append(also, o)
 		}
@@ -173,7 +173,7 @@ func (r *repairRun) strikes(w *worker) bool {
 	victim := w
 	if w.drive.outcome != nil || r.tape.Percent(30) {
 		var others []*worker
-		for _, o := range r.seats {
+		for _, o := range r.slots {
 			if o.forked && !o.gone && o.drive.outcome == nil {
 				others = append(others, o)
 			}
@@ -216,7 +216,7 @@ func (r *repairRun) allDie(w *worker) {
 	r.light()
 	r.deaths--
 	r.report.Deaths++
-	for _, o := range r.seats {
+	for _, o := range r.slots {
 		if o != w && o.forked && !o.gone {
 			r.report.Deaths++
 			o.die()

@@ -75,16 +75,16 @@ func (w *driver) openFirst() {
 	w.open(control.Config{Uniform: true})
 	w.base = w.comms[control.World]
 	w.ends = w.base
-	w.world = repair.New(w.config(), w.count, w.seat)
+	w.world = repair.New(w.config(), w.count, w.slot)
 	w.later(func() { w.handle(repair.Begin{}, w.attempt) })
 }
 
-// openNewcomer begins a worker that others have replaced somebody by.
-func (w *driver) openNewcomer(what invitation) {
+// openReplacement begins a worker that others have replaced somebody by.
+func (w *driver) openReplacement(what invitation) {
 	g := what.group
 	g.Index = commstate.SpawnedIndex
 	for rank, p := range g.Procs {
-		if p == w.seat {
+		if p == w.slot {
 			g.Me = rank
 		}
 	}

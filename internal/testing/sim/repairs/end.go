@@ -10,7 +10,7 @@ import (
 // hasRoom says whether there are processes to fill up a world.
 func (k *repairChecker) hasRoom() bool {
 	living := 0
-	for _, w := range k.run.seats {
+	for _, w := range k.run.slots {
 		if !w.gone {
 			living++
 		}
@@ -18,20 +18,20 @@ func (k *repairChecker) hasRoom() bool {
 	return living < k.run.setup.universe
 }
 
-// refused holds V14 where a request for processes is refused for lack of seats.
+// refused holds V14 where a request for processes is refused for lack of slots.
 func (k *repairChecker) refused(root *worker, a job.Answer) {
 	ask := root.drive.ask
 	if !a.Short || root.gone || ask == nil || ask.token != a.Token {
 		return
 	}
 	n, free := len(ask.what.Ranks), 0
-	for seat := range k.run.setup.universe {
-		if seat >= len(k.run.seats) || k.isOver(k.run.seats[seat], root) {
+	for slot := range k.run.setup.universe {
+		if slot >= len(k.run.slots) || k.isOver(k.run.slots[slot], root) {
 			free++
 		}
 	}
 	if free >= n && n == 1 { // several have to be in a row
-		k.run.fail("V14", "process %d is refused 1 process, and %d seats of %d are free, or of dead processes that were not in the last attempt\n%s", root.number, free, k.run.setup.universe, k.run.describe())
+		k.run.fail("V14", "process %d is refused 1 process, and %d slots of %d are free, or of dead processes that were not in the last attempt\n%s", root.number, free, k.run.setup.universe, k.run.describe())
 	}
 }
 

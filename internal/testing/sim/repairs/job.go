@@ -9,12 +9,12 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/sim/world"
 )
 
-// How long a request for processes waits for seats that others may let go of, and that the
+// How long a request for processes waits for slots that others may let go of, and that the
 // process itself holds that asks; and how often the launcher looks. See package launch.
 const (
-	seatsMax  = 10 * mono.Millisecond
-	seatsOwn  = 2 * mono.Millisecond
-	seatsLook = 200 * mono.Microsecond
+	slotsMax  = 10 * mono.Millisecond
+	slotsOwn  = 2 * mono.Millisecond
+	slotsPoll = 200 * mono.Microsecond
 )
 
 // launcher hosts the rules of the job.
@@ -25,9 +25,9 @@ type launcher struct {
 	keep  invitation           // what was said last
 }
 
-// invitation is what newcomers are told: who the members of the new communicator are.
+// invitation is what replacements are told: who the members of the new communicator are.
 type invitation struct {
-	first    int // number of the first newcomer
+	first    int // number of the first replacement
 	group    commstate.Group
 	handover []byte
 }
@@ -40,12 +40,12 @@ func (l *launcher) init(r *repairRun) {
 // begin starts the ranks.
 func (l *launcher) begin() {
 	n := l.run.n
-	for seat := range n {
-		l.run.newWorker(seat, 0, 0, n).forked = true
-		l.step(job.Forked{Proc: seat})
-		l.step(job.Joined{Proc: seat})
+	for slot := range n {
+		l.run.newWorker(slot, 0, 0, n).forked = true
+		l.step(job.Forked{Proc: slot})
+		l.step(job.Joined{Proc: slot})
 	}
-	for _, w := range slices.Clone(l.run.seats) {
+	for _, w := range slices.Clone(l.run.slots) {
 		w.drive.openFirst()
 	}
 }
@@ -62,23 +62,23 @@ func (l *launcher) do(a job.Action, ev job.Event) {
 	r := l.run
 	switch a := a.(type) {
 	case job.Declare:
-		l.declare(r.seats[job.SeatOf(a.Proc)])
+		l.declare(r.slots[job.SlotOf(a.Proc)])
 	case job.Kill:
-		r.seats[job.SeatOf(a.Proc)].die()
+		r.slots[job.SlotOf(a.Proc)].die()
 	case job.Start:
 		l.start(a)
 	case job.Answer:
 		if a.Why != "" {
 			r.report.Refused++
-			r.check.refused(r.seats[job.SeatOf(a.Root)], a)
+			r.check.refused(r.slots[job.SlotOf(a.Root)], a)
 		}
-		w := r.seats[job.SeatOf(a.Root)]
+		w := r.slots[job.SlotOf(a.Root)]
 		r.plan(r.delay(), func() { w.happen(func() { w.drive.granted(a) }) })
 	case job.PassKeep:
 		l.invite(a)
 	case job.Postpone:
 		asked := ev.(job.Wanted)
-		r.plan(seatsLook, func() { l.look(asked) })
+		r.plan(slotsPoll, func() { l.look(asked) })
 	}
 }
 
@@ -93,27 +93,27 @@ func (l *launcher) want(ev job.Wanted) {
 // look makes a request again that was postponed.
 func (l *launcher) look(ev job.Wanted) {
 	waited := l.run.now.Sub(l.asked[ev.Token])
-	ev.Vacant, ev.Last = l.vacant(), waited > seatsMax
-	if waited > seatsOwn {
-		ev.Kept = l.heldBy(l.run.seats[job.SeatOf(ev.Root)])
+	ev.Vacant, ev.Last = l.vacant(), waited > slotsMax
+	if waited > slotsOwn {
+		ev.Kept = l.heldBy(l.run.slots[job.SlotOf(ev.Root)])
 	}
 	l.step(ev)
 }
 
-// vacant returns the seats of the reaped of which all others have let go.
-func (l *launcher) vacant() (seats []int) {
-	for seat, w := range l.run.seats {
+// vacant returns the slots of the reaped of which all others have let go.
+func (l *launcher) vacant() (slots []int) {
+	for slot, w := range l.run.slots {
 		if w.reaped && w.declared && len(l.holders(w)) == 0 {
-			seats = append(seats, seat)
+			slots = append(slots, slot)
 		}
 	}
-	return seats
+	return slots
 }
 
 // holders are the processes that may refer to a dead one. One that waits to be kept may
 // refer to all.
 func (l *launcher) holders(dead *worker) (by []*worker) {
-	for _, w := range l.run.seats {
+	for _, w := range l.run.slots {
 		if !w.reaped && !w.hasLetGo(dead) {
 			by = append(by, w)
 		}
@@ -121,44 +121,44 @@ func (l *launcher) holders(dead *worker) (by []*worker) {
 	return by
 }
 
-func (l *launcher) heldBy(w *worker) (seats []int) {
-	for seat, dead := range l.run.seats {
+func (l *launcher) heldBy(w *worker) (slots []int) {
+	for slot, dead := range l.run.slots {
 		if dead.reaped && dead.declared && slices.Contains(l.holders(dead), w) {
-			seats = append(seats, seat)
+			slots = append(slots, slot)
 		}
 	}
-	return seats
+	return slots
 }
 
 // start starts the processes of a batch, one after the other.
 func (l *launcher) start(a job.Start) {
 	r := l.run
-	for _, seat := range a.Used {
+	for _, slot := range a.Used {
 		r.report.Reused++
-		r.check.reused(r.seats[seat])
+		r.check.reused(r.slots[slot])
 	}
-	for seat := a.First; seat < a.First+a.Count; seat++ {
-		p, _ := l.rules.Occupant(seat)
-		r.newWorker(seat, p.Generation, a.First, a.Count)
+	for slot := a.First; slot < a.First+a.Count; slot++ {
+		p, _ := l.rules.Occupant(slot)
+		r.newWorker(slot, p.Generation, a.First, a.Count)
 	}
 	l.startNext(a, a.First)
 }
 
-func (l *launcher) startNext(a job.Start, seat int) {
+func (l *launcher) startNext(a job.Start, slot int) {
 	r := l.run
-	if seat == a.First+a.Count {
+	if slot == a.First+a.Count {
 		return
 	}
 	r.plan(r.delay(), func() {
 		if r.tape.Percent(r.setup.starts) {
-			missing := r.seats[seat].name()
-			for ; seat < a.First+a.Count; seat++ { // they never were
-				r.seats[seat].gone, r.seats[seat].reaped = true, true
+			missing := r.slots[slot].name()
+			for ; slot < a.First+a.Count; slot++ { // they never were
+				r.slots[slot].gone, r.slots[slot].reaped = true, true
 			}
 			l.step(job.NotStarted{Proc: missing, Why: "no memory"})
 			return
 		}
-		w := r.seats[seat]
+		w := r.slots[slot]
 		r.report.Started++
 		w.forked = true
 		l.step(job.Forked{Proc: w.name()})
@@ -168,16 +168,16 @@ func (l *launcher) startNext(a job.Start, seat int) {
 				l.step(job.Joined{Proc: w.name()})
 			}
 		})
-		l.startNext(a, seat+1)
+		l.startNext(a, slot+1)
 	})
 }
 
-// invite tells newcomers that they are wanted.
+// invite tells replacements that they are wanted.
 func (l *launcher) invite(a job.PassKeep) {
 	r, what := l.run, l.keep
-	for seat := a.First; seat < a.First+a.Count; seat++ {
-		w := r.seats[seat]
-		r.plan(r.delay(), func() { w.happen(func() { w.drive.openNewcomer(what) }) })
+	for slot := a.First; slot < a.First+a.Count; slot++ {
+		w := r.slots[slot]
+		r.plan(r.delay(), func() { w.happen(func() { w.drive.openReplacement(what) }) })
 	}
 }
 
@@ -200,7 +200,7 @@ func (l *launcher) declare(dead *worker) {
 	r := l.run
 	dead.declared = true
 	r.trace(dead, "is declared dead")
-	for _, w := range r.seats {
+	for _, w := range r.slots {
 		if w.rules != nil && !w.gone {
 			r.plan(r.newsDelay(), func() { w.happen(func() { w.departed(dead) }) })
 		}

@@ -22,7 +22,7 @@ func (r *repairRun) anew() {
 		r.n = r.tape.Between(1, r.setup.n)
 	}
 	r.trace(nil, "all start anew: %d ranks", r.n)
-	r.first, r.seats = len(r.workers), nil
+	r.first, r.slots = len(r.workers), nil
 	clear(r.memories)
 	r.check.anew()
 	r.launcher = launcher{}

@@ -41,7 +41,7 @@ func (k *repairChecker) whole(w *driver, layout redundancy.Layout) {
 // leave the last version whole, and anybody alive.
 func (k *repairChecker) bears(dying []*worker, node int) bool {
 	living := 0
-	for _, w := range k.run.seats {
+	for _, w := range k.run.slots {
 		if w.rules != nil && !w.gone && !slices.Contains(dying, w) {
 			living++
 		}

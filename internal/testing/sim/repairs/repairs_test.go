@@ -23,7 +23,7 @@ func TestRepairs(t *testing.T) {
 	t.Logf("%+v", total)
 	require.NoError(t, err)
 	for what, n := range map[string]int{
-		"deaths": total.Deaths, "seats used again": total.Reused, "requests refused": total.Refused, "versions restored": total.Restored, "parts out of parity": total.Rebuilt,
+		"deaths": total.Deaths, "slots used again": total.Reused, "requests refused": total.Refused, "versions restored": total.Restored, "parts out of parity": total.Rebuilt,
 		"parts out of node memory": total.Inherited, "nodes lost": total.NodesLost, "deaths while a repair restores": total.Restoring, "saves": total.Saves, "worlds that shrank": total.Shrunk, "versions in files": total.Files.Written, "versions deleted": total.Files.Deleted, "jobs started anew": total.Files.Lives, "versions out of files": total.Files.Restored,
 		"of those dealt out": total.Files.Dealt, "files that could not be read": total.Files.Spoiled, "versions given up": total.Files.Abandoned,
 		"changes unseen": total.Silent.Flipped, "values that differed": total.Silent.Replicas, "replays that differed": total.Silent.Replays, "done": total.Done, "stopped": total.Stopped, "errors": total.Peer, "too few processes": total.TooFew, "all dead": total.No,
@@ -65,9 +65,9 @@ func TestRepairsFound(t *testing.T) {
 		1795695726000000351: "ranks made their plans of reports that had changed",
 		1795695726000064167: "with Verify all went back to what was left long ago on a node",
 		314:                 "a forward member was older than the version, which was whole after all",
-		23377:               "a process in a Replace kept the seat of one that an earlier Replace had started",
+		23377:               "a process in a Replace kept the slot of one that an earlier Replace had started",
 		215898:              "the same, of two nodes",
-		37011:               "an epoch was given twice: to newcomers nobody had told of it",
+		37011:               "an epoch was given twice: to replacements nobody had told of it",
 	} {
 		_, err := Run(Options{Seed: seed})
 		assert.NoError(t, err, what)

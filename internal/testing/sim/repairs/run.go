@@ -28,7 +28,7 @@ type Report struct {
 	Repairs   int // attempts after the first one that have begun somewhere
 	Deaths    int
 	Started   int // processes that replaced others, or were to
-	Reused    int // of these, in seats that others had
+	Reused    int // of these, in slots that others had
 	Refused   int // requests for processes that the launcher refused
 	Commits   int // versions that were committed
 	Restored  int // versions that a Protect has restored
@@ -40,7 +40,7 @@ type Report struct {
 	Files     FileCounts
 	Silent    SilentCounts
 	Shrunk    int // attempts with fewer ranks than the one before
-	Orphans   int // newcomers that only the dead had wanted
+	Orphans   int // replacements that only the dead had wanted
 	Again     int // shrinks that were repeated, since one of the dead had made another call
 	Steps     int // events given to the control rules
 	Events    int
@@ -116,7 +116,7 @@ type repairRun struct {
 	now       mono.Time
 	launcher  launcher
 	workers   []*worker     // all that ever were, by number
-	seats     []*worker     // who has a seat, or had it last
+	slots     []*worker     // who has a slot, or had it last
 	fuse      int           // steps until somebody dies
 	deaths    int           // that are still to come
 	memories  []*nodeMemory // by node; nil: nobody was there since it was lost
@@ -199,7 +199,7 @@ func (r *repairRun) trace(w *worker, format string, args ...any) {
 	}
 	who := "        "
 	if w != nil {
-		who = fmt.Sprintf("%3d@%-3d ", w.number, w.seat)
+		who = fmt.Sprintf("%3d@%-3d ", w.number, w.slot)
 	}
 	r.options.Trace(fmt.Sprintf("%9v  ", r.now.Sub(world.Epoch)) + who + fmt.Sprintf(format, args...))
 }

@@ -13,11 +13,11 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/sim/world"
 )
 
-// A worker is one process of a run of repairs. Its number is never used again, its seat is.
+// A worker is one process of a run of repairs. Its number is never used again, its slot is.
 type worker struct {
 	run              *repairRun
 	number           int
-	seat, generation int
+	slot, generation int
 	first, count     int // of the batch, which is its own world
 	node             int
 	rules            *control.Control // nil: it waits in Init until it is kept
@@ -27,10 +27,10 @@ type worker struct {
 	early            map[uint32][]letter // for communicators that are not there yet
 	calls            map[uint64]func(commstate.Outcome)
 	token            uint64
-	links            []track // by seat
+	links            []track // by slot
 	said             mono.Time
 	notes            []func(l *launcher) // that wait for the end of a repair
-	letGo            []int               // by seat: the generation that was let go of, plus one
+	letGo            []int               // by slot: the generation that was let go of, plus one
 	knows            rankset.Set
 	forked, joined   bool
 	gone             bool // it is dead, or could not be started
@@ -66,7 +66,7 @@ func (l *line) names() (all []int) {
 }
 
 // name is the number of the process in the job.
-func (w *worker) name() int { return job.NumberOf(w.seat, w.generation) }
+func (w *worker) name() int { return job.NumberOf(w.slot, w.generation) }
 
 // messageKey names a letter on a communicator: of which operation, which step of it, from whom.
 type messageKey struct {
@@ -80,17 +80,17 @@ type letter struct {
 	what any
 }
 
-func (r *repairRun) newWorker(seat, generation, first, count int) *worker {
-	w := &worker{run: r, number: len(r.workers), seat: seat, generation: generation, first: first, count: count, node: seat % r.setup.nodes,
+func (r *repairRun) newWorker(slot, generation, first, count int) *worker {
+	w := &worker{run: r, number: len(r.workers), slot: slot, generation: generation, first: first, count: count, node: slot % r.setup.nodes,
 		comms: map[uint32]*line{}, early: map[uint32][]letter{}, calls: map[uint64]func(commstate.Outcome){},
 		links: make([]track, r.setup.universe), letGo: make([]int, r.setup.universe)}
 	w.drive = &driver{worker: w}
 	w.drive.desk.driver = w.drive
 	r.workers = append(r.workers, w)
-	if seat == len(r.seats) {
-		r.seats = append(r.seats, w)
+	if slot == len(r.slots) {
+		r.slots = append(r.slots, w)
 	}
-	r.seats[seat] = w
+	r.slots[slot] = w
 	return w
 }
 
@@ -137,11 +137,11 @@ func (w *worker) stall() {
 
 // open makes the rules of a worker.
 func (w *worker) open(cfg control.Config) {
-	cfg.N, cfg.Me, cfg.Seats, cfg.Detector = w.run.setup.universe, w.seat, true, fd.Config{Mode: fd.Exact}
+	cfg.N, cfg.Me, cfg.Slots, cfg.Detector = w.run.setup.universe, w.slot, true, fd.Config{Mode: fd.Exact}
 	for p := w.first; p < w.first+w.count; p++ {
 		cfg.World = append(cfg.World, p)
 	}
-	cfg.Generation = uint32(w.run.seats[w.first].generation)
+	cfg.Generation = uint32(w.run.slots[w.first].generation)
 	w.rules = control.New(cfg)
 	w.adopt(control.WorldGroup(cfg.N, cfg.Me, cfg.World, cfg.Generation))
 	if cfg.Union != nil {
@@ -158,24 +158,24 @@ func (w *worker) open(cfg control.Config) {
 // meet is what a process does that comes into the job: it hears of the departed among its
 // members, and lets go of all others.
 func (w *worker) meet() {
-	for _, dead := range w.run.seats {
+	for _, dead := range w.run.slots {
 		switch {
 		case !dead.declared || dead == w:
 		case w.refersTo(dead):
 			w.departed(dead)
 		default:
 			w.knows.Add(dead.number)
-			w.letGo[dead.seat] = dead.generation + 1
+			w.letGo[dead.slot] = dead.generation + 1
 		}
 	}
 }
 
-// recall tells the rules of the deaths of newcomers before their communicator was made: nothing
+// recall tells the rules of the deaths of replacements before their communicator was made: nothing
 // referred to them when they were heard of, so they were forgotten. See package engine.
 func (w *worker) recall(from, made *line) {
 	for _, m := range made.members {
 		if m.declared && !slices.Contains(from.members, m) {
-			w.letGo[m.seat] = m.generation
+			w.letGo[m.slot] = m.generation
 			w.knows.Remove(m.number)
 			w.departed(m)
 		}
@@ -191,13 +191,13 @@ func (w *worker) refersTo(other *worker) bool {
 	return false
 }
 
-func (w *worker) hasLetGo(dead *worker) bool { return w.letGo[dead.seat] == dead.generation+1 }
+func (w *worker) hasLetGo(dead *worker) bool { return w.letGo[dead.slot] == dead.generation+1 }
 
 // adopt begins to use a communicator.
 func (w *worker) adopt(g commstate.Group) *line {
 	l := &line{group: g, inbox: map[messageKey]any{}}
 	for _, p := range g.Procs {
-		l.members = append(l.members, w.run.seats[p])
+		l.members = append(l.members, w.run.slots[p])
 	}
 	w.comms[g.Index] = l
 	for _, m := range w.early[g.Index] {
@@ -210,7 +210,7 @@ func (w *worker) adopt(g commstate.Group) *line {
 // departed tells the rules of a death.
 func (w *worker) departed(dead *worker) {
 	if w.knows.Add(dead.number) {
-		w.step(control.Exited{Proc: dead.seat})
+		w.step(control.Exited{Proc: dead.slot})
 	}
 }
 
@@ -261,7 +261,7 @@ func (w *worker) carryOut(a control.Action) {
 	r := w.run
 	switch a := a.(type) {
 	case control.Send:
-		w.sendFrame(r.seats[a.To], a.Frame)
+		w.sendFrame(r.slots[a.To], a.Frame)
 	case control.Revoked:
 		l := w.comms[a.Comm]
 		if l == nil {
@@ -283,11 +283,11 @@ func (w *worker) carryOut(a control.Action) {
 			then(a.Outcome)
 		}
 	case control.LetGo:
-		w.letGo[a.Proc] = r.seats[a.Proc].generation + 1
+		w.letGo[a.Proc] = r.slots[a.Proc].generation + 1
 	case control.Fenced:
 		r.fail("A24", "process %d is fenced though all deaths are exact: %s", w.number, a.Why)
 	case control.Anomaly:
-		r.fail("no anomaly", "process %d about seat %d: %s", w.number, a.From, a.Text)
+		r.fail("no anomaly", "process %d about slot %d: %s", w.number, a.From, a.Text)
 	}
 }
 
@@ -304,8 +304,8 @@ func (w *worker) call(l *line, ev control.Propose, then func(commstate.Outcome))
 
 func (w *worker) sendFrame(to *worker, frame []byte) {
 	w.post(to, func() {
-		if to.letGo[w.seat] <= w.generation { // else it is of one that was in the seat before
-			to.step(control.Receive{From: w.seat, Frame: frame})
+		if to.letGo[w.slot] <= w.generation { // else it is of one that was in the slot before
+			to.step(control.Receive{From: w.slot, Frame: frame})
 		}
 	})
 }
@@ -338,7 +338,7 @@ func (w *worker) arrived(index uint32, m letter) {
 
 // post puts something on the way to another worker, behind all that is on it already.
 func (w *worker) post(to *worker, do func()) {
-	r, x := w.run, &w.links[to.seat]
+	r, x := w.run, &w.links[to.slot]
 	if x.to != to {
 		*x = track{to: to}
 	}
@@ -379,7 +379,7 @@ func (w *worker) die() {
 }
 
 func (w *worker) describe() string {
-	text := fmt.Sprintf("process %d in seat %d: ", w.number, w.seat)
+	text := fmt.Sprintf("process %d in slot %d: ", w.number, w.slot)
 	if w.rules == nil {
 		return text + fmt.Sprintf("waits to be kept (forked %v, joined %v)\n", w.forked, w.joined)
 	}

@@ -10,26 +10,26 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/job"
 )
 
-// A seat of a job on several nodes is reused as on a single node: when its process is reaped, and
+// A slot of a job on several nodes is reused as on a single node: when its process is reaped, and
 // all others have let go of that process. Each daemon knows the references of the processes of its
 // node; the launcher queries all daemons.
 //
 //	launcher            node 0              node 1
 //	Census      ──▶     Census      ──▶
-//	            ◀──     Holdings    ◀──     Holdings  nobody refers to the earlier process of seat 5
+//	            ◀──     Holdings    ◀──     Holdings  nobody refers to the earlier process of slot 5
 //	Vacate{5}   ──▶     Vacate{5}   ──▶
-//	            ◀──     Vacated     ◀──     Vacated   seat 5 is the next generation's everywhere
+//	            ◀──     Vacated     ◀──     Vacated   slot 5 is the next generation's everywhere
 //	Start{5}                        ──▶               no receiver takes its first frame for another's
 //
 // A process never refers again to a process that it has let go of, so an answer stays valid while
 // others are awaited. The launcher waits for a node that does not answer: the node returns, or is
-// declared dead, and its processes will not communicate again. Seats of dead nodes are barred.
+// declared dead, and its processes will not communicate again. Slots of dead nodes are barred.
 
-// Holdings returns the seats, ascending, of processes that have departed according to all nodes,
+// Holdings returns the slots, ascending, of processes that have departed according to all nodes,
 // and the processes that may still refer to them.
-func (f *Fleet) Holdings() (all []job.Holding) {
+func (f *Client) Holdings() (all []job.Holding) {
 	asked := f.askAll(daemonproto.Census{})
-	knows := map[int]int{} // by seat: nodes
+	knows := map[int]int{} // by slot: nodes
 	holders := map[int][]int{}
 	nodes := 0
 	for _, n := range asked {
@@ -37,22 +37,22 @@ func (f *Fleet) Holdings() (all []job.Holding) {
 		case some := <-n.census:
 			nodes++
 			for _, h := range some {
-				knows[h.Seat]++
-				holders[h.Seat] = append(holders[h.Seat], h.By...)
+				knows[h.Slot]++
+				holders[h.Slot] = append(holders[h.Slot], h.By...)
 			}
 		case <-n.lost:
 		}
 	}
-	for _, seat := range slices.Sorted(maps.Keys(knows)) {
-		if knows[seat] == nodes {
-			all = append(all, job.Holding{Seat: seat, By: holders[seat]})
+	for _, slot := range slices.Sorted(maps.Keys(knows)) {
+		if knows[slot] == nodes {
+			all = append(all, job.Holding{Slot: slot, By: holders[slot]})
 		}
 	}
 	return all
 }
 
-// Vacate has all nodes forget a process, so that the next one can have its seat.
-func (f *Fleet) Vacate(proc int) error {
+// Vacate has all nodes forget a process, so that the next one can have its slot.
+func (f *Client) Vacate(proc int) error {
 	var why error
 	for _, n := range f.askAll(daemonproto.Vacate{Proc: proc}) {
 		select {
@@ -68,7 +68,7 @@ func (f *Fleet) Vacate(proc int) error {
 			pausepoint.At("launcher.forgets")
 		}
 		f.mu.Lock()
-		f.used[job.SeatOf(proc)]++
+		f.used[job.SlotOf(proc)]++
 		f.mu.Unlock()
 		f.telling.Lock()
 		f.history.forget(proc)
@@ -78,7 +78,7 @@ func (f *Fleet) Vacate(proc int) error {
 }
 
 // askAll gives an order to all nodes that are not lost, and returns these.
-func (f *Fleet) askAll(m daemonproto.Message) (asked []*node) {
+func (f *Client) askAll(m daemonproto.Message) (asked []*node) {
 	for _, n := range f.there() {
 		if !n.isLost() {
 			n.mouth.Say(m)

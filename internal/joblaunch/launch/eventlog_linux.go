@@ -15,7 +15,7 @@ import (
 )
 
 // A reporter tells what happens to a job, on stderr: a line of text, or of JSON. Nothing
-// that it is told waits for a line to be written (see storyQueue).
+// that it is told waits for a line to be written (see eventLogQueue).
 type reporter struct {
 	mu      sync.Mutex
 	out     *outlet
@@ -27,7 +27,7 @@ type reporter struct {
 	lost    []int          // numbers of all that have died
 	talks   talks
 
-	queue     storyQueue
+	queue     eventLogQueue
 	dueNs     int64 // all lines until then are due
 	writtenNs int64 // the time of the last line that was written
 	closing   bool  // no line will come
@@ -72,13 +72,13 @@ func (r *reporter) put(atNs int64, rec record, text string) {
 // shows reports whether a line is part of the log.
 func (r *reporter) shows(text string) bool { return r.json || text != "" && !r.quiet }
 
-func (r *reporter) line(atNs int64, rec record, text string) storyLine {
+func (r *reporter) line(atNs int64, rec record, text string) eventLogLine {
 	if r.json {
 		rec.At = r.seconds(atNs)
 		b, _ := json.Marshal(rec)
 		text = string(b)
 	}
-	return storyLine{atNs: atNs, text: text}
+	return eventLogLine{atNs: atNs, text: text}
 }
 
 func (r *reporter) awake() {
@@ -88,7 +88,7 @@ func (r *reporter) awake() {
 	}
 }
 
-// tell writes lines when they are due, until the end of the story.
+// tell writes lines when they are due, until the end of the event log.
 func (r *reporter) tell() {
 	defer close(r.told)
 	for {
@@ -97,7 +97,7 @@ func (r *reporter) tell() {
 		for _, t := range r.talks.ripe(now, r.closing) {
 			r.tellTalk(t)
 		}
-		line, dropped, ok := r.queue.take(max(now, r.dueNs+storyDelay.Nanoseconds()), r.closing)
+		line, dropped, ok := r.queue.take(max(now, r.dueNs+eventLogDelay.Nanoseconds()), r.closing)
 		closing, next := r.closing, r.next()
 		r.mu.Unlock()
 		switch {
@@ -132,10 +132,10 @@ const lateAfter = 50 * time.Millisecond
 
 // write writes a line. One that comes late, because a rank had no time to tell what it has
 // seen, stands where it comes and says of when it is.
-func (r *reporter) write(line storyLine, dropped int) {
+func (r *reporter) write(line eventLogLine, dropped int) {
 	var b strings.Builder
 	if dropped > 0 && !r.json {
-		fmt.Fprintf(&b, "goulfm: %s of this story are left out: standard error was not read\n", plural(dropped, "event"))
+		fmt.Fprintf(&b, "goulfm: %s of this event log are left out: standard error was not read\n", plural(dropped, "event"))
 	}
 	at, of := line.atNs, ""
 	if at < r.writtenNs-lateAfter.Nanoseconds() {
@@ -243,7 +243,7 @@ func (r *reporter) died(p job.Process, pid int) {
 	rec := record{Event: "death", Rank: &d.rank, Pid: pid, Cause: cause, By: string(p.By), Planned: p.Planned, LatencyMs: since(d.killedNs, d.foundNs)}
 	text := fmt.Sprintf("rank %d (pid %d) died: %s%s; found%s by its %s", p.Number(), pid, cause, atPoint(p.Planned), took(" ", d.killedNs, d.foundNs), foundBy(p.By))
 	if r.shows(text) {
-		d.tell = func(atNs int64) storyLine {
+		d.tell = func(atNs int64) eventLogLine {
 			line := r.line(min(atNs, boot.NowNs()), rec, text)
 			line.dead = d
 			return line
@@ -262,7 +262,7 @@ func (r *reporter) died(p job.Process, pid int) {
 func foundBy(by job.Evidence) string {
 	switch by {
 	case job.ByTombstone:
-		return "exit mark in shared memory"
+		return "tombstone in shared memory"
 	case job.ByReaping:
 		return "exit status"
 	case job.ByNode:
@@ -356,7 +356,7 @@ func (r *reporter) tellTalk(t *talk) {
 		fmt.Sprintf("%s, first to last %.2f ms", t, since(t.firstNs, t.lastNs)))
 }
 
-// end is told how the job ended, and writes what is left of the story. Nobody else waits for
+// end is told how the job ended, and writes what is left of the event log. Nobody else waits for
 // it now; once hurry is closed it does not wait for ever.
 func (r *reporter) end(v job.Verdict, hurry <-chan struct{}) {
 	r.mu.Lock()

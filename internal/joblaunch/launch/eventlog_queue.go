@@ -5,20 +5,20 @@ import (
 	"time"
 )
 
-// The lines of the story wait here until they are written. Whoever adds one never waits: what
+// The lines of the event log wait here until they are written. Whoever adds one never waits: what
 // writes them may, for as long as nobody reads standard error, while ranks wait for what the
 // launcher decides.
 //
 // Ranks tell what they have seen some 100 ms after they have (boot.RepairTime), and a
-// death is told when it is found. So a line waits for storyDelay, and those of earlier
+// death is told when it is found. So a line waits for eventLogDelay, and those of earlier
 // moments are written before it.
 const (
-	storyDelay = 250 * time.Millisecond
-	storyMax   = 1 << 20 // bytes that wait; what comes then is dropped and counted
+	eventLogDelay = 250 * time.Millisecond
+	eventLogMax   = 1 << 20 // bytes that wait; what comes then is dropped and counted
 )
 
-// A storyLine is a line, or the lines of one dump.
-type storyLine struct {
+// An eventLogLine is a line, or the lines of one dump.
+type eventLogLine struct {
 	atNs int64
 	text string // without its end
 	bare bool   // several, with their ends: they are written as they are
@@ -33,23 +33,23 @@ type death struct {
 	foundNs               int64
 	firstHeard, lastHeard int64 // by a survivor; 0: by none yet
 	heard                 int
-	tell                  func(atNs int64) storyLine // once it was told: its line, with another time
+	tell                  func(atNs int64) eventLogLine // once it was told: its line, with another time
 	evidence              string
 	explained             bool // the death itself was told
 	complete              bool // all survivors know
 	byNode                bool // it was lost with its node
 }
 
-// A storyQueue holds the lines that are not written yet, in the order of their times.
-type storyQueue struct {
-	lines   []storyLine
+// An eventLogQueue holds the lines that are not written yet, in the order of their times.
+type eventLogQueue struct {
+	lines   []eventLogLine
 	bytes   int
 	dropped int // since the last one that was taken
 }
 
 // add puts a line in its place, or drops it where too much waits.
-func (q *storyQueue) add(line storyLine) {
-	if q.bytes >= storyMax {
+func (q *eventLogQueue) add(line eventLogLine) {
+	if q.bytes >= eventLogMax {
 		q.dropped++
 		return
 	}
@@ -62,13 +62,13 @@ func (q *storyQueue) add(line storyLine) {
 }
 
 // addCause is add for the line of a death: other lines of the same time follow.
-func (q *storyQueue) addCause(line storyLine) {
-	at := slices.IndexFunc(q.lines, func(l storyLine) bool { return l.atNs >= line.atNs })
+func (q *eventLogQueue) addCause(line eventLogLine) {
+	at := slices.IndexFunc(q.lines, func(l eventLogLine) bool { return l.atNs >= line.atNs })
 	if at < 0 {
 		q.add(line)
 		return
 	}
-	if q.bytes >= storyMax {
+	if q.bytes >= eventLogMax {
 		q.dropped++
 		return
 	}
@@ -77,8 +77,8 @@ func (q *storyQueue) addCause(line storyLine) {
 }
 
 // advance replaces the line of a death by one of an earlier time, if it is still there.
-func (q *storyQueue) advance(d *death, earlier storyLine) {
-	at := slices.IndexFunc(q.lines, func(l storyLine) bool { return l.dead == d && l.atNs > earlier.atNs })
+func (q *eventLogQueue) advance(d *death, earlier eventLogLine) {
+	at := slices.IndexFunc(q.lines, func(l eventLogLine) bool { return l.dead == d && l.atNs > earlier.atNs })
 	if at < 0 {
 		return
 	}
@@ -89,7 +89,7 @@ func (q *storyQueue) advance(d *death, earlier storyLine) {
 
 // take returns the first line that is due at nowNs, or the first one at all. Dropped is how
 // many have been dropped before it.
-func (q *storyQueue) take(nowNs int64, all bool) (line storyLine, dropped int, ok bool) {
+func (q *eventLogQueue) take(nowNs int64, all bool) (line eventLogLine, dropped int, ok bool) {
 	if len(q.lines) == 0 || !all && q.dueNs() > nowNs {
 		return line, 0, false
 	}
@@ -101,4 +101,4 @@ func (q *storyQueue) take(nowNs int64, all bool) (line storyLine, dropped int, o
 }
 
 // dueNs is when the first line is to be written. There is one.
-func (q *storyQueue) dueNs() int64 { return q.lines[0].atNs + storyDelay.Nanoseconds() }
+func (q *eventLogQueue) dueNs() int64 { return q.lines[0].atNs + eventLogDelay.Nanoseconds() }

@@ -14,10 +14,10 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/job"
 )
 
-// A head is the daemon of rank 0, as what decides for all nodes: what goulfm run is elsewhere. It
-// hears which nodes there are, starts the job once all have come, and declares who has died. The
-// world ends with it.
-type head struct {
+// A coordinator is the daemon of rank 0, as what decides for all nodes: what goulfm run is
+// elsewhere. It hears which nodes there are, starts the job once all have come, and declares who
+// has died. The world ends with it.
+type coordinator struct {
 	size   int
 	within time.Duration
 
@@ -27,7 +27,7 @@ type head struct {
 	complete chan struct{}
 	over     chan struct{} // closed when the job has ended, with code
 	code     int
-	besides  map[uint64]chan struct{}                      // by birth: daemons beside the world; closed: it has heard of the end
+	standbys map[uint64]chan struct{}                      // by birth: standby daemons; closed: it has heard of the end
 	invite   func(name string) (bootstrap []byte, ok bool) // nil: the world takes nobody in
 	invited  map[uint64][]byte                             // by birth: what daemons were told that were taken in
 	failed   error
@@ -37,7 +37,7 @@ type head struct {
 }
 
 // anyLeft says whether a rank of this node is through Finalize.
-func (h *head) anyLeft() bool {
+func (h *coordinator) anyLeft() bool {
 	d := h.own.Load()
 	return d != nil && d.AnyLeft()
 }
@@ -60,24 +60,24 @@ func (a *asking) tell(bootstrap []byte, err error) {
 	}
 }
 
-func newHead(key string, size int, within time.Duration) *head {
-	return &head{size: size, within: within, register: newRegister(key, size), complete: make(chan struct{}), over: make(chan struct{}), besides: map[uint64]chan struct{}{}, invited: map[uint64][]byte{}, failing: make(chan struct{})}
+func newCoordinator(key string, size int, within time.Duration) *coordinator {
+	return &coordinator{size: size, within: within, register: newRegister(key, size), complete: make(chan struct{}), over: make(chan struct{}), standbys: map[uint64]chan struct{}{}, invited: map[uint64][]byte{}, failing: make(chan struct{})}
 }
 
 // answer notes a node, and returns its bootstrap once all have come.
-func (h *head) answer(line []byte) ([]byte, error) {
+func (h *coordinator) answer(line []byte) ([]byte, error) {
 	in, err := decodeIntroduction(line)
 	if err != nil {
 		return nil, err
 	}
-	if h.isBeside(in) {
-		return h.tellBeside(in)
+	if h.isStandby(in) {
+		return h.tellStandby(in)
 	}
 	return h.admit(in)
 }
 
 // admit is answer for an introduction.
-func (h *head) admit(in introduction) ([]byte, error) {
+func (h *coordinator) admit(in introduction) ([]byte, error) {
 	a, err := h.enter(in)
 	if err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func (h *head) admit(in introduction) ([]byte, error) {
 }
 
 // enter notes a node.
-func (h *head) enter(in introduction) (*asking, error) {
+func (h *coordinator) enter(in introduction) (*asking, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.failed != nil {
@@ -112,13 +112,13 @@ func (h *head) enter(in introduction) (*asking, error) {
 }
 
 // fail ends the start for all.
-func (h *head) fail(err error) {
+func (h *coordinator) fail(err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.failLocked(err)
 }
 
-func (h *head) failLocked(err error) {
+func (h *coordinator) failLocked(err error) {
 	if h.failed != nil {
 		return
 	}
@@ -130,7 +130,7 @@ func (h *head) failLocked(err error) {
 }
 
 // run has the job live, from its start to its end.
-func (h *head) run(ctx context.Context, iface string) error {
+func (h *coordinator) run(ctx context.Context, iface string) error {
 	err := h.await(ctx)
 	if err == nil {
 		err = h.runJob(ctx, iface)
@@ -142,7 +142,7 @@ func (h *head) run(ctx context.Context, iface string) error {
 }
 
 // await waits until all nodes have come.
-func (h *head) await(ctx context.Context) error {
+func (h *coordinator) await(ctx context.Context) error {
 	select {
 	case <-h.complete:
 		return nil
@@ -158,7 +158,7 @@ func (h *head) await(ctx context.Context) error {
 }
 
 // runJob starts the job on its nodes and returns when all processes have ended.
-func (h *head) runJob(ctx context.Context, iface string) error {
+func (h *coordinator) runJob(ctx context.Context, iface string) error {
 	nodes, of := h.register.order()
 	cfg := daemonclient.Config{Nodes: of, Ranks: h.size, Starter: handOut{h, nodes}, Within: h.within, Iface: iface, Secure: socket.TLS}
 	for _, i := range nodes {
@@ -166,7 +166,7 @@ func (h *head) runJob(ctx context.Context, iface string) error {
 	}
 	d := &host{ended: func(int) {}, isOver: h.anyLeft}
 	d.Rules = job.New(job.Config{Ranks: h.size, Procs: h.size, Survive: job.SurviveKilled, Nodes: of})
-	d.Mu.Lock() // until there is a fleet that what the rules decide could go to
+	d.Mu.Lock() // until there is a daemonclient.Client that what the rules decide could go to
 	f, err := daemonclient.New(ctx, d, cfg)
 	d.Daemon = f
 	d.Mu.Unlock()
@@ -194,7 +194,7 @@ func (h *head) runJob(ctx context.Context, iface string) error {
 
 // A handOut starts no daemons: it hands their bootstraps to those that have introduced themselves.
 type handOut struct {
-	h     *head
+	h     *coordinator
 	nodes []int // introductions, by node
 }
 

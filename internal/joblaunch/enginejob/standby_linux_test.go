@@ -10,19 +10,19 @@ import (
 )
 
 // TestInvitations: a daemon that comes when the world runs gets a place, the same as often as it
-// asks; one that asks again from beside the world gets no second one, and one for which there was
+// asks; one that asks again on standby gets no second one, and one for which there was
 // no room gets the first that there is.
 func TestInvitations(t *testing.T) {
-	h := newHead("k", 1, time.Second)
+	h := newCoordinator("k", 1, time.Second)
 	h.register.areNodes = true
 	first := introduction{Build: buildid.Build, Key: "k", Size: 1, Host: "a", Ranks: []int{0}, Birth: 1}
 	_, err := h.enter(first)
 	require.NoError(t, err)
-	ask := func(birth uint64, fromBeside bool) string {
+	ask := func(birth uint64, onStandby bool) string {
 		in := first
-		in.Birth, in.Beside = birth, fromBeside
-		require.True(t, h.isBeside(in))
-		line, err := h.tellBeside(in)
+		in.Birth, in.Standby = birth, onStandby
+		require.True(t, h.isStandby(in))
+		line, err := h.tellStandby(in)
 		require.NoError(t, err)
 		return string(line)
 	}
@@ -36,7 +36,7 @@ func TestInvitations(t *testing.T) {
 	})
 	assert.Equal(t, "place", ask(3, false))
 	assert.Equal(t, "place", ask(3, false), "the first answer was lost")
-	assert.NotContains(t, h.besides, uint64(3))
+	assert.NotContains(t, h.standbys, uint64(3))
 	assert.Equal(t, aside, ask(4, false), "no room")
 	close(h.over)
 	assert.Equal(t, `{"beside":true,"over":true,"code":0}`, ask(3, true), "it came too late")

@@ -6,22 +6,22 @@ import (
 	"github.com/goulfm/goulfm/fd"
 )
 
-// A seat of the node's tables may be used by another process when nobody refers to the one that
+// A slot of the node's tables may be used by another process when nobody refers to the one that
 // had it (package node). Here nothing does when this process has heard of its departure, and no
 // communicator of this process has it as a member, nor may get it as one. That an agreement has
 // declared it dead is not enough: the news of its departure, which comes later, would be taken
 // for that of the next process. Of a process that is lost with its node it is never forgotten that
-// it is dead: it may run on, and speak (F6). Nobody gets a seat of that node.
+// it is dead: it may run on, and speak (F6). Nobody gets a slot of that node.
 //
 // What is known of such a process is forgotten, and LetGo says so, once. The next process in the
-// seat is met by a Spawn, as a process that nobody knows. Schedule that makes it necessary to
-// wait for communicators, 0 and 1 with 2 in seat 2:
+// slot is met by a Spawn, as a process that nobody knows. Schedule that makes it necessary to
+// wait for communicators, 0 and 1 with 2 in slot 2:
 //
 //	0: agrees on a communicator with 2: 2 is dead       1: has not looked yet
-//	                                                    a new process gets seat 2
+//	                                                    a new process gets slot 2
 //	                                                    1: reads the decision: "2 is dead"
 //
-// 1 has that communicator, so it has not let go of 2, and the launcher does not give the seat away.
+// 1 has that communicator, so it has not let go of 2, and the launcher does not give the slot away.
 
 // letGo forgets the processes that are gone and to which nothing refers.
 func (c *Control) letGo() {
@@ -48,7 +48,7 @@ func (c *Control) letGo() {
 //	0, 1    are in a Replace, for which the launcher starts 3; 3 dies before it is in Init
 //	0, 1    learn that the Replace has failed, shrink, and begin another one
 //	0       is late, and learns only now of the death of 3
-//	        if it kept 3, the launcher would wait for this seat until the second Replace is over
+//	        if it kept 3, the launcher would wait for this slot until the second Replace is over
 //
 // So a process may let go of a dead member of the communicator that a Spawn makes. It learns of the
 // death again when the communicator is made: see recall in package engine.

@@ -8,19 +8,19 @@ import (
 	"github.com/goulfm/goulfm/internal/base/rankset"
 )
 
-// head is the knowledge of an epoch's head about each member. Only a head declares (B22), and never
-// a member with a lease that may still run (F5):
+// coordinator is the knowledge of an epoch's coordinator about each member. Only a coordinator
+// declares (B22), and never a member with a lease that may still run (F5):
 //
 //	suspected by another member, and its lease is over          declared
 //	not suspected, and silent here for Config.Link              declared
 //	ended, according to this member and another one             declared at once
 //	granted                                                     not declared, even if suspected
 //	condemned over a link                                       not granted any more, then declared
-type head struct {
+type coordinator struct {
 	record    Record // the last version; the one before is written down by a majority
 	committed bool   // and so is this one
 	wrote     rankset.Set
-	acts      mono.Time // when the heads before this one have stopped acting
+	acts      mono.Time // when the coordinators before this one have stopped acting
 
 	peers     []peer      // by member
 	reporters rankset.Set // members with a last report that was not empty
@@ -28,11 +28,11 @@ type head struct {
 	links     []complaint
 }
 
-// peer is one member, as its head sees it. Times are the head's.
+// peer is one member, as its coordinator sees it. Times are the coordinator's.
 type peer struct {
 	granted mono.Time // the last answer with a lease; no earlier one can be later
 	counted mono.Time // the last beat that named a fresh answer
-	// the sending time of the answer that its beats name: it had promised no later head then
+	// the sending time of the answer that its beats name: it had promised no later coordinator then
 	backed  mono.Time
 	number  uint64 // of the last answer
 	sent    [beatsKept]mono.Time
@@ -40,12 +40,12 @@ type peer struct {
 	reports mono.Time // when it came
 }
 
-// newHead begins an epoch. The grants of an earlier head are not known, but none is later than
-// acts. For the first head, acts is the start, which counts as a grant to all and as the support of
-// all; the first lease of a member may begin a little later, but nobody is suspected before another
-// Timeout.
-func newHead(cfg Config, record Record, acts mono.Time) *head {
-	h := &head{record: record, acts: acts, wrote: rankset.Of(cfg.Me), peers: make([]peer, cfg.Members)}
+// newCoordinator begins an epoch. The grants of an earlier coordinator are not known, but none is
+// later than acts. For the first coordinator, acts is the start, which counts as a grant to all and
+// as the support of all; the first lease of a member may begin a little later, but nobody is
+// suspected before another Timeout.
+func newCoordinator(cfg Config, record Record, acts mono.Time) *coordinator {
+	h := &coordinator{record: record, acts: acts, wrote: rankset.Of(cfg.Me), peers: make([]peer, cfg.Members)}
 	for m := range h.peers {
 		h.peers[m] = peer{granted: acts, counted: acts, backed: math.MinInt64 / 2}
 	}
@@ -57,7 +57,7 @@ func newHead(cfg Config, record Record, acts mono.Time) *head {
 	return h
 }
 
-func (h *head) forgive(late mono.Duration) {
+func (h *coordinator) forgive(late mono.Duration) {
 	for m := range h.peers {
 		p := &h.peers[m]
 		p.granted, p.counted, p.reports = p.granted.Add(late), p.counted.Add(late), p.reports.Add(late)
@@ -68,7 +68,7 @@ func (h *head) forgive(late mono.Duration) {
 }
 
 // forget drops the reports of a dead member.
-func (h *head) forget(member int) {
+func (h *coordinator) forget(member int) {
 	h.peers[member].report = report{}
 	h.reporters.Remove(member)
 	h.dropComplaints(member)
@@ -76,7 +76,7 @@ func (h *head) forget(member int) {
 
 // hearBeat answers a member. A beat of another epoch is answered with this one.
 func (r *Roster) hearBeat(from int, m beat) {
-	h := r.head
+	h := r.coordinator
 	if h == nil || m.epoch != h.record.Epoch {
 		r.referTo(from, m.epoch)
 		return
@@ -99,7 +99,7 @@ func (r *Roster) hearBeat(from int, m beat) {
 }
 
 func (r *Roster) answerBeat(to int, seq uint64) {
-	h := r.head
+	h := r.coordinator
 	p := &h.peers[to]
 	p.number++
 	p.sent[p.number%beatsKept] = r.now
@@ -112,23 +112,23 @@ func (r *Roster) answerBeat(to int, seq uint64) {
 
 // mayGrant reports whether a member may receive a grant: not if a version that is being written
 // down declares the member, nor if a link has condemned it.
-func (h *head) mayGrant(r *Roster, to int) bool {
+func (h *coordinator) mayGrant(r *Roster, to int) bool {
 	return r.mayAct() && !h.record.Dead.Has(to) && !h.condemned.Has(to)
 }
 
-// mayAct reports whether this head may grant and declare. A head that can be replaced acts only on
-// records that a majority has written down (F12), and only while it has recent beats of a majority:
-// another head begins only after a majority has been silent towards this one.
+// mayAct reports whether this coordinator may grant and declare. A coordinator that can be replaced
+// acts only on records that a majority has written down (F12), and only while it has recent beats
+// of a majority: another coordinator begins only after a majority has been silent towards this one.
 func (r *Roster) mayAct() bool {
-	h := r.head
+	h := r.coordinator
 	return h != nil && h.committed && r.now >= h.acts && (!r.cfg.Survive || h.isSupported(r))
 }
 
-// isSupported reports whether a majority of the voters supports this head. The age of a support
-// counts from the sending of the answer that the voter named, not from the arrival of its beat: the
-// beat may have been under way for long, and its sender may have promised to another head
-// meanwhile.
-func (h *head) isSupported(r *Roster) bool {
+// isSupported reports whether a majority of the voters supports this coordinator. The age of a
+// support counts from the sending of the answer that the voter named, not from the arrival of its
+// beat: the beat may have been under way for long, and its sender may have promised to another
+// coordinator meanwhile.
+func (h *coordinator) isSupported(r *Roster) bool {
 	near := rankset.Of(r.cfg.Me)
 	for m := range h.peers {
 		if r.now.Sub(h.peers[m].backed) <= r.cfg.supportFor() {
@@ -138,9 +138,9 @@ func (h *head) isSupported(r *Roster) bool {
 	return isMajority(near, h.record.voters(r.cfg.Members))
 }
 
-// lead is all that a head does after each event.
+// lead is all that a coordinator does after each event.
 func (r *Roster) lead() {
-	h := r.head
+	h := r.coordinator
 	if !r.mayAct() {
 		return
 	}
@@ -158,10 +158,10 @@ func (r *Roster) lead() {
 }
 
 // announce publishes the deaths that the version that counts declares, once the leases of the dead
-// are over. It reports whether no death is left to be announced. A head that continues from the
-// record of an earlier one has to wait: a head between the two may have granted.
+// are over. It reports whether no death is left to be announced. A coordinator that continues from
+// the record of an earlier one has to wait: a coordinator between the two may have granted.
 func (r *Roster) announce() bool {
-	h := r.head
+	h := r.coordinator
 	fresh := h.record.Dead.Clone()
 	fresh.Subtract(r.ring.Dead())
 	if !h.committed {
@@ -186,9 +186,9 @@ type evidence struct {
 	ended  rankset.Set // this member and another one find that their daemons have ended
 }
 
-// gather evaluates all reports once. The end of a daemon needs two witnesses; where the head
-// observes the daemon, or nobody else is left, the head's own evidence is enough.
-func (h *head) gather(r *Roster) evidence {
+// gather evaluates all reports once. The end of a daemon needs two witnesses; where the coordinator
+// observes the daemon, or nobody else is left, the coordinator's own evidence is enough.
+func (h *coordinator) gather(r *Roster) evidence {
 	e := evidence{silent: r.held.silent.Clone()}
 	if emitter := r.ring.Emitter(); emitter >= 0 {
 		e.ended.Add(emitter)
@@ -204,8 +204,8 @@ func (h *head) gather(r *Roster) evidence {
 	return e
 }
 
-// findDead returns the members that this head can declare now.
-func (h *head) findDead(r *Roster) rankset.Set {
+// findDead returns the members that this coordinator can declare now.
+func (h *coordinator) findDead(r *Roster) rankset.Set {
 	var dead rankset.Set
 	gone, e := r.ring.Dead(), h.gather(r)
 	for m := range h.peers {
@@ -217,7 +217,7 @@ func (h *head) findDead(r *Roster) rankset.Set {
 }
 
 // deadAt returns when a member may be declared, as things stand.
-func (h *head) deadAt(r *Roster, m int, e evidence) mono.Time {
+func (h *coordinator) deadAt(r *Roster, m int, e evidence) mono.Time {
 	counted, fenced := h.peers[m].counted, h.fencedAt(r, m, e)
 	switch {
 	case h.condemned.Has(m) || e.ended.Has(m):
@@ -228,8 +228,8 @@ func (h *head) deadAt(r *Roster, m int, e evidence) mono.Time {
 	return max(fenced, counted.Add(r.cfg.Link))
 }
 
-// fencedAt returns from when on nothing of a member runs, as far as a head can know.
-func (h *head) fencedAt(r *Roster, m int, e evidence) mono.Time {
+// fencedAt returns from when on nothing of a member runs, as far as a coordinator can know.
+func (h *coordinator) fencedAt(r *Roster, m int, e evidence) mono.Time {
 	if e.ended.Has(m) {
 		return h.acts
 	}
@@ -237,10 +237,10 @@ func (h *head) fencedAt(r *Roster, m int, e evidence) mono.Time {
 }
 
 // adopt requests all voters to write a version down, after this member has. The version counts once
-// a majority of the voters of the version before has written it down (F12); a head that cannot be
-// replaced needs no votes.
+// a majority of the voters of the version before has written it down (F12); a coordinator that
+// cannot be replaced needs no votes.
 func (r *Roster) adopt(record Record) {
-	h := r.head
+	h := r.coordinator
 	h.record, h.committed = record, false
 	h.wrote = rankset.Of(r.cfg.Me)
 	r.voter.record = record
@@ -255,10 +255,10 @@ func (r *Roster) adopt(record Record) {
 // propose requests the voters that have not written the version down to do so. That includes
 // members that the version declares, since they may live, and their votes may be needed:
 //
-//	Of the voters 0 1 2 4 the head 0 has died, and 4 was about to declare 1, which 2 has
+//	Of the voters 0 1 2 4 the coordinator 0 has died, and 4 was about to declare 1, which 2 has
 //	written down. 1 comes back. Without it 2 and 4 are half of the voters, without the
 //	least: no version would ever count again.
-func (h *head) propose(r *Roster) {
+func (h *coordinator) propose(r *Roster) {
 	for m := range h.record.votersBefore(r.cfg.Members).All() {
 		if !h.wrote.Has(m) && !r.isDead(m) {
 			r.send(m, propose{record: h.record})
@@ -267,14 +267,14 @@ func (h *head) propose(r *Roster) {
 }
 
 // repeat is for messages that were lost.
-func (h *head) repeat(r *Roster) {
+func (h *coordinator) repeat(r *Roster) {
 	if !h.committed {
 		h.propose(r)
 	}
 }
 
 func (r *Roster) hearWritten(from int, m written) {
-	h := r.head
+	h := r.coordinator
 	if h != nil && m.epoch == h.record.Epoch && m.version == h.record.version() && h.wrote.Add(from) {
 		h.countWritten(r)
 	}
@@ -282,14 +282,14 @@ func (r *Roster) hearWritten(from int, m written) {
 
 // countWritten makes the version count once a majority of the voters before it has written
 // it down.
-func (h *head) countWritten(r *Roster) {
+func (h *coordinator) countWritten(r *Roster) {
 	if isMajority(h.wrote, h.record.votersBefore(r.cfg.Members)) {
 		h.committed = true
 	}
 }
 
-// deadline returns when a head next may have something to decide.
-func (h *head) deadline(r *Roster) mono.Time {
+// deadline returns when a coordinator next may have something to decide.
+func (h *coordinator) deadline(r *Roster) mono.Time {
 	next := mono.Time(math.MaxInt64)
 	if h.acts > r.now {
 		next = h.acts
@@ -310,8 +310,8 @@ func (h *head) deadline(r *Roster) mono.Time {
 	return next
 }
 
-func (h *head) describe(r *Roster) string {
-	text := ", head"
+func (h *coordinator) describe(r *Roster) string {
+	text := ", coordinator"
 	if !h.committed {
 		text += fmt.Sprintf(", %v wrote it down", h.wrote)
 	} else if !r.mayAct() {

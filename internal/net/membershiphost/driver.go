@@ -12,20 +12,20 @@ import (
 )
 
 // A Host does what the rules decide. Its methods are called by one goroutine, one at a time, and
-// must not wait for anything: meanwhile no beat goes out. None calls the Vigil.
+// must not wait for anything: meanwhile no beat goes out. None calls the Driver.
 type Host interface {
 	// Lease: the ranks of the node may run until then, by Config.Now.
 	Lease(until mono.Time)
 	// Freeze: the ranks of the node stop now. Thaw: they go on, if only Freeze has stopped them.
 	Freeze()
 	Thaw()
-	// Verdict: a member was declared dead, once.
-	Verdict(member int)
+	// Declaration: a member was declared dead, once.
+	Declaration(member int)
 	// Learned: entries of another member's list, in its order, each once.
 	Learned(origin int, entries []membership.Entry)
-	// Head: a member is head from now on. For the story.
-	Head(member int)
-	// Suspect: for the story.
+	// Coordinator: a member is the coordinator from now on. For the event log.
+	Coordinator(member int)
+	// Suspect: for the event log.
 	Suspect(member int, silent mono.Duration)
 	// Over: this member must end its ranks and itself.
 	Over(why string)
@@ -53,8 +53,9 @@ type Config struct {
 	Hurry func()
 }
 
-// A Vigil is one member's.
-type Vigil struct {
+// A Driver applies the rules of package membership for one member: it gives them the time and the
+// messages of other members, and executes their actions.
+type Driver struct {
 	cfg     Config
 	rules   *membership.Roster
 	links   []*link  // by member; nil at its own place
@@ -73,14 +74,14 @@ type Vigil struct {
 	ended  sync.WaitGroup
 }
 
-// Start begins the vigil of one member. All members are started at most a Timeout apart.
-func Start(cfg Config) (*Vigil, error) {
+// Start starts the driver of one member. All members are started at most a Timeout apart.
+func Start(cfg Config) (*Driver, error) {
 	cfg.Roster.Start = cfg.Now()
 	if err := cfg.Roster.Check(); err != nil {
 		return nil, err
 	}
-	v := &Vigil{cfg: cfg, rules: membership.New(cfg.Roster), sent: make([]uint64, len(cfg.Peers)),
-		period: cfg.Roster.WithDefaults().Period, seen: make([]uint64, len(cfg.Peers)), events: make(chan membership.Event, 256), raw: make(chan []byte, 256), holds: make(chan bool), closed: make(chan struct{}), keeping: keeping{head: nobody}}
+	v := &Driver{cfg: cfg, rules: membership.New(cfg.Roster), sent: make([]uint64, len(cfg.Peers)),
+		period: cfg.Roster.WithDefaults().Period, seen: make([]uint64, len(cfg.Peers)), events: make(chan membership.Event, 256), raw: make(chan []byte, 256), holds: make(chan bool), closed: make(chan struct{}), keeping: keeping{coordinator: nobody}}
 	v.ways = make([]way, len(cfg.Peers))
 	for member, p := range cfg.Peers {
 		v.ways[member].opened = make(chan struct{})
@@ -102,7 +103,7 @@ func Start(cfg Config) (*Vigil, error) {
 }
 
 // hurry runs a loop on a thread of its own.
-func (v *Vigil) hurry(run func()) {
+func (v *Driver) hurry(run func()) {
 	if v.cfg.Hurry != nil {
 		runtime.LockOSThread() // never unlocked: the thread ends with the loop
 		v.cfg.Hurry()
@@ -111,7 +112,7 @@ func (v *Vigil) hurry(run func()) {
 }
 
 // Close ends it: this member says nothing any more, and is not reached.
-func (v *Vigil) Close() {
+func (v *Driver) Close() {
 	v.once.Do(func() { close(v.closed) })
 	v.cfg.Place.Close()
 	for _, l := range v.links {
@@ -123,8 +124,8 @@ func (v *Vigil) Close() {
 }
 
 // Admit has a member known that was not there yet: see membership.Came. A second time it does
-// nothing, nor once the vigil is closed.
-func (v *Vigil) Admit(member int, p Peer) error {
+// nothing, nor once the driver is closed.
+func (v *Driver) Admit(member int, p Peer) error {
 	if member < 0 || member >= len(v.ways) || member == v.cfg.Roster.Me {
 		return fmt.Errorf("%w: member %d", socket.ErrStranger, member)
 	}
@@ -135,17 +136,17 @@ func (v *Vigil) Admit(member int, p Peer) error {
 	return nil
 }
 
-// Condemn has a member, to which the head cannot give orders any more, lose its lease and be
-// declared. It does nothing once the vigil is closed.
-func (v *Vigil) Condemn(member int) { v.tell(membership.Condemned{Member: member}) }
+// Condemn has a member, to which the coordinator cannot give orders any more, lose its lease and be
+// declared. It does nothing once the driver is closed.
+func (v *Driver) Condemn(member int) { v.tell(membership.Condemned{Member: member}) }
 
 // Publish has all others learn of entries, which are in this node's own list already (B23). It does
-// nothing once the vigil is closed. No Host method calls it.
-func (v *Vigil) Publish(entries ...membership.Entry) { v.tell(membership.Publish{Entries: entries}) }
+// nothing once the driver is closed. No Host method calls it.
+func (v *Driver) Publish(entries ...membership.Entry) { v.tell(membership.Publish{Entries: entries}) }
 
 // Hold has this member stand still, as if its machine did; no Host method is called until
 // Hold(false). It returns when that is so.
-func (v *Vigil) Hold(so bool) {
+func (v *Driver) Hold(so bool) {
 	select {
 	case v.holds <- so:
 	case <-v.closed:
@@ -153,7 +154,7 @@ func (v *Vigil) Hold(so bool) {
 }
 
 // tell hands an event to the rules.
-func (v *Vigil) tell(ev membership.Event) {
+func (v *Driver) tell(ev membership.Event) {
 	select {
 	case v.events <- ev:
 	case <-v.closed:
@@ -162,7 +163,7 @@ func (v *Vigil) tell(ev membership.Event) {
 
 // run hands events to the rules, and time. Time comes before each event: after a pause the
 // lease is looked at first.
-func (v *Vigil) run() {
+func (v *Driver) run() {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -189,7 +190,7 @@ func (v *Vigil) run() {
 // heartbeat sets running counts from the next Tick, and that might come a period later. If this
 // loop is late, all that has arrived comes before that second Tick: it has waited here, and says
 // nothing of how long the way takes.
-func (v *Vigil) inTime(happen func()) {
+func (v *Driver) inTime(happen func()) {
 	late := v.isLate()
 	v.step(membership.Tick{Now: v.cfg.Now()})
 	happen()
@@ -200,7 +201,7 @@ func (v *Vigil) inTime(happen func()) {
 }
 
 // isLate says whether the rules wanted the time a while ago.
-func (v *Vigil) isLate() bool {
+func (v *Driver) isLate() bool {
 	at, ok := v.rules.Deadline()
 	return ok && v.cfg.Now().Sub(at) > v.period/4
 }
@@ -208,7 +209,7 @@ func (v *Vigil) isLate() bool {
 // tick hands the time to the rules. What has arrived comes before it, though the goroutine that
 // receives may not have run yet: a member that waits there must not be found silent. If this loop
 // is late itself the time comes first, and the rules forgive as much as it is late.
-func (v *Vigil) tick() {
+func (v *Driver) tick() {
 	if v.isLate() {
 		v.inTime(func() {})
 		return
@@ -218,7 +219,7 @@ func (v *Vigil) tick() {
 }
 
 // hearAll hands to the rules all that lies there.
-func (v *Vigil) hearAll() {
+func (v *Driver) hearAll() {
 	for {
 		select {
 		case ev := <-v.events:
@@ -238,7 +239,7 @@ func (v *Vigil) hearAll() {
 }
 
 // waitHeld waits until Hold(false).
-func (v *Vigil) waitHeld(held bool) {
+func (v *Driver) waitHeld(held bool) {
 	for held {
 		select {
 		case held = <-v.holds:
@@ -249,10 +250,10 @@ func (v *Vigil) waitHeld(held bool) {
 }
 
 // step hands one event to the rules and has done what they want.
-func (v *Vigil) step(ev membership.Event) {
+func (v *Driver) step(ev membership.Event) {
 	host := v.cfg.Host
 	if _, came := ev.(membership.Came); came {
-		v.keeping.head = nobody // the connection to it may have to be kept
+		v.keeping.coordinator = nobody // the connection to it may have to be kept
 	}
 	for _, a := range v.rules.Step(ev) {
 		switch a := a.(type) {
@@ -266,9 +267,9 @@ func (v *Vigil) step(ev membership.Event) {
 			host.Thaw()
 		case membership.Suspect:
 			host.Suspect(a.Member, a.Silent)
-		case membership.Verdict:
-			v.keeping.head = nobody // it may be kept no more
-			host.Verdict(a.Member)
+		case membership.Declaration:
+			v.keeping.coordinator = nobody // it may be kept no more
+			host.Declaration(a.Member)
 		case membership.Fenced:
 			host.Over("it was declared dead")
 		case membership.End:
@@ -277,8 +278,8 @@ func (v *Vigil) step(ev membership.Event) {
 			host.Anomaly(a.From, a.Text)
 		case membership.Learned:
 			host.Learned(a.Origin, a.Entries)
-		case membership.Head:
-			host.Head(a.Member)
+		case membership.Coordinator:
+			host.Coordinator(a.Member)
 		}
 	}
 }
@@ -292,7 +293,7 @@ func endText(a membership.End) string {
 
 // send hands a message to the way that it wants. One that is too long for a datagram goes the
 // other way.
-func (v *Vigil) send(s membership.Send) {
+func (v *Driver) send(s membership.Send) {
 	if !s.Datagram || len(s.Msg) > socket.DatagramMaxMsg {
 		v.links[s.To].post(s.Msg)
 		return
@@ -303,17 +304,17 @@ func (v *Vigil) send(s membership.Send) {
 	_, _ = v.cfg.Place.packets.WriteToUDP(v.sealed, to.packets) // it may be lost
 }
 
-// keeping is to whom connections are kept, besides by a head to everybody that lives.
-type keeping struct{ head, emitter int }
+// keeping is to whom connections are kept, besides by a coordinator to everybody that lives.
+type keeping struct{ coordinator, emitter int }
 
 // nobody is no member.
 const nobody = -1
 
-// keepLinks keeps a connection to those whose end this member has to notice: the head, and the
-// member that it listens for; a head to everybody.
-func (v *Vigil) keepLinks() {
-	head, emitter := v.rules.Watches()
-	now := keeping{head, emitter}
+// keepLinks keeps a connection to those whose end this member has to notice: the coordinator, and
+// the member that it listens for; a coordinator to everybody.
+func (v *Driver) keepLinks() {
+	coordinator, emitter := v.rules.Watches()
+	now := keeping{coordinator, emitter}
 	if now == v.keeping {
 		return
 	}
@@ -321,7 +322,7 @@ func (v *Vigil) keepLinks() {
 	dead, me := v.rules.Dead(), v.cfg.Roster.Me
 	for m, l := range v.links {
 		if l != nil {
-			l.keep(!dead.Has(m) && v.ways[m].to.Load() != nil && (m == head || m == emitter || me == head))
+			l.keep(!dead.Has(m) && v.ways[m].to.Load() != nil && (m == coordinator || m == emitter || me == coordinator))
 		}
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestRingsOfTheNextGeneration: the next process in a seat finds no ring of the one before, and
+// TestRingsOfTheNextGeneration: the next process in a slot finds no ring of the one before, and
 // gets the same memory, as if nobody had ever written there; so replacements without end take
 // no more memory.
 func TestRingsOfTheNextGeneration(t *testing.T) {
@@ -37,8 +37,8 @@ func TestRingsOfTheNextGeneration(t *testing.T) {
 	assert.Equal(t, used, len(a.heap.extents))
 }
 
-// TestSeats: who has let go of whom, and a seat that was vacated.
-func TestSeats(t *testing.T) {
+// TestSlots: who has let go of whom, and a slot that was vacated.
+func TestSlots(t *testing.T) {
 	n := FormatNode(Heap(NodeBytes(5)), 5, 1)
 	assert.False(t, n.HasLetGo(1, 3), "1 has not come so far")
 	n.LetGo(1, 1)
@@ -69,7 +69,7 @@ func TestSeats(t *testing.T) {
 	assert.True(t, n.HasLetGo(1, 3))
 }
 
-// TestListOfDeathsGoesRound: the list keeps as many entries as there are seats, however many
+// TestListOfDeathsGoesRound: the list keeps as many entries as there are slots, however many
 // there were.
 func TestListOfDeathsGoesRound(t *testing.T) {
 	n := FormatNode(Heap(NodeBytes(3)), 3, 1)

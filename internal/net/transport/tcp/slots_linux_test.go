@@ -10,10 +10,10 @@ import (
 	"github.com/goulfm/goulfm/internal/net/transport"
 )
 
-// TestTheNextProcessOfASeat: 1 has sent something, and dies; 0 has let go of it, and the seat is
+// TestTheNextProcessOfASlot: 1 has sent something, and dies; 0 has let go of it, and the slot is
 // another's, which listens where 1 did. What 0 and the next process send each other arrives, and
 // nothing that was meant for 1, or came of it.
-func TestTheNextProcessOfASeat(t *testing.T) {
+func TestTheNextProcessOfASlot(t *testing.T) {
 	inModes(t, func(t *testing.T, mode socket.Mode) {
 		w := newWorld(t, 2, mode)
 		again, err := w.listen[1].File() // the daemon's
@@ -38,7 +38,7 @@ func TestTheNextProcessOfASeat(t *testing.T) {
 }
 
 // TestAConnectionToTheProcessBefore: 0 dials 1, which is dead already, and does not know that yet:
-// where 1 listened the connection waits for the next process of the seat, which does not take it
+// where 1 listened the connection waits for the next process of the slot, which does not take it
 // for its own.
 func TestAConnectionToTheProcessBefore(t *testing.T) {
 	w := newWorld(t, 2, socket.Auth)

@@ -21,14 +21,15 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/job"
 )
 
-// A Fleet is the daemons of the nodes of a job. Its methods may be called from any goroutine.
-type Fleet struct {
-	host  daemon.Host
-	job   uint64
-	procs int
-	nodes []*node
-	vigil *membershiphost.Vigil // nil until all are there
-	of    []int                 // node of each seat
+// A Client controls the daemons of all nodes of a job, as if they were one daemon.Daemon. Its
+// methods may be called from any goroutine.
+type Client struct {
+	host   daemon.Host
+	job    uint64
+	procs  int
+	nodes  []*node
+	driver *membershiphost.Driver // nil until all are there
+	of     []int                  // node of each slot
 
 	wires    *wires // nil: all reach each other directly
 	survive  bool   // the job may outlive the launcher
@@ -41,13 +42,13 @@ type Fleet struct {
 	telling sync.Mutex // orders to all nodes, and the set of these nodes
 	history history
 
-	// for starting processes: one after the other, as the holder of a seat is checked first
+	// for starting processes: one after the other, as the holder of a slot is checked first
 	starting sync.Mutex
 
 	mu        sync.Mutex
-	processes map[int]*process // by seat: the last one that was to be started there
+	processes map[int]*process // by slot: the last one that was to be started there
 	printing  map[int]*process // by number: those with output that has not ended
-	used      []int            // by seat: how many processes had it before
+	used      []int            // by slot: how many processes had it before
 	unmet     unmet
 	live      int // not reaped yet
 	expected  int // about to be started
@@ -61,7 +62,7 @@ type Fleet struct {
 
 // A process is one that was started on a node.
 type process struct {
-	seat, pid int
+	slot, pid int
 	number    int
 	reaped    bool
 	heard     bool
@@ -74,13 +75,13 @@ type process struct {
 }
 
 // nodeOf returns the node of the process with a number.
-func (f *Fleet) nodeOf(proc int) *node { return f.nodes[f.of[job.SeatOf(proc)]] }
+func (f *Client) nodeOf(proc int) *node { return f.nodes[f.of[job.SlotOf(proc)]] }
 
-// NodeOf returns the number of the node of a seat.
-func (f *Fleet) NodeOf(seat int) int { return f.of[seat] }
+// NodeOf returns the number of the node of a slot.
+func (f *Client) NodeOf(slot int) int { return f.of[slot] }
 
 // tellAll gives an order to all nodes.
-func (f *Fleet) tellAll(m daemonproto.Message) {
+func (f *Client) tellAll(m daemonproto.Message) {
 	f.telling.Lock()
 	defer f.telling.Unlock()
 	f.history.note(m)
@@ -89,61 +90,63 @@ func (f *Fleet) tellAll(m daemonproto.Message) {
 	}
 }
 
-// Announce has all processes know that those of seats below n are there, or will be.
-func (f *Fleet) Announce(n int) { f.tellAll(daemonproto.Announce{N: n}) }
+// Announce has all processes know that those of slots below n are there, or will be.
+func (f *Client) Announce(n int) { f.tellAll(daemonproto.Announce{N: n}) }
 
 // Declare has all processes know that one has departed, and wakes them.
-func (f *Fleet) Declare(proc int, left bool) {
+func (f *Client) Declare(proc int, left bool) {
 	f.tellAll(daemonproto.Declare{Proc: proc, Left: left, Lost: f.nodeOf(proc).isLost()})
 }
 
 // WakeAll does nothing: Declare has.
-func (f *Fleet) WakeAll() {}
+func (f *Client) WakeAll() {}
 
 // Signal sends a signal to a process.
-func (f *Fleet) Signal(proc int, sig syscall.Signal) {
+func (f *Client) Signal(proc int, sig syscall.Signal) {
 	f.nodeOf(proc).mouth.Say(daemonproto.Signal{Proc: proc, Sig: int(sig)})
 }
 
 // SignalAll sends a signal to all processes.
-func (f *Fleet) SignalAll(sig syscall.Signal) { f.tellAll(daemonproto.Signal{Proc: -1, Sig: int(sig)}) }
+func (f *Client) SignalAll(sig syscall.Signal) {
+	f.tellAll(daemonproto.Signal{Proc: -1, Sig: int(sig)})
+}
 
 // KillAll ends all processes.
-func (f *Fleet) KillAll() {
+func (f *Client) KillAll() {
 	f.tellAll(daemonproto.KillAll{})
 	f.halting.Do(func() { close(f.halted) })
 }
 
 // Say sends a message to a process.
-func (f *Fleet) Say(proc int, m rankproto.Message) {
+func (f *Client) Say(proc int, m rankproto.Message) {
 	if line, err := rankproto.Encode(boot.NowNs(), m); err == nil {
 		f.nodeOf(proc).mouth.Say(daemonproto.Say{Proc: proc, Line: line})
 	}
 }
 
 // EndFenced ends a process that was declared dead and runs on.
-func (f *Fleet) EndFenced(proc int) { f.nodeOf(proc).mouth.Say(daemonproto.EndFenced{Proc: proc}) }
+func (f *Client) EndFenced(proc int) { f.nodeOf(proc).mouth.Say(daemonproto.EndFenced{Proc: proc}) }
 
 // Watch has the deaths of the processes from first on found.
-func (f *Fleet) Watch(first, count int) {
-	for seat := first; seat < first+count; seat++ {
-		f.nodeOf(seat).mouth.Say(daemonproto.Watch{Seat: seat})
+func (f *Client) Watch(first, count int) {
+	for slot := first; slot < first+count; slot++ {
+		f.nodeOf(slot).mouth.Say(daemonproto.Watch{Slot: slot})
 	}
 }
 
 // WatchLife has processes found that show no life for so long.
-func (f *Fleet) WatchLife(after time.Duration) {
+func (f *Client) WatchLife(after time.Duration) {
 	f.tellAll(daemonproto.WatchLife{AfterNs: after.Nanoseconds()})
 }
 
 // Serves reports whether a node takes part in the job.
-func (f *Fleet) Serves(i int) bool {
+func (f *Client) Serves(i int) bool {
 	n := f.nodes[i]
 	return n.is(isThere) && !n.isLost() && !n.isClosed()
 }
 
 // KillNode kills the daemon of a node, and so all that runs there.
-func (f *Fleet) KillNode(i int) {
+func (f *Client) KillNode(i int) {
 	if f.nodes[i].is(isThere) {
 		f.nodes[i].mouth.Say(daemonproto.Die{})
 	}
@@ -151,20 +154,20 @@ func (f *Fleet) KillNode(i int) {
 
 // StopNode makes all of a node of this machine stand still, the daemon first: a process unseen by
 // the daemon cannot end under a number that another process may get.
-func (f *Fleet) StopNode(i int) { f.signalNode(i, syscall.SIGSTOP) }
+func (f *Client) StopNode(i int) { f.signalNode(i, syscall.SIGSTOP) }
 
 // ContinueNode has it continue, the processes first: they must not rest on their daemon.
-func (f *Fleet) ContinueNode(i int) { f.signalNode(i, syscall.SIGCONT) }
+func (f *Client) ContinueNode(i int) { f.signalNode(i, syscall.SIGCONT) }
 
-func (f *Fleet) signalNode(i int, sig syscall.Signal) {
+func (f *Client) signalNode(i int, sig syscall.Signal) {
 	n := f.nodes[i]
 	if n.isClosed() {
 		return
 	}
 	pids := []int{n.pid}
 	f.mu.Lock()
-	for _, seat := range n.seats {
-		if p := f.processes[seat]; p != nil && !p.reaped && p.pid > 0 {
+	for _, slot := range n.slots {
+		if p := f.processes[slot]; p != nil && !p.reaped && p.pid > 0 {
 			pids = append(pids, p.pid)
 		}
 	}
@@ -179,7 +182,7 @@ func (f *Fleet) signalNode(i int, sig syscall.Signal) {
 
 // Expect announces that n processes will be started; false: the job is over. Every node stays, for
 // any of them may get one.
-func (f *Fleet) Expect(n int) bool {
+func (f *Client) Expect(n int) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.isOver {
@@ -190,7 +193,7 @@ func (f *Fleet) Expect(n int) bool {
 }
 
 // Unexpect records that n of them will not be, or are.
-func (f *Fleet) Unexpect(n int) {
+func (f *Client) Unexpect(n int) {
 	f.mu.Lock()
 	f.expected -= n
 	f.endIfOver()
@@ -198,39 +201,39 @@ func (f *Fleet) Unexpect(n int) {
 }
 
 // endIfOver ends the job when nobody runs and nobody will. The caller holds mu.
-func (f *Fleet) endIfOver() {
+func (f *Client) endIfOver() {
 	if f.begun && f.live == 0 && f.expected == 0 && !f.isOver {
 		f.isOver = true
 		close(f.ended)
 	}
 }
 
-// Barred returns the seats of nodes that are lost, are taken back, or are not there yet.
-func (f *Fleet) Barred() (seats []int) {
+// Barred returns the slots of nodes that are lost, are taken back, or are not there yet.
+func (f *Client) Barred() (slots []int) {
 	for _, n := range f.nodes {
 		if !n.is(isThere) || n.isNew.Load() || n.isLost() || n.isClosed() || n.leaving.Load() {
-			seats = append(seats, n.seats...)
+			slots = append(slots, n.slots...)
 		}
 	}
-	return seats
+	return slots
 }
 
 // OnStarter calls fn, which starts processes, when others that were called before have returned.
-func (f *Fleet) OnStarter(fn func()) {
+func (f *Client) OnStarter(fn func()) {
 	f.starting.Lock()
 	defer f.starting.Unlock()
 	fn()
 }
 
 // Build runs a command to its end.
-func (f *Fleet) Build(dir string, args []string) ([]byte, error) {
+func (f *Client) Build(dir string, args []string) ([]byte, error) {
 	cmd := exec.CommandContext(context.Background(), args[0], args[1:]...)
 	cmd.Dir = dir
 	return cmd.CombinedOutput()
 }
 
 // Begin calls start, which starts the first processes, and waits until they run.
-func (f *Fleet) Begin(start func() error) error {
+func (f *Client) Begin(start func() error) error {
 	if err := start(); err != nil {
 		return err
 	}
@@ -247,19 +250,19 @@ func (f *Fleet) Begin(start func() error) error {
 	return nil
 }
 
-// Start starts a process on the node of its seat. Before Begin has returned the start is only
+// Start starts a process on the node of its slot. Before Begin has returned the start is only
 // queued.
-func (f *Fleet) Start(p daemon.Placement) error {
+func (f *Client) Start(p daemon.Placement) error {
 	n := f.nodeOf(p.Number)
 	info, err := json.Marshal(p.Info)
 	if err != nil {
 		return err
 	}
-	proc := &process{seat: job.SeatOf(p.Number), number: p.Number, started: make(chan daemonproto.Started, 1), taken: make(chan daemonproto.Taken, 1)}
+	proc := &process{slot: job.SlotOf(p.Number), number: p.Number, started: make(chan daemonproto.Started, 1), taken: make(chan daemonproto.Taken, 1)}
 	proc.outs = [2]*outlet{newOutlet(p.Out, &f.writers), newOutlet(p.Errs, &f.writers)}
 	f.mu.Lock()
 	later := f.begun
-	f.processes[proc.seat], f.printing[proc.number] = proc, proc
+	f.processes[proc.slot], f.printing[proc.number] = proc, proc
 	f.live++
 	f.mu.Unlock()
 	reads := p.Stdin.Name() != os.DevNull
@@ -275,20 +278,20 @@ func (f *Fleet) Start(p daemon.Placement) error {
 	return f.awaitStarted(n, proc)
 }
 
-// Adopt takes the processes of all seats for started by others; their daemons adopt them. It comes
+// Adopt takes the processes of all slots for started by others; their daemons adopt them. It comes
 // before Begin.
-func (f *Fleet) Adopt() {
+func (f *Client) Adopt() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for seat := range f.procs {
-		f.processes[seat] = &process{seat: seat, number: seat, started: make(chan daemonproto.Started, 1), taken: make(chan daemonproto.Taken, 1)}
+	for slot := range f.procs {
+		f.processes[slot] = &process{slot: slot, number: slot, started: make(chan daemonproto.Started, 1), taken: make(chan daemonproto.Taken, 1)}
 	}
 	f.live += f.procs
 }
 
 // awaitStarted waits for the answer to a Start. A process that was started on a node that is lost
 // now counts as started, and as dead with its node.
-func (f *Fleet) awaitStarted(n *node, proc *process) error {
+func (f *Client) awaitStarted(n *node, proc *process) error {
 	var why error
 	select {
 	case s := <-proc.started:
@@ -331,30 +334,30 @@ func dirOf(dir string) string {
 }
 
 // Pid is the number by which the kernel of its node knows a process, or knew it.
-func (f *Fleet) Pid(proc int) int {
+func (f *Client) Pid(proc int) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if p := f.processes[job.SeatOf(proc)]; p != nil && p.number == proc {
+	if p := f.processes[job.SlotOf(proc)]; p != nil && p.number == proc {
 		return p.pid
 	}
 	return 0
 }
 
 // Ended is closed when all processes have ended and none will be started.
-func (f *Fleet) Ended() <-chan struct{} { return f.ended }
+func (f *Client) Ended() <-chan struct{} { return f.ended }
 
 // Halted is closed by KillAll.
-func (f *Fleet) Halted() <-chan struct{} { return f.halted }
+func (f *Client) Halted() <-chan struct{} { return f.halted }
 
 // Over reports whether all processes have ended and none will be started.
-func (f *Fleet) Over() bool {
+func (f *Client) Over() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.isOver
 }
 
 // EndLeftovers ends the children that processes have left behind on all nodes.
-func (f *Fleet) EndLeftovers() {
+func (f *Client) EndLeftovers() {
 	f.late.end()
 	f.tellAll(daemonproto.Settle{})
 	for _, n := range f.there() {
@@ -363,17 +366,17 @@ func (f *Fleet) EndLeftovers() {
 }
 
 // Drain waits until all that processes have printed is passed on, but not for ever after KillAll.
-func (f *Fleet) Drain() { daemon.Await(&f.writers, f.halted) }
+func (f *Client) Drain() { daemon.Await(&f.writers, f.halted) }
 
 // Close ends the daemons.
-func (f *Fleet) Close() {
+func (f *Client) Close() {
 	f.late.end()
 	for _, n := range f.nodes {
 		n.noteOver()
 	}
 	_ = f.late.m.listener.Close() // daemons with connections that break from here on end
-	if f.vigil != nil {
-		f.vigil.Close()
+	if f.driver != nil {
+		f.driver.Close()
 	}
 	var closing sync.WaitGroup // one that is slow to end does not keep others from it
 	for _, n := range f.nodes {
@@ -385,12 +388,12 @@ func (f *Fleet) Close() {
 	}
 }
 
-// seatsOf returns the seats of a node, ascending.
-func seatsOf(of []int, i int) (seats []int) {
-	for seat, on := range of {
+// slotsOf returns the slots of a node, ascending.
+func slotsOf(of []int, i int) (slots []int) {
+	for slot, on := range of {
 		if on == i {
-			seats = append(seats, seat)
+			slots = append(slots, slot)
 		}
 	}
-	return slices.Clip(seats)
+	return slices.Clip(slots)
 }

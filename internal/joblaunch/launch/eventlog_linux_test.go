@@ -43,8 +43,8 @@ func TestTalks(t *testing.T) {
 	half := report("revoke", "split of world", "", 600)
 	assert.Nil(t, add(0, half, 3))
 	assert.Nil(t, add(2, half, 3))
-	assert.Empty(t, ts.ripe(600*ms+storyDelay.Nanoseconds()-1, false))
-	due := ts.ripe(600*ms+storyDelay.Nanoseconds(), false)
+	assert.Empty(t, ts.ripe(600*ms+eventLogDelay.Nanoseconds()-1, false))
+	due := ts.ripe(600*ms+eventLogDelay.Nanoseconds(), false)
 	require.Len(t, due, 1)
 	assert.Equal(t, "revoke of split of world at 2 ranks", due[0].String())
 
@@ -63,23 +63,23 @@ func TestTalks(t *testing.T) {
 	assert.Empty(t, ts.ripe(0, true))
 }
 
-// TestStoryQueue: lines come in the order of their times once they are due, and nothing
+// TestEventLogQueue: lines come in the order of their times once they are due, and nothing
 // grows without a bound.
-func TestStoryQueue(t *testing.T) {
-	var q storyQueue
+func TestEventLogQueue(t *testing.T) {
+	var q eventLogQueue
 	for _, at := range []int64{30, 10, 20} {
-		q.add(storyLine{atNs: at * ms, text: fmt.Sprint(at)})
+		q.add(eventLogLine{atNs: at * ms, text: fmt.Sprint(at)})
 	}
-	_, _, ok := q.take(10*ms+storyDelay.Nanoseconds()-1, false)
+	_, _, ok := q.take(10*ms+eventLogDelay.Nanoseconds()-1, false)
 	assert.False(t, ok)
 	for _, want := range []string{"10", "20", "30"} {
 		line, _, ok := q.take(0, true)
 		assert.True(t, ok)
 		assert.Equal(t, want, line.text)
 	}
-	long := strings.Repeat("x", storyMax/4)
+	long := strings.Repeat("x", eventLogMax/4)
 	for range 10 {
-		q.add(storyLine{text: long})
+		q.add(eventLogLine{text: long})
 	}
 	_, dropped, _ := q.take(0, true)
 	assert.Equal(t, 6, dropped)
@@ -97,16 +97,16 @@ func (w *stuckWriter) Write(b []byte) (int, error) {
 	return w.locked.Write(b)
 }
 
-// TestNobodyReadsTheStory: what decides about ranks tells the story and never waits for it.
+// TestNobodyReadsTheEventLog: what decides about ranks tells the event log and never waits for it.
 // Once somebody reads, the lines are there, as many as there is room for, in order.
-func TestNobodyReadsTheStory(t *testing.T) {
+func TestNobodyReadsTheEventLog(t *testing.T) {
 	w := &stuckWriter{letGo: make(chan struct{})}
 	r := newReporter(&Spec{}, &outlet{w: w}, time.Now())
 	go r.tell()
 	told := make(chan struct{})
 	go func() {
 		defer close(told)
-		for range 2 * storyMax / 100 {
+		for range 2 * eventLogMax / 100 {
 			r.note("note", "%s", strings.Repeat("x", 100))
 		}
 	}()
@@ -114,7 +114,7 @@ func TestNobodyReadsTheStory(t *testing.T) {
 	close(w.letGo)
 	r.end(job.Verdict{Code: 7, Text: "that was it"}, nil)
 	text := w.take()
-	assert.Contains(t, text, "events of this story are left out: standard error was not read")
+	assert.Contains(t, text, "events of this event log are left out: standard error was not read")
 	last := -1.0
 	for line := range strings.Lines(text) {
 		var at float64
@@ -129,19 +129,19 @@ func TestNobodyReadsTheStory(t *testing.T) {
 func TestALateLine(t *testing.T) {
 	var out bytes.Buffer
 	r := newReporter(&Spec{}, &outlet{w: &out}, time.Now())
-	r.write(storyLine{atNs: r.startNs + 900*ms, text: "first"}, 0)
-	r.write(storyLine{atNs: r.startNs + 860*ms, text: "nearly in order"}, 0)
-	r.write(storyLine{atNs: r.startNs + 200*ms, text: "late"}, 0)
+	r.write(eventLogLine{atNs: r.startNs + 900*ms, text: "first"}, 0)
+	r.write(eventLogLine{atNs: r.startNs + 860*ms, text: "nearly in order"}, 0)
+	r.write(eventLogLine{atNs: r.startNs + 200*ms, text: "late"}, 0)
 	assert.Equal(t, "goulfm: +0.900s first\ngoulfm: +0.860s nearly in order\ngoulfm: +0.900s late (at +0.200s)\n", out.String())
 }
 
 // TestTheOnlySurvivor is not "all 1 survivor".
 func TestTheOnlySurvivor(t *testing.T) {
 	r := newReporter(&Spec{}, &outlet{w: io.Discard}, time.Now())
-	r.died(job.Process{Seat: 1, By: job.ByTombstone, Status: job.Status{Signal: 9}, FoundNs: r.startNs}, 7)
+	r.died(job.Process{Slot: 1, By: job.ByTombstone, Status: job.Status{Signal: 9}, FoundNs: r.startNs}, 7)
 	r.event(0, r.startNs+ms, rankproto.Event{Name: "detect", Procs: []int{1}, Text: "exit"}, alive{of: []int{1}})
 	require.Len(t, r.queue.lines, 2)
-	assert.Equal(t, "rank 1 (pid 7) died: killed (SIGKILL); found by its exit mark in shared memory", r.queue.lines[0].text)
+	assert.Equal(t, "rank 1 (pid 7) died: killed (SIGKILL); found by its tombstone in shared memory", r.queue.lines[0].text)
 	assert.Equal(t, "rank 1: the only survivor knows it 1.00 ms after (exit)", r.queue.lines[1].text)
 }
 
@@ -150,7 +150,7 @@ func TestTheOnlySurvivor(t *testing.T) {
 func TestToldDeathsAreForgotten(t *testing.T) {
 	r := newReporter(&Spec{}, &outlet{w: io.Discard}, time.Now())
 	for i := range 1000 {
-		p := job.Process{Seat: 1, Generation: i, By: job.ByTombstone, Status: job.Status{Signal: 9}, FoundNs: r.startNs}
+		p := job.Process{Slot: 1, Generation: i, By: job.ByTombstone, Status: job.Status{Signal: 9}, FoundNs: r.startNs}
 		heard := func() {
 			r.event(0, r.startNs+ms, rankproto.Event{Name: "detect", Procs: []int{p.Number()}, Text: "exit"}, alive{of: []int{1}})
 		}
@@ -173,7 +173,7 @@ func TestCausesComeFirst(t *testing.T) {
 		for _, late := range []bool{false, true} { // the launcher learns of the death last
 			r := newReporter(&Spec{Report: json}, &outlet{w: io.Discard}, time.Now().Add(-time.Second))
 			died := func() {
-				r.died(job.Process{Seat: 2, By: job.ByTombstone, Status: job.Status{Signal: 9}, FoundNs: r.startNs + 30*ms}, 7)
+				r.died(job.Process{Slot: 2, By: job.ByTombstone, Status: job.Status{Signal: 9}, FoundNs: r.startNs + 30*ms}, 7)
 			}
 			if !late {
 				died()
@@ -201,7 +201,7 @@ func TestCausesComeFirst(t *testing.T) {
 // TestDeathOfANode: the line of the node, which is the cause, stays before those of its ranks.
 func TestDeathOfANode(t *testing.T) {
 	r := newReporter(&Spec{}, &outlet{w: io.Discard}, time.Now().Add(-time.Second))
-	r.died(job.Process{Seat: 2, By: job.ByNode, Status: job.Status{Signal: 9}, FoundNs: r.startNs + 30*ms}, 7)
+	r.died(job.Process{Slot: 2, By: job.ByNode, Status: job.Status{Signal: 9}, FoundNs: r.startNs + 30*ms}, 7)
 	r.event(0, r.startNs+20*ms, rankproto.Event{Name: "detect", Procs: []int{2}, Text: "node"}, alive{of: []int{2}})
 	require.Len(t, r.queue.lines, 1)
 	assert.Equal(t, r.startNs+30*ms, r.queue.lines[0].atNs)

@@ -29,9 +29,9 @@ func declaring(actions []Action) (procs []int) {
 }
 
 // TestLetGo: a process lets go of one that is dead and a member of nothing here, each time that
-// another one in that seat dies; of a member of a live communicator it does not.
+// another one in that slot dies; of a member of a live communicator it does not.
 func TestLetGo(t *testing.T) {
-	c := New(Config{N: 4, World: []int{0, 1}, Seats: true})
+	c := New(Config{N: 4, World: []int{0, 1}, Slots: true})
 	for range 3 {
 		actions := c.Step(Exited{Proc: 3})
 		assert.Equal(t, []int{3}, declaring(actions))
@@ -47,17 +47,17 @@ func TestLetGo(t *testing.T) {
 //	0: decides "2 is dead", closes the communicator     the launcher's list: 2
 //	   must not let go of 2                              0 has not read that yet
 //
-// The entry would be taken for the death of the next process in the seat.
+// The entry would be taken for the death of the next process in the slot.
 func TestLetGoOfTheUnion(t *testing.T) {
 	g := commstate.Group{Index: commstate.SpawnedIndex, Procs: []int{0, 2}, Indices: []uint32{commstate.SpawnedIndex, 5}, Me: 0}
-	c := New(Config{N: 4, World: []int{0}, Union: &g, Seats: true})
+	c := New(Config{N: 4, World: []int{0}, Union: &g, Slots: true})
 	c.agreeDead(c.comm.live(commstate.SpawnedIndex), rankset.Of(1))
 	c.Step(Propose{Comm: commstate.SpawnedIndex, Token: 1, Call: commstate.Call{Kind: commstate.KindClose}})
 	assert.Nil(t, c.comm.live(commstate.SpawnedIndex), "closed: the other member is dead")
 	assert.True(t, c.Dead().Has(2))
 	assert.Equal(t, []int{2}, lettingGo(c.Step(Exited{Proc: 2})))
 
-	c = New(Config{N: 4, World: []int{0}, Union: &g, Seats: true})
+	c = New(Config{N: 4, World: []int{0}, Union: &g, Slots: true})
 	assert.Empty(t, lettingGo(c.Step(Exited{Proc: 2})), "the communicator is there")
 	assert.Equal(t, []int{2}, lettingGo(c.Step(Propose{Comm: commstate.SpawnedIndex, Token: 1, Call: commstate.Call{Kind: commstate.KindClose}})))
 }
@@ -66,7 +66,7 @@ func TestLetGoOfTheUnion(t *testing.T) {
 // ever.
 func TestLostIsNeverLetGo(t *testing.T) {
 	frame := memberFrame{to: World, from: World, part: commstate.PartRevoke}.append(nil)
-	c := New(Config{N: 4, World: []int{0, 1}, Seats: true})
+	c := New(Config{N: 4, World: []int{0, 1}, Slots: true})
 	actions := c.Step(Lost{Proc: 3})
 	assert.Equal(t, []int{3}, declaring(actions))
 	assert.Empty(t, lettingGo(actions))
@@ -101,7 +101,7 @@ func TestLost(t *testing.T) {
 // other, and its dead are let go. Finalize ends the successor.
 func TestLetGoOfTheWorld(t *testing.T) {
 	g := commstate.Group{Index: commstate.SpawnedIndex, Procs: []int{0, 2}, Indices: []uint32{commstate.SpawnedIndex, 5}, Me: 0}
-	c := New(Config{N: 4, World: []int{0, 1}, Union: &g, Seats: true})
+	c := New(Config{N: 4, World: []int{0, 1}, Union: &g, Slots: true})
 	assert.Empty(t, lettingGo(c.Step(Exited{Proc: 1})), "a member of the world")
 	c.Step(Succeed{Comm: commstate.SpawnedIndex})
 	assert.Equal(t, []int{1}, lettingGo(c.Step(Propose{Comm: World, Token: 1, Call: commstate.Call{Kind: commstate.KindClose}})))
@@ -121,10 +121,10 @@ func TestLetGoOfTheWorld(t *testing.T) {
 
 // TestLetGoInAReplace: a process in a Replace lets go of those that were members of other
 // communicators, and of those that it has never met, which an earlier Replace may have started in
-// vain: the launcher may wait for the seat of one.
+// vain: the launcher may wait for the slot of one.
 func TestLetGoInAReplace(t *testing.T) {
 	g := commstate.Group{Index: commstate.SpawnedIndex, Procs: []int{2, 0}, Indices: []uint32{5, commstate.SpawnedIndex}, Me: 1}
-	c := New(Config{N: 4, World: []int{0, 1}, Union: &g, Seats: true})
+	c := New(Config{N: 4, World: []int{0, 1}, Union: &g, Slots: true})
 	c.Step(Exited{Proc: 1})
 	c.Step(Propose{Comm: commstate.SpawnedIndex, Token: 1, Call: commstate.Call{Kind: commstate.KindReplace}})
 	c.Step(Succeed{Comm: commstate.SpawnedIndex})

@@ -33,23 +33,23 @@ func (h host) say(what string, member int) { h.all <- happening{h.me, member, wh
 func (h host) Lease(mono.Time)                 {}
 func (h host) Freeze()                         { h.say("freeze", h.me) }
 func (h host) Thaw()                           { h.say("thaw", h.me) }
-func (h host) Verdict(member int)              { h.say("verdict", member) }
+func (h host) Declaration(member int)          { h.say("declaration", member) }
 func (h host) Learned(int, []membership.Entry) {}
-func (h host) Head(member int)                 { h.say("head", member) }
+func (h host) Coordinator(member int)          { h.say("coordinator", member) }
 func (h host) Suspect(int, mono.Duration)      {}
 func (h host) Over(why string)                 { h.say("over: "+why, h.me) }
 func (h host) Anomaly(member int, txt string)  { h.say("anomaly: "+txt, member) }
 
 type job struct {
 	t       *testing.T
-	members []*Vigil
+	members []*Driver
 	peers   []Peer
 	begin   func(m int, absent rankset.Set, late bool)
 	all     chan happening
 	seen    map[happening]bool
 }
 
-// start begins the vigils of n members. Times are short, and long enough for a busy machine.
+// start begins the drivers of n members. Times are short, and long enough for a busy machine.
 func start(t *testing.T, n int) *job { return startDetecting(t, n, nil) }
 
 // startDetecting is start with a ring that has to be that good.
@@ -89,7 +89,7 @@ func startAs(t *testing.T, n int, absent rankset.Set, change func(m int, cfg *Co
 		j.members[m] = v
 		t.Cleanup(v.Close)
 	}
-	j.members, j.peers = make([]*Vigil, n), peers
+	j.members, j.peers = make([]*Driver, n), peers
 	for m := range n {
 		if !absent.Has(m) {
 			j.begin(m, absent, false)
@@ -103,17 +103,17 @@ func startAs(t *testing.T, n int, absent rankset.Set, change func(m int, cfg *Co
 func TestMembersComeLate(t *testing.T) {
 	j := startWithout(t, 5, nil, rankset.Of(3, 4))
 	j.members[2].Close()
-	j.await(happening{0, 2, "verdict"}, happening{1, 2, "verdict"})
+	j.await(happening{0, 2, "declaration"}, happening{1, 2, "declaration"})
 	require.NoError(t, j.members[0].Admit(3, j.peers[3]))
 	j.begin(3, rankset.Of(4), true)
 	j.await(happening{3, 3, "freeze"}, happening{3, 3, "thaw"})
 	require.NoError(t, j.members[1].Admit(3, j.peers[3]))
 	require.NoError(t, j.members[1].Admit(3, j.peers[3]), "a second time")
-	j.await(happening{3, 2, "verdict"})
+	j.await(happening{3, 2, "declaration"})
 	j.members[3].Close()
-	j.await(happening{0, 3, "verdict"}, happening{1, 3, "verdict"})
+	j.await(happening{0, 3, "declaration"}, happening{1, 3, "declaration"})
 	for h := range j.seen {
-		assert.True(t, h.what != "verdict" || h.member == 2 || h.member == 3, "%v", h)
+		assert.True(t, h.what != "declaration" || h.member == 2 || h.member == 3, "%v", h)
 	}
 }
 
@@ -138,7 +138,7 @@ func TestDaemonEnds(t *testing.T) {
 	j := start(t, 4)
 	begun := time.Now()
 	j.members[2].Close()
-	j.await(happening{0, 2, "verdict"}, happening{1, 2, "verdict"}, happening{3, 2, "verdict"})
+	j.await(happening{0, 2, "declaration"}, happening{1, 2, "declaration"}, happening{3, 2, "declaration"})
 	t.Logf("all know after %s", time.Since(begun))
 }
 
@@ -148,7 +148,7 @@ func TestStoppedMember(t *testing.T) {
 	t.Parallel()
 	j := start(t, 4)
 	j.members[1].Hold(true)
-	j.await(happening{0, 1, "verdict"}, happening{2, 1, "verdict"}, happening{3, 1, "verdict"})
+	j.await(happening{0, 1, "declaration"}, happening{2, 1, "declaration"}, happening{3, 1, "declaration"})
 	j.members[1].Hold(false)
 	j.await(happening{1, 1, "over: it was declared dead"})
 	assert.True(t, j.seen[happening{1, 1, "freeze"}])
@@ -159,16 +159,16 @@ func TestStoppedMemberOfAQuality(t *testing.T) {
 	t.Parallel()
 	j := startDetecting(t, 4, &adaptive.QoS{Detection: 5 * adaptive.Second / 2})
 	j.members[1].Hold(true)
-	j.await(happening{0, 1, "verdict"}, happening{2, 1, "verdict"}, happening{3, 1, "verdict"})
+	j.await(happening{0, 1, "declaration"}, happening{2, 1, "declaration"}, happening{3, 1, "declaration"})
 	j.members[1].Hold(false)
 	j.await(happening{1, 1, "over: it was declared dead"})
 	for h := range j.seen {
-		assert.True(t, h.what != "verdict" || h.member == 1, "%v", h)
+		assert.True(t, h.what != "declaration" || h.member == 1, "%v", h)
 	}
 }
 
-// TestStoppedHead stops all, and declares nobody when it goes on.
-func TestStoppedHead(t *testing.T) {
+// TestStoppedCoordinator stops all, and declares nobody when it goes on.
+func TestStoppedCoordinator(t *testing.T) {
 	t.Parallel()
 	j := start(t, 3)
 	j.members[0].Hold(true)
@@ -176,12 +176,12 @@ func TestStoppedHead(t *testing.T) {
 	j.members[0].Hold(false)
 	j.await(happening{1, 1, "thaw"}, happening{2, 2, "thaw"})
 	for h := range j.seen {
-		assert.NotEqual(t, "verdict", h.what)
+		assert.NotEqual(t, "declaration", h.what)
 	}
 }
 
-// TestHeadEnds ends all.
-func TestHeadEnds(t *testing.T) {
+// TestCoordinatorEnds ends all.
+func TestCoordinatorEnds(t *testing.T) {
 	j := start(t, 3)
 	j.members[0].Close()
 	j.await(happening{1, 1, "over: its launcher is gone"}, happening{2, 2, "over: its launcher is gone"})
@@ -193,7 +193,7 @@ func TestCondemned(t *testing.T) {
 	t.Parallel()
 	j := start(t, 3)
 	j.members[0].Condemn(2)
-	j.await(happening{0, 2, "verdict"}, happening{2, 2, "over: it was declared dead"})
+	j.await(happening{0, 2, "declaration"}, happening{2, 2, "over: it was declared dead"})
 }
 
 // TestStrangers change nothing.
@@ -211,7 +211,7 @@ func TestStrangers(t *testing.T) {
 		conn.Close()
 	}
 	j.members[1].Close()
-	j.await(happening{0, 1, "verdict"})
+	j.await(happening{0, 1, "declaration"})
 	assert.Len(t, j.seen, 1)
 }
 
