@@ -198,9 +198,6 @@ func checkFile(t *testing.T, path, xLabel, yLabel string, names []string) {
 	readSheet(t, in).check(t, xLabel, yLabel, names)
 }
 
-// olderLayout are the figures that were last drawn with the legend in the plot.
-var olderLayout = []string{"era2", "fenix", "lflr"}
-
 // TestLayoutOfFiles checks the figures in out, beside their CSV files.
 func TestLayoutOfFiles(t *testing.T) {
 	paths, err := filepath.Glob("out/*.csv")
@@ -209,9 +206,6 @@ func TestLayoutOfFiles(t *testing.T) {
 	}
 	for _, path := range paths {
 		id := strings.TrimSuffix(filepath.Base(path), ".csv")
-		if slices.ContainsFunc(olderLayout, func(begin string) bool { return strings.HasPrefix(id, begin) }) {
-			continue
-		}
 		t.Run(id, func(t *testing.T) {
 			in, err := os.Open(path)
 			if err != nil {
