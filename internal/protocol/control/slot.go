@@ -41,17 +41,18 @@ func (c *Control) letGo() {
 	}
 }
 
-// refersTo reports whether a communicator has a process as a member, or a call under way may make
-// one that has. The processes that a Spawn or Replace under way has started are not among them, for
-// nobody can tell them from those that an earlier one has started in vain:
+// refersTo reports whether a process is a member of a communicator, or may become a member: the
+// communicator of a Spawn under way has unknown members, and needs their memory. A process that was
+// a member of another communicator had its slot before. So a member that waits in a Replace lets go
+// of an earlier process, and the Replace may need its slot:
 //
-//	0, 1    are in a Replace, for which the launcher starts 3; 3 dies before it is in Init
-//	0, 1    learn that the Replace has failed, shrink, and begin another one
-//	0       is late, and learns only now of the death of 3
-//	        if it kept 3, the launcher would wait for this slot until the second Replace is over
+//	0, 1, 2   begin an attempt, in which 3 has replaced a dead process; the communicators with the dead begin to close
+//	1         dies
+//	0, 2      shrink; 2 is in Replace, and the first communicator closes
+//	launcher  has one slot, and waits until 2 lets go of the process that had it
 //
-// So a process may let go of a dead member of the communicator that a Spawn makes. It learns of the
-// death again when the communicator is made: see recall in package engine.
+// A process of an earlier Replace that has failed is kept until the Replace is over, like a process
+// of this Replace.
 func (c *Control) refersTo(proc int) bool {
 	for _, s := range c.comm.all() {
 		switch s.state {
@@ -60,7 +61,7 @@ func (c *Control) refersTo(proc int) bool {
 				return true
 			}
 		case Pending:
-			if _, belongs := s.wait.parent.rank(proc); belongs {
+			if _, belongs := s.wait.parent.rank(proc); belongs || s.wait.spawns && !c.met.Has(proc) {
 				return true
 			}
 		}

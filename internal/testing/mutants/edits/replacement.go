@@ -66,8 +66,8 @@ func replacement() []Edit {
 			Tests: []Test{{Package: repairsFolder, Run: "TestRepairs$", Says: "V14 broken"}},
 		},
 		{
-			Name: "control-let-go-in-replace", Rule: "a process that waits in a Replace lets go of all that are no members of what it fills",
-			Changes: []Change{{File: "internal/protocol/control/slot.go", Old: "s.wait.parent.rank(proc); belongs {", New: "s.wait.parent.rank(proc); belongs || s.wait.spawns {"}},
+			Name: "control-let-go-in-replace", Rule: "a process that waits in a Replace lets go of processes that it has met before",
+			Changes: []Change{{File: "internal/protocol/control/slot.go", Old: "s.wait.spawns && !c.met.Has(proc)", New: "s.wait.spawns"}},
 			Tests:   []Test{{Run: "TestLetGoInAReplace"}, {Package: repairsFolder, Run: "TestRepairs$", Says: "V14 broken"}},
 		},
 		{
