@@ -7,15 +7,16 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/goulfm/goulfm/gridrpc"
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
 	"github.com/goulfm/goulfm/gridrpc/internal/ranking"
-	"github.com/goulfm/goulfm/internal/base/flagtext"
 )
 
 // verb is a command of gridrpc. The name has two words where several belong together.
@@ -226,7 +227,7 @@ func parse(f *flag.FlagSet, args []string, least, most int) error {
 	case errors.Is(err, flag.ErrHelp):
 		return helpOf(f)
 	case err != nil:
-		return mistake{f.Name(), explain(f, err)}
+		return mistake{f.Name(), plainFlag(f, err.Error())}
 	case f.NArg() < least:
 		return mistake{f.Name(), "an argument is missing"}
 	case most == anyNumber || f.NArg() <= most:
@@ -240,15 +241,38 @@ func parse(f *flag.FlagSet, args []string, least, most int) error {
 	return mistake{f.Name(), fmt.Sprintf("too many arguments: %d, at most %d", f.NArg(), most)}
 }
 
-// explain returns an error of a flag set in plain words. An unknown flag comes with the flag that
-// it resembles most.
-func explain(f *flag.FlagSet, err error) string {
-	err = flagtext.Explain(f, err)
-	text := err.Error()
-	if unknown, ok := errors.AsType[*flagtext.Unknown](err); ok {
+// The messages of package flag.
+var (
+	noFlag   = regexp.MustCompile(`^flag provided but not defined: -(.*)$`)
+	noValue  = regexp.MustCompile(`^flag needs an argument: -(.*)$`)
+	badValue = regexp.MustCompile(`^invalid (?:boolean )?value "(.*)" for (?:flag )?-([^:]*): (.*)$`)
+)
+
+// plainFlag returns a message of package flag in plain words: the flag, the value, and the required
+// form.
+func plainFlag(f *flag.FlagSet, text string) string {
+	if m := noFlag.FindStringSubmatch(text); m != nil {
 		var names []string
 		f.VisitAll(func(one *flag.Flag) { names = append(names, one.Name) })
-		text += didYouMean(unknown.Name, names, "--")
+		return "--" + m[1] + ": no such flag" + didYouMean(m[1], names, "--")
 	}
-	return text
+	if m := noValue.FindStringSubmatch(text); m != nil {
+		return "--" + m[1] + ": a value is missing"
+	}
+	m := badValue.FindStringSubmatch(text)
+	if m == nil {
+		return text
+	}
+	value, name, why := m[1], m[2], m[3]
+	if get, ok := f.Lookup(name).Value.(flag.Getter); ok {
+		switch get.Get().(type) {
+		case time.Duration:
+			why = "want a duration such as 5s"
+		case int:
+			why = "want a whole number"
+		case bool:
+			why = "want true or false"
+		}
+	}
+	return fmt.Sprintf("--%s %s: %s", name, value, why)
 }
