@@ -182,7 +182,7 @@ func (p *peer) dialAll(peers []*peer) {
 
 func (p *peer) end() {
 	if p.out != nil {
-		p.in.Close()
+		_ = p.in.Close() // its end ends the peer
 		_ = p.cmd.Wait()
 	}
 }
@@ -199,7 +199,7 @@ func RunPeer(ctx context.Context, in io.Reader, out io.Writer, addrs []string) {
 		fmt.Fprintf(out, "no %v\n", err)
 		return
 	}
-	defer l.Close()
+	defer func() { _ = l.Close() }()
 	go discard(l)
 	fmt.Fprintf(out, "at %s\n", l.Addr())
 	var dials sync.WaitGroup

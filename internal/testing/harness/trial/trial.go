@@ -250,7 +250,7 @@ func (r *Result) Judge() string {
 	return ""
 }
 
-// Story returns the command and the whole output of a wrong job.
+// Transcript returns the command and the whole output of a wrong job.
 func (r *Result) Transcript() string {
 	return fmt.Sprintf("$ %s\n%s%s", r.Command, r.Stdout, readable(r.Stderr))
 }
