@@ -123,12 +123,12 @@ func processFigures(r run) []*figure {
 	}
 	f.stated("below 5 ms (nodes)", []float64{2, 64}, []float64{5, 5})
 	f.stated("2 to 3 ms (processes)", []float64{2, 64}, []float64{2, 3})
-	logarithmic(f, perNode, daemonTau, 12, "death of a process, notices between nodes", "a·log2(nodes) + b, as the paper's fit (PARCO 2019 §5.5)")
+	claimLogarithm(f, perNode, daemonTau, 12, "death of a process, notices between nodes", "a·log2(nodes) + b, as the paper's fit (PARCO 2019 §5.5)")
 	var processes series
 	for i, n := range perProcess.x {
 		processes.at(12*n, perProcess.y[i])
 	}
-	logarithmic(f, &processes, processTau, 0, "death of a process, notices between processes", "a·log2(processes) + b, as the paper's fit (PARCO 2019 §5.5)")
+	claimLogarithm(f, &processes, processTau, 0, "death of a process, notices between processes", "a·log2(processes) + b, as the paper's fit (PARCO 2019 §5.5)")
 	f.but(values{perProcess.y[0]}, func(v []float64) bool { return near(v[0], 2, 0.1) },
 		"the same, 24 processes, if 768 take 3 ms", "2 ms (PARCO 2019 §5.5)", "%.2f ms")
 
@@ -139,13 +139,13 @@ func processFigures(r run) []*figure {
 		curve.at(float64(n), r.notice(n, 32, tau))
 	}
 	g.stated("about 10 ms at 4,096 processes", []float64{128}, []float64{10})
-	logarithmic(g, curve, tau, 32, "death of a process, to 4,096 processes on 128 nodes", "logarithmic in nodes (PARCO 2019 §5.5)")
+	claimLogarithm(g, curve, tau, 32, "death of a process, to 4,096 processes on 128 nodes", "logarithmic in nodes (PARCO 2019 §5.5)")
 	return []*figure{f, g}
 }
 
-// logarithmic claims that a curve over the logarithm of its size is constant, without the time in
+// claimLogarithm claims that a curve over the logarithm of its size is constant, without the time in
 // which a node informs its processes. The time of a message cancels out, so nothing is fitted.
-func logarithmic(f *figure, curve *series, tau mono.Duration, below int, what, paper string) {
+func claimLogarithm(f *figure, curve *series, tau mono.Duration, below int, what, paper string) {
 	var shares []float64
 	for i, x := range curve.x {
 		spread := curve.y[i]*1e6 - float64(below)*float64(tau)/8

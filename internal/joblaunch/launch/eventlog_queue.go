@@ -47,27 +47,26 @@ type eventLogQueue struct {
 	dropped int // since the last one that was taken
 }
 
-// add puts a line in its place, or drops it where too much waits.
+// add puts a line in its place: behind those of the same time.
 func (q *eventLogQueue) add(line eventLogLine) {
-	if q.bytes >= eventLogMax {
-		q.dropped++
-		return
-	}
 	at := len(q.lines)
 	for at > 0 && q.lines[at-1].atNs > line.atNs {
 		at--
 	}
-	q.lines = slices.Insert(q.lines, at, line)
-	q.bytes += len(line.text)
+	q.insert(at, line)
 }
 
 // addCause is add for the line of a death: other lines of the same time follow.
 func (q *eventLogQueue) addCause(line eventLogLine) {
-	at := slices.IndexFunc(q.lines, func(l eventLogLine) bool { return l.atNs >= line.atNs })
-	if at < 0 {
-		q.add(line)
-		return
+	at := len(q.lines)
+	for at > 0 && q.lines[at-1].atNs >= line.atNs {
+		at--
 	}
+	q.insert(at, line)
+}
+
+// insert puts a line in a place, or drops it where too much waits.
+func (q *eventLogQueue) insert(at int, line eventLogLine) {
 	if q.bytes >= eventLogMax {
 		q.dropped++
 		return

@@ -113,9 +113,9 @@ type alive struct {
 
 // aliveFor returns the numbers for an event. The caller holds Mu.
 func (l *launcher) aliveFor(m rankproto.Event) alive {
-	a := alive{all: l.Rules.Survivors(), world: job.SurvivorsOfWorld(l.Rules)}
+	a := alive{all: l.Rules.Survivors(), world: l.Rules.SurvivorsOfWorld()}
 	for _, p := range m.Procs {
-		a.of = append(a.of, job.SurvivorsOf(l.Rules, p))
+		a.of = append(a.of, l.Rules.SurvivorsOf(p))
 	}
 	return a
 }

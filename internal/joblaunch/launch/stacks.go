@@ -153,20 +153,16 @@ func groupStacks(all []goroutine, verbose bool) (groups []*stackGroup) {
 		}
 		byText[key].goroutines = append(byText[key].goroutines, g)
 	}
+	place := func(g *stackGroup) int {
+		if g.main {
+			return -1
+		}
+		return g.goroutines[0].rank
+	}
 	slices.SortStableFunc(groups, func(a, b *stackGroup) int {
-		return cmp.Or(-compareBool(a.main, b.main), cmp.Compare(a.goroutines[0].rank, b.goroutines[0].rank))
+		return cmp.Or(cmp.Compare(place(a), place(b)), cmp.Compare(a.goroutines[0].rank, b.goroutines[0].rank))
 	})
 	return groups
-}
-
-func compareBool(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return 1
-	}
-	return -1
 }
 
 // head returns "ranks 0-2: 3 goroutines, main [chan receive]".

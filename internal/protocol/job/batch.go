@@ -252,7 +252,7 @@ func (r *Rules) passKeep(b *batch) {
 	r.do(PassKeep{b.first, b.count})
 	for slot := b.first; b.spares && slot < b.first+b.count; slot++ {
 		if p := &r.procs[slot]; p.Spare {
-			becomesRank(r, p)
+			r.becomesRank(p)
 		}
 		r.procs[slot].Spare, r.procs[slot].Dropped = false, false
 	}

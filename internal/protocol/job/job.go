@@ -196,19 +196,19 @@ func (r *Rules) Processes() (all []Process) {
 
 // Survivors counts the processes that have not died; those that have left say what they know
 // up to their end.
-func (r *Rules) Survivors() int { return countSurvivors(r, func(Process) bool { return true }) }
+func (r *Rules) Survivors() int { return r.countSurvivors(func(Process) bool { return true }) }
 
 // SurvivorsOf returns the number of survivors that were ranks when the end of a process was found.
 // Its replacement is none of them.
-func SurvivorsOf(r *Rules, number int) int {
+func (r *Rules) SurvivorsOf(number int) int {
 	dead := r.proc(number)
-	return countSurvivors(r, func(p Process) bool { return dead == nil || !dead.Declared || p.Order < dead.Later })
+	return r.countSurvivors(func(p Process) bool { return dead == nil || !dead.Declared || p.Order < dead.Later })
 }
 
 // SurvivorsOfWorld returns the number of survivors among the ranks with which the job began.
-func SurvivorsOfWorld(r *Rules) int { return countSurvivors(r, r.cfg.beginsWith) }
+func (r *Rules) SurvivorsOfWorld() int { return r.countSurvivors(r.cfg.beginsWith) }
 
-func countSurvivors(r *Rules, counts func(Process) bool) (n int) {
+func (r *Rules) countSurvivors(counts func(Process) bool) (n int) {
 	for _, p := range r.procs {
 		if p.Present && !p.Spare && (!p.Declared || p.Left) && counts(p) {
 			n++
@@ -221,7 +221,7 @@ func countSurvivors(r *Rules, counts func(Process) bool) (n int) {
 func (c *Config) beginsWith(p Process) bool { return p.Slot < c.Ranks && p.Generation == 0 }
 
 // becomesRank notes that p is a rank from now on.
-func becomesRank(r *Rules, p *Process) {
+func (r *Rules) becomesRank(p *Process) {
 	p.Order = r.begun
 	r.begun++
 }
@@ -239,7 +239,7 @@ func (r *Rules) fork(ev Forked) {
 		r.forkSpare(p)
 		return
 	}
-	becomesRank(r, p)
+	r.becomesRank(p)
 	if b := r.batchOf(p.Slot); b != nil {
 		r.startedOne(b, p)
 	}

@@ -26,7 +26,7 @@ func (r room) findSlots() (first int, ok bool) {
 		if r.cfg.Nodes == nil {
 			return slot, true
 		}
-		if full := r.fullest(load, slot, ev.N); least < 0 || full < least {
+		if full := r.cfg.fullest(load, slot, ev.N); least < 0 || full < least {
 			best, least = slot, full
 		}
 	}
@@ -74,13 +74,13 @@ func addTo(load []int, node int) []int {
 }
 
 // fullest returns the number of processes that the fullest of the nodes of n slots would have.
-func (r *Rules) fullest(load []int, first, n int) (most int) {
+func (c *Config) fullest(load []int, first, n int) (most int) {
 	load = slices.Clone(load)
 	for slot := first; slot < first+n; slot++ {
-		load = addTo(load, r.cfg.Nodes[slot])
+		load = addTo(load, c.Nodes[slot])
 	}
 	for slot := first; slot < first+n; slot++ {
-		most = max(most, load[r.cfg.Nodes[slot]])
+		most = max(most, load[c.Nodes[slot]])
 	}
 	return most
 }
@@ -94,12 +94,11 @@ func (r *Rules) fullest(load []int, first, n int) (most int) {
 // If rank 2's slot were given to another process in between, it would have two processes.
 func (r *Rules) isUnused(slot int) bool {
 	p := &r.procs[slot]
-	first := slot < r.cfg.Ranks && p.Generation == 0
-	return !p.Present && !first && !p.Spare && r.batchOf(slot) == nil
+	return !p.Present && !r.cfg.beginsWith(*p) && !p.Spare && r.batchOf(slot) == nil
 }
 
 // isVacant reports whether the process of a slot is over for these rules, too.
-func (r *Rules) isVacant(slot int) bool {
+func (r room) isVacant(slot int) bool {
 	p := &r.procs[slot]
 	speaks := func(b *batch) bool { // other processes may still report that it cannot keep a batch
 		return b.has(slot) || b.root == p.Number() || slices.Contains(b.parents, p.Number())
@@ -142,7 +141,7 @@ func (r room) mayLeave() bool {
 
 // maybeLetGo reports whether the process of a slot has ended, so that all others may release the
 // slot.
-func (r *Rules) maybeLetGo(slot int) bool {
+func (r room) maybeLetGo(slot int) bool {
 	if slot >= len(r.procs) {
 		return false
 	}

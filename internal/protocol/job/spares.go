@@ -92,7 +92,7 @@ func (r *Rules) takeSpares(ev Wanted) bool {
 		}
 		full := 0
 		if r.cfg.Nodes != nil {
-			full = r.fullest(load, first, ev.N)
+			full = r.cfg.fullest(load, first, ev.N)
 		}
 		if best < 0 || full < least {
 			best, least = first, full
@@ -145,8 +145,7 @@ func (r *Rules) loseSpare(p *Process) {
 func (r *Rules) isOver() bool {
 	for i := range r.procs {
 		p := &r.procs[i]
-		first := i < r.cfg.Ranks && p.Generation == 0
-		if !p.Spare && !p.Heard && (first || p.Present || r.batchOf(i) != nil) {
+		if !p.Spare && !p.Heard && (r.cfg.beginsWith(*p) || p.Present || r.batchOf(i) != nil) {
 			return false
 		}
 	}

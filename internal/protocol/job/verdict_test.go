@@ -74,8 +74,8 @@ func TestSurvivorsOf(t *testing.T) {
 	r.Step(Found{Proc: 1, By: ByTombstone})
 	r.Step(Wanted{Root: 0, N: 1, Parents: []int{0, 2}})
 	r.Step(Forked{Proc: 3})
-	assert.Equal(t, []int{3, 2, 2}, []int{r.Survivors(), SurvivorsOf(r, 1), SurvivorsOfWorld(r)})
+	assert.Equal(t, []int{3, 2, 2}, []int{r.Survivors(), r.SurvivorsOf(1), r.SurvivorsOfWorld()})
 	r.Step(Found{Proc: 2, By: ByTombstone})
-	assert.Equal(t, []int{2, 1, 1}, []int{r.Survivors(), SurvivorsOf(r, 1), SurvivorsOfWorld(r)})
-	assert.Equal(t, 2, SurvivorsOf(r, 2), "the process that was started in between does")
+	assert.Equal(t, []int{2, 1, 1}, []int{r.Survivors(), r.SurvivorsOf(1), r.SurvivorsOfWorld()})
+	assert.Equal(t, 2, r.SurvivorsOf(2), "the process that was started in between does")
 }

@@ -70,7 +70,7 @@ func jobRules() []Edit {
 		edit("missed")("a request is forgotten if one of its processes was not started",
 			"batch", "b.over && (b.missed || !toStart())", "b.over && !toStart()"),
 		edit("first")("the slot of a first rank is taken before its process is started",
-			"slots", "!p.Present && !first && ", "!p.Present && (!first || true) && "),
+			"slots", "!p.Present && !r.cfg.beginsWith(*p) && ", "!p.Present && (!r.cfg.beginsWith(*p) || true) && "),
 		edit("started")("a process that is started after its request has failed is ended",
 			"batch", "\tif b.over {\n\t\tp.Dropped = true\n", "\tif b.over && b.missed {\n\t\tp.Dropped = true\n"),
 		edit("unanswered")("a request is answered if a process ends before Init",
