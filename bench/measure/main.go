@@ -1,6 +1,6 @@
 // Measure measures the cost of messages, collectives, failures and a start, and the cost and the
-// effects of the failure detector for a program without failures. Each command is a folder, whose
-// comment describes the method. bench/compare runs the first commands beside MPI libraries.
+// effects of the failure detector for a program without failures. Each command is a folder; its
+// package comment describes the method. bench/compare runs the first commands beside MPI libraries.
 //
 //	go run ./bench/measure                       # the list
 //	goulfm run -n 2 ./bench/measure p2p -h       # the flags of one

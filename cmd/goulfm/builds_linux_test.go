@@ -133,8 +133,8 @@ func TestOtherBuildUnderAnEngine(t *testing.T) {
 	}
 }
 
-// TestOtherBuildUnderAnEngineOnNodes: a node whose daemon has another build than the coordinator
-// fails the start of all.
+// TestOtherBuildUnderAnEngineOnNodes: if the daemon of one node has another build than the
+// coordinator, the start of all fails.
 func TestOtherBuildUnderAnEngineOnNodes(t *testing.T) {
 	longtest.Skip(t, "compiles goulfm or programs with another digest of the sources")
 	other := otherBuild(t, "./testdata/prog")

@@ -91,8 +91,8 @@ type batch struct {
 }
 
 // Run runs program on j.N ranks and waits until all processes have ended. An error of program fails
-// the test and ends its process, except in a process that was killed. A process whose program has
-// returned stays alive until all have. Run returns the points that were reached, each process and
+// the test and ends its process, except in a process that was killed. A process that has
+// returned from program stays alive until all have. Run returns the points that were reached, each process and
 // point once.
 func (j Job) Run(t testing.TB, program func(ctx context.Context, w *comm.Comm) error) (reached []Killed) {
 	t.Helper()

@@ -12,8 +12,8 @@ import (
 	"github.com/goulfm/goulfm/comm/commtest"
 )
 
-// numbers runs a job whose processes pass one point each, and returns the numbers of those that
-// continued after the point.
+// numbers runs a job in which each process passes one point, and returns the numbers of the
+// processes that continued after the point.
 func numbers(t *testing.T, j commtest.Job) (passed []int) {
 	t.Helper()
 	var mu sync.Mutex

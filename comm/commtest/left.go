@@ -17,8 +17,8 @@ const label = "commtest"
 
 var runs atomic.Int64
 
-// labelled calls f with a context whose label marks all goroutines started below it; left returns
-// the stacks of those that are still alive.
+// labelled calls f with a labelled context. The label marks all goroutines started below it; left
+// returns the stacks of the goroutines that are still alive.
 func labelled(ending time.Duration, f func(ctx context.Context, left func() string)) {
 	id := strconv.FormatInt(runs.Add(1), 10)
 	pprof.Do(context.Background(), pprof.Labels(label, id), func(ctx context.Context) {

@@ -41,7 +41,7 @@ const spinPolls = 20
 // until all ranks have ended and no goroutine of them is left. After a minute the test fails with a
 // list of all waiting calls, and ctx ends.
 //
-// Ranks whose body returns are finalized, all together. A body that panics or ends its goroutine
+// Ranks that return from body are finalized, all together. A body that panics or ends its goroutine
 // (t.Fatal) fails the test with its rank. Its process counts as dead then, so that the others do
 // not wait for it. Goroutines that body starts must have ended when it returns.
 func Run(t testing.TB, n int, body func(ctx context.Context, w *comm.Comm)) {

@@ -145,7 +145,7 @@ func measure(ctx context.Context, w *comm.Comm, o options) error {
 	if o.busy && w.Rank() != 0 {
 		took[0] = 0
 	}
-	// A repair would compete with the ranks whose receive has not returned yet: here only the
+	// A repair would compete with the ranks that still wait in their receive: here only the
 	// detection is measured. -repair omits this wait.
 	if !o.repair {
 		sleepUntil(at[0] + quietNs)
