@@ -52,12 +52,17 @@ func programOf(text string) program {
 }
 
 // find returns a program under the path that it has where only some paths exist. A program may have
-// moved several times.
+// moved several times. A path with a command is better where the command has its folder below the
+// path: before a command moved there the path existed without it.
 func find(wanted string, moves []move, exists func(path string) bool) (p program, ok bool) {
 	tried := []string{wanted}
 	for i := 0; i < len(tried); i++ {
-		if p := programOf(tried[i]); exists(p.path) {
-			return p, true
+		here := programOf(tried[i])
+		if exists(here.path) && (len(here.args) == 0 || exists(path.Join(here.path, here.args[0]))) {
+			return here, true
+		}
+		if !ok && exists(here.path) {
+			p, ok = here, true
 		}
 		for _, m := range moves {
 			if m.new == tried[i] && !slices.Contains(tried, m.old) {
@@ -65,7 +70,7 @@ func find(wanted string, moves []move, exists func(path string) bool) (p program
 			}
 		}
 	}
-	return program{}, false
+	return p, ok
 }
 
 // A workshop is a temporary folder with the worktrees of revisions and with their programs.
