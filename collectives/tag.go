@@ -3,7 +3,7 @@ package collectives
 import (
 	"fmt"
 
-	"github.com/goulfm/goulfm/internal/engine"
+	"github.com/goulfm/goulfm/internal/protocol/sched"
 )
 
 // kind names a collective in headers and messages.
@@ -112,7 +112,7 @@ type header struct {
 
 // Tags have 31 bits: notice 1, odd or cause 1, kind 5, what 10, number 14.
 const (
-	seqBits  = engine.SequenceBits
+	seqBits  = sched.NumberBits
 	whatBits = 10
 	kindBits = 5
 	opBits   = 5
@@ -184,7 +184,7 @@ const (
 )
 
 func (n notice) tag() int {
-	return engine.Notice | header{kind: n.kind, what: n.origin & (1<<whatBits - 1), odd: n.cause == mismatch}.tag()
+	return sched.Notice | header{kind: n.kind, what: n.origin & (1<<whatBits - 1), odd: n.cause == mismatch}.tag()
 }
 
 func parseNotice(tag int) notice {

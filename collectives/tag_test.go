@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/goulfm/goulfm/internal/engine"
+	"github.com/goulfm/goulfm/internal/protocol/sched"
 )
 
 // TestHeaderSurvivesItsTag over every kind and the limits of each field.
@@ -17,7 +17,7 @@ func TestHeaderSurvivesItsTag(t *testing.T) {
 			for _, odd := range []bool{false, true} {
 				h := header{kind: k, what: what, odd: odd}
 				tag := h.tag()
-				if tag < 0 || tag >= engine.Notice || tag&(1<<seqBits-1) != 0 || parse(tag) != h {
+				if tag < 0 || tag >= sched.Notice || tag&(1<<seqBits-1) != 0 || parse(tag) != h {
 					t.Errorf("%+v has tag %d, which means %+v", h, tag, parse(tag))
 				}
 			}
@@ -45,7 +45,7 @@ func TestWaysDiffer(t *testing.T) {
 func TestNoticeSurvivesItsTag(t *testing.T) {
 	for _, n := range []notice{{wrongArgument, scatter, 0}, {mismatch, allreduceLoc, 1<<whatBits - 1}, {wrongArgument, barrier, 777}} {
 		tag := n.tag()
-		if tag&engine.Notice == 0 || tag > math.MaxInt32 || tag&(1<<seqBits-1) != 0 || parseNotice(tag) != n {
+		if tag&sched.Notice == 0 || tag > math.MaxInt32 || tag&(1<<seqBits-1) != 0 || parseNotice(tag) != n {
 			t.Errorf("%+v has tag %d, which means %+v", n, tag, parseNotice(tag))
 		}
 	}
@@ -64,7 +64,7 @@ func FuzzParse(f *testing.F) {
 		x := &call{n: 4, head: header{kind: barrier}}
 		h := parse(int(tag))
 		_ = h.String()
-		if tag < engine.Notice && h.tag()|int(tag)&(1<<seqBits-1) != int(tag) {
+		if tag < sched.Notice && h.tag()|int(tag)&(1<<seqBits-1) != int(tag) {
 			t.Errorf("%d means %+v, whose tag is %d", tag, h, h.tag())
 		}
 		if err := x.judge(1, int(tag), 8, 8, nil); err == nil || err.Error() == "" {

@@ -7,6 +7,7 @@ import (
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/internal/base/byteview"
 	"github.com/goulfm/goulfm/internal/engine"
+	"github.com/goulfm/goulfm/internal/protocol/sched"
 	"github.com/goulfm/goulfm/ulfm"
 )
 
@@ -25,11 +26,11 @@ func (x *call) judge(from, tag, want, got int, err error) error {
 	}
 	h, later := parse(tag), (tag^x.Number())&(1<<seqBits-1) != 0
 	switch {
-	case later && tag&engine.Notice != 0:
+	case later && tag&sched.Notice != 0:
 		return at(from, fmt.Errorf("%w: %v here, a later collective at rank %d", errApart, x.head, from))
 	case later:
 		return at(from, fmt.Errorf("%w: %v here, later %v at rank %d", errApart, x.head, h, from))
-	case tag&engine.Notice != 0:
+	case tag&sched.Notice != 0:
 		return x.told(from, parseNotice(tag))
 	case h.kind != x.head.kind || h.kind.rooted() && h.what != x.head.what:
 		return at(from, fmt.Errorf("%w: %v here, %v at rank %d", errApart, x.head, h, from))

@@ -5,6 +5,7 @@ import (
 
 	"github.com/goulfm/goulfm/internal/net/transport"
 	"github.com/goulfm/goulfm/internal/protocol/match"
+	"github.com/goulfm/goulfm/internal/protocol/sched"
 	"github.com/goulfm/goulfm/ulfm"
 )
 
@@ -113,7 +114,7 @@ func (p *Proc) arrive(from int, f *transport.Frame) {
 	}
 	collective := c != nil && Class(f.Ctx%uint32(classes)) == Collective
 	// A notice is announced where its sender has other sends before it in its queue.
-	if collective && (f.Kind == transport.Eager || f.Tag&Notice != 0) && c.late(int(f.Tag)) {
+	if collective && (f.Kind == transport.Eager || f.Tag&sched.Notice != 0) && c.late(int(f.Tag)) {
 		p.refuse(from, f)
 		return
 	}

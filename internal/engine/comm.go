@@ -5,8 +5,11 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/goulfm/goulfm/internal/base/turns"
 	"github.com/goulfm/goulfm/internal/protocol/commstate"
 	"github.com/goulfm/goulfm/internal/protocol/control"
+	"github.com/goulfm/goulfm/internal/protocol/departure"
+	"github.com/goulfm/goulfm/internal/protocol/sched"
 	"github.com/goulfm/goulfm/internal/shm/node"
 	"github.com/goulfm/goulfm/internal/shm/nodecoll"
 	"github.com/goulfm/goulfm/internal/shm/nodemem"
@@ -35,15 +38,16 @@ const (
 type Comm struct {
 	p       *Proc
 	group   commstate.Group
-	rankOf  []int32 // by world process, as far as the last member; -1: not a member
-	numbers []int   // of the processes, by rank; nil: they are the first ones in their slots
-	gone    gone    // members that have died or departed
-	name    name
+	rankOf  []int32         // by world process, as far as the last member; -1: not a member
+	numbers []int           // of the processes, by rank; nil: they are the first ones in their slots
+	gone    departure.Tally // of members
+	sendsOn bool            // the frames sent now are of a collective that continues after a departure
+	name    commstate.Name
 	given   atomic.Pointer[string] // by SetName; nil: none
 	revoked bool
 	freed   bool
-	closing bool // world: finalize is under way
-	collSeq uint32
+	closing bool          // world: finalize is under way
+	calls   sched.Numbers // of collectives
 
 	underWay int      // requests that are active: messages and collectives
 	claims   []*Claim // messages that matched probes took and nobody has received yet
@@ -55,13 +59,11 @@ type Comm struct {
 	revocation revocation
 	mem        *[2]nodemem.Series // of agreements; nil: by messages
 	coll       *nodecoll.Group    // of collectives in memory, once there was one
-	turns      turns              // of collectives in memory
+	turns      turns.Queue        // of collectives in memory
 	collective *Request           // the one that is open and has to wait
 	messages   bool               // in a collective that uses messages
 	apart      *Differs           // in which another member is not
 	schedules  []*Schedule        // collectives by messages that are open
-	failures   []int              // numbers of collectives by messages that failed here
-	past       int                // number of the last that ended here
 	// an agree that was entered the fast way, and may have to take the long way
 	plain     *Request
 	plainCall commstate.Call
@@ -69,11 +71,11 @@ type Comm struct {
 }
 
 func (p *Proc) openComm(g commstate.Group, called string) *Comm {
-	c := &Comm{p: p, group: g, name: rootName(called), rankOf: make([]int32, slices.Max(g.Procs)+1), mem: p.memory.take(g.Index)}
+	c := &Comm{p: p, group: g, name: commstate.NameOf(called), rankOf: make([]int32, slices.Max(g.Procs)+1), mem: p.memory.take(g.Index)}
 	c.shared = p.memory.shares && p.others.isNear(g.Procs) && control.HasBlocks(g.Indices, segment.Blocks)
 	c.findNodes()
 	c.revocation = p.memory.revocationOf(c)
-	c.gone.lasts = p.gone.takeEarly(g.Index)
+	c.gone = p.gone.early.Take(g.Index)
 	for q := range c.rankOf {
 		c.rankOf[q] = -1
 	}
@@ -87,13 +89,13 @@ func (p *Proc) openComm(g commstate.Group, called string) *Comm {
 			c.numbers = append(c.numbers, p.node.Number(q))
 		}
 		if p.isDead(q) {
-			c.gone.part(q, p.node.HasLeft(q))
+			c.gone.Part(q, p.node.HasLeft(q))
 		}
 		if p.memory.shares && !p.others.isAway(q) && p.port.Processes() && p.port.Reach(q) != nil {
 			defer p.fenceLocked("the memory of a process that was started later cannot be mapped")
 		}
 	}
-	p.comms.put(g.Index, c)
+	p.comms.Put(g.Index, c)
 	p.live = append(p.live, c)
 	// Sources are world processes in every context, so that a message can be kept
 	// before its communicator is there.
@@ -163,10 +165,10 @@ func (c *Comm) alive() error {
 
 // entry asks the rules whether an operation may start. The caller holds mu.
 func (c *Comm) entry(op ulfm.Op, proc int) error {
-	if !c.revoked && c.gone.deaths == 0 {
+	if !c.revoked && c.gone.IsWhole() {
 		return nil
 	}
-	if op == ulfm.OpCollective && goesOn(c, c.collSeq+1) {
+	if op == ulfm.OpCollective && goesOn(c, c.calls.Last()+1) {
 		return nil
 	}
 	st := ulfm.State{Revoked: c.revoked, PeerDead: proc >= 0 && c.p.isDead(proc)}

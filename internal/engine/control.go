@@ -11,6 +11,7 @@ import (
 	"github.com/goulfm/goulfm/internal/base/pausepoint"
 	"github.com/goulfm/goulfm/internal/protocol/commstate"
 	"github.com/goulfm/goulfm/internal/protocol/control"
+	"github.com/goulfm/goulfm/internal/protocol/departure"
 	"github.com/goulfm/goulfm/internal/protocol/rendezvous"
 	"github.com/goulfm/goulfm/ulfm"
 )
@@ -203,7 +204,7 @@ func (p *Proc) observe(ev Event) {
 }
 
 func (p *Proc) commAt(index uint32) *Comm {
-	return p.comms.at(index)
+	return p.comms.At(index)
 }
 
 func (p *Proc) revoked(index uint32) {
@@ -270,7 +271,7 @@ func (p *Proc) openChild(parent *Comm, g commstate.Group, kind commstate.Kind) *
 		return p.openComm(g, spawnName(&g))
 	}
 	c := p.openComm(g, "")
-	c.name = parent.name.child(kind)
+	c.name = parent.name.Child(kind)
 	return c
 }
 
@@ -294,10 +295,10 @@ func (p *Proc) forgotten(index uint32) {
 		p.match.Free(dataContext(index, class), func(m *matchRecv) { p.complete(p.slots[m.Slot], why) }, p.dropped)
 	}
 	p.memory.take(index) // of one that nobody took up
-	p.gone.takeEarly(index)
+	p.gone.early.Take(index)
 	if c := p.commAt(index); c != nil {
 		p.memory.oneSided.forget(c)
-		p.comms.forget(index)
+		p.comms.Forget(index)
 		p.live = slices.DeleteFunc(p.live, func(x *Comm) bool { return x == c })
 	}
 }
@@ -341,7 +342,7 @@ func (rh *rules) tick() {
 }
 
 // engineFrames is the least first byte of the engine's own control frames, those of package
-// rendezvous and kindLast: the classes of control's are below it.
+// rendezvous and departure.Kind: the classes of control's are below it.
 const engineFrames = rendezvous.KindGrant
 
 // links holds the frames that wait for room towards peers.
@@ -398,7 +399,7 @@ func (ln *links) readControl(from int) bool {
 		switch {
 		case len(frame) == 0 || frame[0] < engineFrames:
 			ln.p.rules.step(control.Receive{From: from, Frame: frame})
-		case frame[0] == kindLast:
+		case frame[0] == departure.Kind:
 			ln.p.hearLast(from, frame)
 		default:
 			ln.p.transfers.hear(from, frame)
@@ -499,7 +500,7 @@ func (p *Proc) declared(a control.Declared) {
 	q.dead = true
 	for _, c := range p.live {
 		if c.RankOf(a.Proc) >= 0 {
-			c.gone.part(a.Proc, left)
+			c.gone.Part(a.Proc, left)
 		}
 	}
 	p.failPeer(a.Proc) // (3) requests that still need it fail
@@ -531,7 +532,7 @@ func (p *Proc) failPeer(proc int) {
 			continue
 		}
 		for class := range matched {
-			if class == Collective && goesOn(c, c.gone.lastOfAll) {
+			if class == Collective && goesOn(c, c.gone.LastOfAll()) {
 				p.match.Part(dataContext(c.group.Index, class), proc, func(m *matchRecv) { p.complete(p.slots[m.Slot], ulfm.ErrProcFailed) })
 				continue
 			}

@@ -4,17 +4,17 @@ import (
 	"github.com/goulfm/goulfm/internal/base/pausepoint"
 	"github.com/goulfm/goulfm/internal/protocol/commstate"
 	"github.com/goulfm/goulfm/internal/protocol/control"
+	"github.com/goulfm/goulfm/internal/protocol/departure"
 	"github.com/goulfm/goulfm/internal/shm/node"
 )
 
 // departures is how far a process has read the list of those that have departed.
 type departures struct {
 	p         *Proc
-	handled   int  // entries
-	isSpawned bool // this process learns of departures before its start
-	reading   bool // the list
-	// notices of processes that left before a communicator was made, by its index and the process
-	early map[uint32]map[int]uint32
+	handled   int             // entries
+	isSpawned bool            // this process learns of departures before its start
+	reading   bool            // the list
+	early     departure.Early // notices for communicators that may be made
 }
 
 // begin is called before a process checks which processes have departed already: see meet.

@@ -126,8 +126,8 @@ type Proc struct {
 	peers sparse.Table[peerState]
 	slots []*Request
 	idle  []*Request
-	comms commTable
-	live  []*Comm // those that are there
+	comms sparse.Pages[Comm] // by context index
+	live  []*Comm            // those that are there
 	// Freed, and not closed yet: something is under way on them.
 	parting []parting
 	world   *Comm // the one that Finalize ends: that of the beginning, or its successor
@@ -207,6 +207,7 @@ func New(end transport.End, cfg Config) *Proc {
 		p.transfers.accounts = append(p.transfers.accounts, segment.Transfers-1-i)
 	}
 	p.leads.ready, p.loop.ready = p.leads.mustPoll, p.loop.mustPoll
+	p.leads.watch.Wake = func() { p.node.Notify(p.me, park.Caller|park.Background) }
 	if p.cfg.UnexpectedBytesMax == 0 {
 		p.cfg.UnexpectedBytesMax = match.DefaultLimitBytes
 	}
@@ -232,7 +233,7 @@ func New(end transport.End, cfg Config) *Proc {
 	p.ending.first = p.world
 	if cfg.Union != nil {
 		p.union = p.openComm(*cfg.Union, "")
-		p.union.name = repairedName(cmp.Or(cfg.UnionName, spawnName(cfg.Union)), cfg.UnionRepairs)
+		p.union.name = commstate.RepairedName(cmp.Or(cfg.UnionName, spawnName(cfg.Union)), cfg.UnionRepairs)
 	}
 	p.mu.Lock()
 	p.gone.meet()

@@ -170,7 +170,7 @@ func (p *Proc) closeParting() bool {
 	for i := len(p.parting) - 1; i >= 0; i-- {
 		leaving := p.parting[i]
 		c, r := leaving.c, leaving.r
-		if isUnderWay(c) && (leaving.kind == commstate.KindClose || c.gone.deaths == 0 || !onlyPending(c)) {
+		if isUnderWay(c) && (leaving.kind == commstate.KindClose || c.gone.IsWhole() || !onlyPending(c)) {
 			continue
 		}
 		did = true

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/goulfm/goulfm/internal/base/ctxwatch"
 	"github.com/goulfm/goulfm/internal/base/mono"
 	"github.com/goulfm/goulfm/internal/base/pausepoint"
 	"github.com/goulfm/goulfm/internal/shm/park"
@@ -112,7 +113,7 @@ type leadership struct {
 	asleep    atomic.Bool // the leader sleeps or is about to
 	followers []*group
 	wanted    atomic.Int32 // number of callers that wait for the background loop to let go
-	watch     ctxWatch
+	watch     ctxwatch.Watch
 
 	// Peers may omit the fence between publishing a result of a collective in memory and checking
 	// for sleepers, and so may this process: see fenceOthers.
@@ -176,7 +177,7 @@ func (l *leading) elsewhere(spun bool) int {
 // which is given back.
 func (ld *leadership) until(ctx context.Context, g *group) error {
 	l := &ld.leading
-	*l = leading{g: g, src: -1, cancelled: ld.watchContext(ctx)}
+	*l = leading{g: g, src: -1, cancelled: ld.watch.Of(ctx)}
 	ld.pollLocked()
 	ld.p.mu.Unlock()
 	polls, slept := 0, false
@@ -442,34 +443,6 @@ func (ld *leadership) stir() {
 	if ld.asleep.Load() {
 		ld.p.node.Notify(ld.p.me, park.Caller|park.Background)
 	}
-}
-
-// ctxWatch is the single watcher of the context on which the leader waits. The watcher is kept for
-// the next leader with the same context, so a call that waits does not make one each time.
-type ctxWatch struct {
-	done  <-chan struct{}
-	fired *atomic.Bool
-	stop  func() bool
-}
-
-// watchContext returns a word that becomes true when ctx is over; nil: never.
-// Only the leader calls it.
-func (ld *leadership) watchContext(ctx context.Context) *atomic.Bool {
-	done := ctx.Done()
-	if done == nil {
-		return nil
-	}
-	if ld.watch.done != done {
-		if ld.watch.stop != nil {
-			ld.watch.stop()
-		}
-		fired := new(atomic.Bool)
-		ld.watch = ctxWatch{done: done, fired: fired, stop: context.AfterFunc(ctx, func() {
-			fired.Store(true)
-			ld.p.node.Notify(ld.p.me, park.Caller|park.Background)
-		})}
-	}
-	return ld.watch.fired
 }
 
 // fenceOthers is called by a process that has set its sleep flag, before its last check. Where each

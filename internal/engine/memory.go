@@ -337,7 +337,7 @@ func (c *Comm) adoptPlain() {
 // watchWord leads, without mu, until a word in memory changes, anything else needs attention, or it
 // has polled often enough.
 func (ld *leadership) watchWord(ctx context.Context, word *uint64, stale uint64) (moved bool) {
-	cancelled, epoch := ld.watchContext(ctx), ld.p.epochSeen.Load()
+	cancelled, epoch := ld.watch.Of(ctx), ld.p.epochSeen.Load()
 	yield, pollsMax := ld.p.cfg.YieldPolls > 0, ld.spin.Polls()
 	if yield {
 		pollsMax = ld.p.cfg.YieldPolls

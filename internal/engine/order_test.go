@@ -61,7 +61,7 @@ func TestCompleteCollectiveOutlivesADeath(t *testing.T) {
 	w := here.World()
 	require.True(t, w.Shared())
 	here.mu.Lock()
-	w.countCollective()
+	w.calls.Next()
 	w.collectives().Barrier(7)
 	require.False(t, w.coll.Done())
 	r := here.newRequest(collectiveRequest, w, "barrier")

@@ -36,7 +36,7 @@ func (p *Proc) pollAround() {
 // departures waits: then it starts without asking the rules. The caller holds mu.
 func (c *Comm) quiet() bool {
 	p := c.p
-	return c.gone.deaths == 0 && !c.revoked && !c.freed && !p.fenced.Load() && !p.finalized.Load() &&
+	return c.gone.IsWhole() && !c.revoked && !c.freed && !p.fenced.Load() && !p.finalized.Load() &&
 		p.node.Epoch() == p.epochSeen.Load()
 }
 
@@ -171,7 +171,7 @@ func (p *Proc) takeFor(r *Request) bool {
 // attention, or it has polled often enough.
 func (ld *leadership) watchNext(ctx context.Context, proc int, word *uint64, want uint64, looked int) (looks int, here bool) {
 	looks = looked
-	cancelled, kept, epoch := ld.watchContext(ctx), ld.p.kept.Load(), ld.p.epochSeen.Load()
+	cancelled, kept, epoch := ld.watch.Of(ctx), ld.p.kept.Load(), ld.p.epochSeen.Load()
 	ld.p.mu.Unlock()
 	for most := ld.spin.Polls(); looks < most; {
 		looks++

@@ -19,7 +19,7 @@ import (
 //
 // Members call the collectives of a communicator in one order, so all number them alike, and the
 // number is in the tag of each message. Receives compare nothing else: a member that has made
-// another call, or whose call has failed, is detected by the other bits (SequenceBits, Notice).
+// another call, or whose call has failed, is detected by the other bits (sched.NumberBits, sched.Notice).
 type Schedule struct {
 	Plan *sched.Plan
 	// Unit is how many bytes an element of the plan has.
@@ -31,7 +31,7 @@ type Schedule struct {
 	// error ends the schedule.
 	Combine func(dst, left, right []byte) error
 	Elem    uint8
-	// Tag identifies the call in the messages, above the SequenceBits.
+	// Tag identifies the call in the messages, above the sched.NumberBits.
 	Tag int
 	// Judge returns the fault of a part: a message of got bytes with this tag came from a rank
 	// where want bytes of Tag were expected, or err happened. Nil accepts the part.
@@ -50,7 +50,7 @@ type Schedule struct {
 	blocking bool
 }
 
-// Number returns the number of the collective, as in the SequenceBits of its messages.
+// Number returns the number of the collective, as in the lower bits of the tags of its messages.
 func (s *Schedule) Number() int { return s.sequence }
 
 // A Consequence of a failed collective for the other members.
@@ -62,24 +62,13 @@ type Consequence struct {
 	Revoke bool
 }
 
-// A collective's messages: the lower bits of the tag are its number, and the highest reports that
-// the sender's call has failed.
-const (
-	SequenceBits = 14
-	Notice       = 1 << 30
-
-	sequenceMask = 1<<SequenceBits - 1
-	tagMask      = 1<<31 - 1
-)
-
 // numbered returns the tag for receives of the collective with a number.
-func numbered(sequence int) int { return match.Loosely(sequence, tagMask&^sequenceMask) }
+func numbered(short int) int { return match.Loosely(short, tagMask&^shortMask) }
 
-// later reports whether number a is of a later collective than b.
-func later(a, b int) bool {
-	d := (a - b) & sequenceMask
-	return d != 0 && d < 1<<(SequenceBits-1)
-}
+const (
+	tagMask   = 1<<31 - 1
+	shortMask = 1<<sched.NumberBits - 1
+)
 
 // StartSchedule starts a collective, and returns its handle. Errors are those of
 // entry; all others are the request's.
@@ -132,10 +121,10 @@ func (c *Comm) startSchedule(what string, s *Schedule, blocking bool) (*Request,
 	if err := c.mayStart(context.Background(), ulfm.OpCollective, Collective, -1); err != nil {
 		return nil, err
 	}
-	c.countCollective()
+	c.calls.Next()
 	r := p.newRequest(scheduleRequest, c, what)
 	r.peer, r.schedule = Any, s
-	s.c, s.r, s.number, s.sequence, s.blocking = c, r, c.collSeq, int(c.collSeq&sequenceMask), blocking
+	s.c, s.r, s.number, s.sequence, s.blocking = c, r, c.calls.Last(), sched.Short(c.calls.Last()), blocking
 	c.schedules = append(c.schedules, s)
 	must.That(!p.schedules.running, "a collective is started by another one")
 	p.schedules.running = true
@@ -183,9 +172,9 @@ func (s *Schedule) place(at sched.Ref, elems int) []byte {
 func (s *Schedule) send(i int, step *sched.Step) (over bool) {
 	c, rank := s.c, int(step.Peer)
 	to := Envelope{Rank: rank, Tag: s.Tag | s.sequence, Class: Collective, Elem: s.Elem}
-	c.gone.begun = goesOn(c, s.number) && !c.p.isDead(c.group.Procs[rank])
+	c.sendsOn = goesOn(c, s.number) && !c.p.isDead(c.group.Procs[rank])
 	r, err := c.send(context.Background(), to, s.place(step.Src, step.Len), s.r.what)
-	c.gone.begun = false
+	c.sendsOn = false
 	if err != nil {
 		s.fail(err)
 		return true
@@ -196,7 +185,7 @@ func (s *Schedule) send(i int, step *sched.Step) (over bool) {
 	if s.add(i, r) {
 		return true
 	}
-	if m := c.p.match.Probe(dataContext(c.group.Index, Collective), r.peer, match.Loosely(Notice|s.sequence, tagMask&^(Notice|sequenceMask))); m != nil {
+	if m := c.p.match.Probe(dataContext(c.group.Index, Collective), r.peer, match.Loosely(sched.Notice|s.sequence, tagMask&^(sched.Notice|shortMask))); m != nil {
 		s.fail(s.Judge(rank, m.Tag, 0, 0, nil)) // it will not take the message
 	}
 	return false
@@ -367,7 +356,7 @@ func (c *Comm) suffer(sequence int, k Consequence) {
 			continue
 		}
 		// a member that cannot be reached is dead
-		r, _ := c.send(context.Background(), Envelope{Rank: rank, Tag: Notice | k.Tag | sequence, Class: Collective}, nil, "notice")
+		r, _ := c.send(context.Background(), Envelope{Rank: rank, Tag: sched.Notice | k.Tag | sequence, Class: Collective}, nil, "notice")
 		if r != nil {
 			r.detached = true
 			if r.done() {
@@ -387,10 +376,11 @@ func (c *Comm) Refuse(again bool, k Consequence) {
 		return
 	}
 	if !again {
-		c.countCollective()
+		c.calls.Next()
 	}
-	c.suffer(int(c.collSeq&sequenceMask), k)
-	c.forgetMessages(int(c.collSeq&sequenceMask), true)
+	short := sched.Short(c.calls.Last())
+	c.suffer(short, k)
+	c.forgetMessages(short, true)
 }
 
 // An unheard message is one that parts which are complete may explain: they take effect
@@ -413,11 +403,11 @@ func (c *Comm) heard(from, tag int) {
 }
 
 func (s *Schedule) heard(from, tag int) {
-	n := tag & sequenceMask
+	n := sched.ShortOf(tag)
 	switch {
-	case n == s.sequence && tag&Notice != 0 && s.has(sendRequest, from):
+	case n == s.sequence && tag&sched.Notice != 0 && s.has(sendRequest, from):
 		// The sender will not take the messages for it.
-	case s.blocking && later(n, s.sequence) && s.has(recvRequest, from):
+	case s.blocking && sched.IsLater(n, s.sequence) && s.has(recvRequest, from):
 		// The sender's call with this number is over, and all its messages have come before.
 	default:
 		return
@@ -452,36 +442,21 @@ func (s *Schedule) end() {
 // when they come.
 func (c *Comm) forgetMessages(sequence int, failed bool) {
 	p := c.p
-	c.past = sequence
-	if failed {
-		c.failures = append(c.failures, sequence)
-	}
+	c.calls.End(sequence, failed)
 	ctx := dataContext(c.group.Index, Collective)
 	if !p.match.Accepts(ctx) || p.match.Unexpected(ctx) == 0 {
 		return
 	}
 	p.match.Discard(ctx, func(m *match.Message) bool {
-		return m.Tag&sequenceMask == sequence && (m.Tag&Notice != 0 || failed && !m.Announced)
+		return sched.ShortOf(m.Tag) == sequence && (m.Tag&sched.Notice != 0 || failed && !m.Announced)
 	}, p.dropped)
-}
-
-// countCollective gives the next collective its number. Failures are forgotten when their numbers
-// recur.
-func (c *Comm) countCollective() {
-	c.collSeq++
-	if len(c.failures) > 0 {
-		c.failures = slices.DeleteFunc(c.failures, func(n int) bool { return later(n, int(c.collSeq&sequenceMask)) })
-	}
 }
 
 // late reports whether a message is of a collective that is over here.
 func (c *Comm) late(tag int) bool {
-	n := tag & sequenceMask
-	if slices.Contains(c.failures, n) {
-		return true
-	}
-	past := n == c.past || later(int(c.collSeq&sequenceMask), n)
-	return tag&Notice != 0 && past && !slices.ContainsFunc(c.schedules, func(s *Schedule) bool { return s.sequence == n })
+	return c.calls.IsOver(tag, func(short int) bool {
+		return slices.ContainsFunc(c.schedules, func(s *Schedule) bool { return s.sequence == short })
+	})
 }
 
 // awaited returns the part to poll first, or nil.

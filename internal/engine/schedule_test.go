@@ -24,7 +24,7 @@ var errNoticed = errors.New("the message of another call")
 func planned(c *Comm, name string, root, unit int, in, out []byte) *Schedule {
 	all := sched.Algorithms()
 	a := &all[slices.IndexFunc(all, func(a sched.Algorithm) bool { return a.Name == name })]
-	s := &Schedule{Plan: new(sched.Plan), Unit: unit, Tag: 3 << SequenceBits}
+	s := &Schedule{Plan: new(sched.Plan), Unit: unit, Tag: 3 << sched.NumberBits}
 	a.Build(s.Plan, &sched.Shape{N: c.Size(), Me: c.Rank(), Root: root, Count: 1})
 	s.Bufs = [3][]byte{in, out, make([]byte, s.Plan.Scratch*unit)}
 	s.Combine = func(dst, left, right []byte) error {
@@ -237,7 +237,7 @@ func TestScheduleEndsWhenAMemberDies(t *testing.T) {
 }
 
 // refusing is the consequence that a member with wrong arguments reports.
-var refusing = Consequence{Tag: 5 << SequenceBits}
+var refusing = Consequence{Tag: 5 << sched.NumberBits}
 
 // TestARefusedCollective: a member does not take part, and sends a notice. A member that waits for
 // it fails, whether it receives or sends; the communicator works on.
@@ -283,7 +283,7 @@ func TestANoticeComesBeforeWhatFollows(t *testing.T) {
 			out := make([]byte, n*unit)
 			s := planned(w, "allgather/ring", 0, unit, make([]byte, unit), out)
 			s.Judge = func(_, tag, _, _ int, err error) error {
-				if tag&Notice == 0 {
+				if tag&sched.Notice == 0 {
 					return errors.Join(fmt.Errorf("a message with tag %x", tag), err)
 				}
 				return errNoticed

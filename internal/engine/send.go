@@ -103,7 +103,7 @@ func (c *Comm) send(ctx context.Context, to Envelope, buf []byte, what string) (
 func (c *Comm) put(ctx context.Context, to Envelope, buf []byte, what string) (r *Request, tell bool, err error) {
 	p := c.p
 	proc := c.group.Procs[to.Rank]
-	if !c.gone.begun && (!c.quiet() || ctx.Err() != nil) {
+	if !c.sendsOn && (!c.quiet() || ctx.Err() != nil) {
 		if err := c.mayStart(ctx, ulfm.OpSend, to.Class, proc); err != nil {
 			return nil, false, err
 		}

@@ -77,14 +77,14 @@ func (c *Comm) runShared(ctx context.Context, what string, count bool, code uint
 	p := c.p
 	p.mu.Lock()
 	p.called()
-	moved, to, err := false, 0, c.takeTurn(ctx)
+	moved, to, err := false, 0, c.turns.Take(ctx, &p.mu)
 	if err == nil {
 		moved, to, err = c.share(ctx, what, count, code, start)
 		if err == nil && count && c.coll.Refused() {
 			c.refused.Store(true)
 			err = ErrRefused
 		}
-		c.giveTurn()
+		c.turns.Give()
 	}
 	p.mu.Unlock()
 	if moved {
@@ -107,7 +107,7 @@ func (c *Comm) share(ctx context.Context, what string, count bool, code uint64, 
 		pausepoint.At("engine.shares")
 	}
 	if count {
-		c.countCollective()
+		c.calls.Next()
 	}
 	g := c.collectives()
 	start(g, code)
@@ -129,7 +129,7 @@ func (c *Comm) share(ctx context.Context, what string, count bool, code uint64, 
 	switch err := c.alive(); { // not only before: it may have been fenced meanwhile
 	case err != nil:
 		p.complete(r, err)
-	case !c.quiet() && !goesOn(c, c.collSeq):
+	case !c.quiet() && !goesOn(c, c.calls.Last()):
 		if err := c.mayEnter(ulfm.OpCollective, -1); err != nil {
 			p.fail(r, err)
 		}
@@ -268,14 +268,14 @@ func (c *Comm) BeginMessages(ctx context.Context, what string, code uint64) erro
 	p := c.p
 	p.mu.Lock()
 	p.called()
-	moved, to, err := false, 0, c.takeTurn(ctx)
+	moved, to, err := false, 0, c.turns.Take(ctx, &p.mu)
 	if err == nil {
 		moved, to, err = c.share(ctx, what, false, code, noteQuietly)
 		if err == nil {
 			c.messages = true
 			p.memory.open(c)
 		} else {
-			c.giveTurn()
+			c.turns.Give()
 		}
 	}
 	p.mu.Unlock()
@@ -298,7 +298,7 @@ func (c *Comm) EndMessages() {
 	p := c.p
 	p.mu.Lock()
 	c.messages, c.apart = false, nil
-	c.giveTurn()
+	c.turns.Give()
 	p.mu.Unlock()
 }
 

@@ -34,25 +34,6 @@ import (
 // A receiver that gives up first closes the claims. If the sender is just writing a unit, the
 // receive ends after that: its buffer is the program's again only when nobody writes there (R66).
 
-// Units: as few as may be, because each is a system call of a microsecond or four, and
-// as many for the one side as for the other.
-const (
-	unitBytesMax = segment.RemoteMax
-	unitAlign    = 4 << 10
-)
-
-// cut returns how a message of n bytes is divided. Of two units the receiver's is a
-// little larger: it begins earlier.
-func cut(n int) (unit, units int) {
-	if pairs := (n + 2*unitBytesMax - 1) / (2 * unitBytesMax); pairs > 1 {
-		unit = (n + 2*pairs - 1) / (2 * pairs)
-	} else {
-		unit = min(n*9/16, unitBytesMax)
-	}
-	unit = max((unit+unitAlign-1)&^(unitAlign-1), unitAlign)
-	return unit, (n + unit - 1) / unit
-}
-
 // turnUnits is how many units a side copies before it makes progress on everything else.
 const turnUnits = 4
 
@@ -217,7 +198,7 @@ func (ts *transfers) pushSome(r *Request, t *push) {
 		t.spent = true
 		return
 	}
-	unit, units := cut(int(limit))
+	unit, units := segment.Units(int(limit))
 	for range turnUnits {
 		claims := segment.Add64(t.acc.Claims, 1<<32)
 		front, back := claims&(1<<32-1), claims>>32
@@ -282,7 +263,7 @@ func (ts *transfers) pullUnits() bool {
 func (ts *transfers) pullSome(r *Request) bool {
 	t := &r.pull
 	size := r.receiving.Limit()
-	unit, units := cut(size)
+	unit, units := segment.Units(size)
 	did := false
 	for turn := 0; turn < turnUnits && !t.spent && t.pulled < units; turn++ {
 		did = true
@@ -337,7 +318,7 @@ func (r *Request) closeClaims() {
 		return
 	}
 	back := int(segment.Add64(t.acc.Claims, claimsClosed) >> 32)
-	_, units := cut(r.receiving.Limit())
+	_, units := segment.Units(r.receiving.Limit())
 	t.spent, t.theirs = true, min(back, units-max(t.pulled, 1))
 }
 
@@ -361,7 +342,7 @@ func (ts *transfers) pullLast(r *Request) bool {
 		return false
 	}
 	size, send := r.receiving.Limit(), r.receiving.Send()
-	switch unit, _ := cut(size); {
+	switch unit, _ := segment.Units(size); {
 	case t.err != nil:
 		err := t.err
 		ts.finishPull(r)

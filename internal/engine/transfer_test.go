@@ -19,7 +19,7 @@ func TestReceiveOutlivesTheSender(t *testing.T) {
 	for _, refused := range []bool{false, true} {
 		world := inproc.New(2)
 		receiver, sender := New(world.DirectPort(0), Config{SpinPolls: 20}), New(world.DirectPort(1), Config{SpinPolls: 20})
-		const bytes = 64 * unitBytesMax
+		const bytes = 64 * segment.UnitBytesMax
 		_, err := sender.World().Isend(Envelope{Rank: 0}, make([]byte, bytes))
 		require.NoError(t, err)
 		h, err := receiver.World().Irecv(Envelope{Rank: 1}, make([]byte, bytes))
@@ -55,7 +55,7 @@ func TestReceiveEndsWithTheSender(t *testing.T) {
 	receiver, sender := New(world.DirectPort(0), Config{SpinPolls: 20}), New(world.DirectPort(1), Config{SpinPolls: 20})
 	defer receiver.Close()
 	defer sender.Close()
-	const bytes = 64 * unitBytesMax
+	const bytes = 64 * segment.UnitBytesMax
 	_, err := sender.World().Isend(Envelope{Rank: 0}, make([]byte, bytes))
 	require.NoError(t, err)
 	h, err := receiver.World().Irecv(Envelope{Rank: 1}, make([]byte, bytes))

@@ -12,12 +12,12 @@ func partings() []Edit {
 		return e
 	}
 	return []Edit{
-		edit("goes-on", "a collective goes on in which all that have left took part", "internal/engine/parting.go",
-			"return c.gone.parted > 0 && c.gone.parted == c.gone.deaths", "return c.gone.parted > 0 && c.gone.parted != c.gone.deaths", "TestCollectivesGoOnAfterADeparture"),
-		edit("later", "a collective fails in which a member that has left did not take part", "internal/engine/parting.go",
-			"int32(c.gone.lastOfAll-number) >= 0", "c.gone.lastOfAll > 0", "TestCollectivesGoOnAfterADeparture"),
+		edit("goes-on", "a collective goes on in which all that have left took part", "internal/protocol/departure/departure.go",
+			"return t.parted > 0 && t.parted == t.deaths", "return t.parted > 0 && t.parted != t.deaths", "TestCollectivesGoOnAfterADeparture"),
+		edit("later", "a collective fails in which a member that has left did not take part", "internal/protocol/departure/departure.go",
+			"int32(t.lastOfAll-number) >= 0", "t.lastOfAll > 0", "TestCollectivesGoOnAfterADeparture"),
 		edit("told", "a process tells its last collectives before it leaves", "internal/engine/ending.go", "\te.tellLasts()\n", "", "TestCollectivesGoOnAfterADeparture"),
-		edit("early", "a notice that comes before its communicator is made is kept for it", "internal/engine/parting.go", "\t\tp.gone.keepEarly(from, l)\n", "", "TestDepartureBeforeTheCommunicator"),
+		edit("early", "a notice that comes before its communicator is made is kept for it", "internal/engine/parting.go", "\t\tp.gone.early.Keep(from, l)\n", "", "TestDepartureBeforeTheCommunicator"),
 		edit("receives", "a departure ends receives that name the process alone", "internal/protocol/match/life.go",
 			"\t\tend(s, &s.sources.At(src).posted, ended)\n", "\t\tm.endAll(s, ended)\n", "TestPartEndsReceivesFromOneSource"),
 		of("deaths", "Disconnect fails at all members after a death", "internal/protocol/commstate/agree.go",
