@@ -14,6 +14,7 @@ import (
 	"github.com/goulfm/goulfm/collectives"
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/comm/commtest"
+	"github.com/goulfm/goulfm/internal/testing/longtest"
 	"github.com/goulfm/goulfm/recovery"
 )
 
@@ -127,7 +128,7 @@ func TestMembersOverTwoDeaths(t *testing.T) {
 			try := func(j commtest.Job) string { return s.run(t, j) }
 			assert.Equal(t, "6 604", try(j))
 			for i, k := range commtest.EachKill(t, j, try) {
-				if os.Getenv("RECOVERY_PAIRS") != "all" && (k.Rank != 0 || i%10 != 0) {
+				if os.Getenv("RECOVERY_PAIRS") != "all" && (k.Rank != 0 || i%longtest.N(20, 10) != 0) {
 					continue
 				}
 				next := j

@@ -258,15 +258,16 @@ func (s *search) String() string {
 func TestExhaustive(t *testing.T) {
 	for _, c := range []struct {
 		search
+		slow     bool // seconds
 		long     bool
 		skipRace bool // too slow for the race detector, which finds nothing here: there is one goroutine
 	}{
 		{search: search{cfg: Config{N: 2, Window: 1}, agreements: 3}},
 		{search: search{cfg: Config{N: 2, Window: 1}, agreements: 3, plain: true}},
-		{search: search{cfg: Config{N: 2, Window: 2}, agreements: 5}},
+		{search: search{cfg: Config{N: 2, Window: 2}, agreements: 5}, slow: true},
 		{search: search{cfg: Config{N: 2, Window: 1}, agreements: 3, deaths: 1, leaves: true}},
 		{search: search{cfg: Config{N: 2, Window: 1}, agreements: 3, deaths: 1, plain: true}},
-		{search: search{cfg: Config{N: 3, Window: 1}, agreements: 1}},
+		{search: search{cfg: Config{N: 3, Window: 1}, agreements: 1}, slow: true},
 		{search: search{cfg: Config{N: 3, Window: 1}, agreements: 1, deaths: 1, leaves: true, oneVictim: true, noAck: true}, skipRace: true},
 		{search: search{cfg: Config{N: 3, Window: 1}, agreements: 1, deaths: 1, leaves: true, noAck: true}, long: true},
 		{search: search{cfg: Config{N: 3, Window: 1}, agreements: 1, deaths: 1}, long: true},
@@ -282,7 +283,7 @@ func TestExhaustive(t *testing.T) {
 			if (c.long || c.skipRace && raceEnabled) && !*long {
 				t.Skip("takes long: -long")
 			}
-			if c.cfg.N > 2 && c.deaths > 0 && !*long {
+			if (c.slow || c.cfg.N > 2 && c.deaths > 0) && !*long {
 				longtest.Skip(t, "a million states")
 			}
 			err := c.run()

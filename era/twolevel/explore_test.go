@@ -347,6 +347,7 @@ func (s *search) String() string {
 func TestExhaustive(t *testing.T) {
 	for _, c := range []struct {
 		search
+		slow bool // seconds
 		long bool
 	}{
 		{search: search{sizes: []int{2, 2}, agreements: 2}},
@@ -355,8 +356,8 @@ func TestExhaustive(t *testing.T) {
 		{search: search{sizes: []int{2, 2}, agreements: 1, deaths: 2}},
 		{search: search{sizes: []int{1, 2, 1}, agreements: 1, deaths: 1}},
 		{search: search{sizes: []int{1, 2, 1}, agreements: 1, deaths: 2, noAck: true}},
-		{search: search{sizes: []int{1, 1, 2}, agreements: 1, deaths: 2, noAck: true}},
-		{search: search{sizes: []int{1, 1, 2}, agreements: 1, deaths: 1, losses: 1, cutoff: true, first: true, begun: true, noAck: true, elsewhere: true}},
+		{search: search{sizes: []int{1, 1, 2}, agreements: 1, deaths: 2, noAck: true}, slow: true},
+		{search: search{sizes: []int{1, 1, 2}, agreements: 1, deaths: 1, losses: 1, cutoff: true, first: true, begun: true, noAck: true, elsewhere: true}, slow: true},
 		{search: search{sizes: []int{2, 2}, agreements: 1, deaths: 2, overtake: true, noAck: true}},
 		{search: search{sizes: []int{1, 1, 2}, agreements: 1, deaths: 2, overtake: true, begun: true, noAck: true}},
 		{search: search{sizes: []int{2, 2}, agreements: 1, deaths: 1, absent: []int{0}, noAck: true}},
@@ -385,7 +386,7 @@ func TestExhaustive(t *testing.T) {
 			if (c.long || raceEnabled && c.deaths+c.losses > 1) && !*long {
 				t.Skip("takes long: -long")
 			}
-			if len(c.sizes) == 2 && c.deaths == 2 && !*long {
+			if (c.slow || len(c.sizes) == 2 && c.deaths == 2) && !*long {
 				longtest.Skip(t, "takes as long as all others")
 			}
 			err := c.run()

@@ -17,6 +17,7 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/harness/heartbeats"
 	"github.com/goulfm/goulfm/internal/testing/harness/record"
 	"github.com/goulfm/goulfm/internal/testing/harness/turns"
+	"github.com/goulfm/goulfm/internal/testing/longtest"
 )
 
 func TestPlan(t *testing.T) {
@@ -157,6 +158,9 @@ func TestTinyGraph(t *testing.T) {
 	page := filepath.Join(dir, "page.md")
 	require.NoError(t, os.WriteFile(page, []byte(figure.Marker+"\n"), 0o600))
 	for nodes, end := range map[string]string{"0": "", "2": ofNodes} {
+		if nodes != "2" && !longtest.On() {
+			continue
+		}
 		p, err := parse([]string{"-scale", "6", "-searches", "2", "-periods", "1ms,10ms", "-rounds", "1", "-n", "2", "-nodes", nodes, "-out", dir, "-table", page, "-limit", "2m"})
 		require.NoError(t, err)
 		require.NoError(t, takeAll(t.Context(), p, io.Discard))

@@ -16,6 +16,7 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/internal/discovery"
 	"github.com/goulfm/goulfm/gridrpc/store"
 	"github.com/goulfm/goulfm/gridrpc/store/jetstream"
+	"github.com/goulfm/goulfm/internal/testing/longtest"
 )
 
 // waiting is a reader that returns the second half of its bytes only when the test permits it.
@@ -46,6 +47,7 @@ func (w *waiting) Read(p []byte) (int, error) {
 // Get and a call, together with the server of the call. Both files are complete, and the call
 // continues from its latest checkpoint. The killed replica is restarted, and gets all data again.
 func TestReplicaKilled(t *testing.T) {
+	longtest.Skip(t, "a store of three replicas, one of them killed")
 	begun := time.Now()
 	p := startTrial(t, "--tree", "1x2", "--store", "jetstream")
 	t.Logf("up after %v", time.Since(begun).Round(time.Millisecond))

@@ -177,7 +177,7 @@ func random(seed uint64, most int64, acts ...faultproxy.Act) func(target int) fa
 func TestTalkOverCuts(t *testing.T) {
 	t.Parallel()
 	inModes(t, func(t *testing.T, mode socket.Mode) {
-		for _, c := range []struct {
+		for i, c := range []struct {
 			size int
 			most map[socket.Mode]int64 // a record of TLS, of up to 16 KiB, arrives whole or not at all
 		}{
@@ -187,6 +187,9 @@ func TestTalkOverCuts(t *testing.T) {
 			{5000, map[socket.Mode]int64{socket.Auth: 10_000, socket.TLS: 50_000}},
 			{60_000, map[socket.Mode]int64{socket.Auth: 100_000, socket.TLS: 100_000}},
 		} {
+			if !longtest.Row(i, 2) {
+				continue
+			}
 			most := c.most[mode]
 			t.Run(fmt.Sprintf("%d bytes, cut below %d", c.size, most), func(t *testing.T) {
 				for seed := range seeds(longtest.N(1, 3)) {
