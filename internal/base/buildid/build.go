@@ -3,4 +3,4 @@
 package buildid
 
 // Build identifies the wire formats and memory layouts of this build.
-const Build uint32 = 0x7616375e
+const Build uint32 = 0x1f873f84

@@ -1,9 +1,7 @@
 package membershiphost
 
 import (
-	"bytes"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -12,56 +10,6 @@ import (
 	"github.com/goulfm/goulfm/internal/net/socket"
 	"github.com/goulfm/goulfm/internal/protocol/membership"
 )
-
-// A Place is where a member is reached.
-type Place struct {
-	listener *net.TCPListener
-	packets  *net.UDPConn
-}
-
-// Open makes one at an address of this machine.
-func Open(ip net.IP) (*Place, error) {
-	l, err := net.ListenTCP("tcp", &net.TCPAddr{IP: ip})
-	if err != nil {
-		return nil, err
-	}
-	packets, err := net.ListenUDP("udp", &net.UDPAddr{IP: ip})
-	if err != nil {
-		_ = l.Close()
-		return nil, err
-	}
-	return &Place{l, packets}, nil
-}
-
-// Peer says where it is, for the member born as birth.
-func (p *Place) Peer(birth uint64) Peer {
-	return Peer{Birth: birth, Addr: p.listener.Addr().String(), Packets: p.packets.LocalAddr().String()}
-}
-
-// Close has nobody reach it any more.
-func (p *Place) Close() {
-	_ = p.listener.Close()
-	p.packets.Close()
-}
-
-// receive takes datagrams, and hands them to run.
-func (v *Driver) receive() {
-	buf := make([]byte, socket.DatagramMax)
-	for {
-		n, _, err := v.cfg.Place.packets.ReadFromUDP(buf)
-		if errors.Is(err, net.ErrClosed) {
-			return
-		}
-		if err != nil {
-			continue // of an earlier one of ours: nobody listens there
-		}
-		select {
-		case v.raw <- bytes.Clone(buf[:n]):
-		case <-v.closed:
-			return
-		}
-	}
-}
 
 // hear hands what a datagram says to the rules. A sequence that is not a new one is a copy, or was
 // overtaken.

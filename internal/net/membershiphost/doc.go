@@ -20,5 +20,5 @@
 // members have to say (roster). Connections carry frames in one direction, from who dialed;
 // messages may be lost with them, which the rules allow.
 //
-// Reading order: driver.go, way.go, link.go, arrive.go.
+// Reading order: driver.go, packets_unix.go, wait_linux.go, way.go, link.go, arrive.go.
 package membershiphost

@@ -67,11 +67,16 @@ type Driver struct {
 	seen    []uint64 // by member: sequence of the last datagram from it
 
 	events chan membership.Event
-	raw    chan []byte // datagrams
-	holds  chan bool
+	holds  chan hold
 	closed chan struct{}
 	once   sync.Once
 	ended  sync.WaitGroup
+}
+
+// A hold is a call of Hold.
+type hold struct {
+	on   bool
+	done chan struct{} // closed once it has taken effect
 }
 
 // Start starts the driver of one member. All members are started at most a Timeout apart.
@@ -81,7 +86,7 @@ func Start(cfg Config) (*Driver, error) {
 		return nil, err
 	}
 	v := &Driver{cfg: cfg, rules: membership.New(cfg.Roster), sent: make([]uint64, len(cfg.Peers)),
-		period: cfg.Roster.WithDefaults().Period, seen: make([]uint64, len(cfg.Peers)), events: make(chan membership.Event, 256), raw: make(chan []byte, 256), holds: make(chan bool), closed: make(chan struct{}), keeping: keeping{coordinator: nobody}}
+		period: cfg.Roster.WithDefaults().Period, seen: make([]uint64, len(cfg.Peers)), events: make(chan membership.Event, 256), holds: make(chan hold, 1), closed: make(chan struct{}), keeping: keeping{coordinator: nobody}}
 	v.ways = make([]way, len(cfg.Peers))
 	for member, p := range cfg.Peers {
 		v.ways[member].opened = make(chan struct{})
@@ -96,31 +101,22 @@ func Start(cfg Config) (*Driver, error) {
 		}
 	}
 	v.ended.Go(v.accept)
-	for _, run := range []func(){v.run, v.receive} {
-		v.ended.Go(func() { v.hurry(run) })
-	}
+	v.ended.Go(v.run)
 	return v, nil
 }
 
-// hurry runs a loop on a thread of its own.
-func (v *Driver) hurry(run func()) {
-	if v.cfg.Hurry != nil {
-		runtime.LockOSThread() // never unlocked: the thread ends with the loop
-		v.cfg.Hurry()
-	}
-	run()
-}
-
-// Close ends it: this member says nothing any more, and is not reached.
+// Close ends the Driver: this member sends nothing any more, and nobody reaches it.
 func (v *Driver) Close() {
 	v.once.Do(func() { close(v.closed) })
-	v.cfg.Place.Close()
+	v.cfg.Place.wake()
+	_ = v.cfg.Place.listener.Close()
 	for _, l := range v.links {
 		if l != nil {
 			l.stop()
 		}
 	}
 	v.ended.Wait()
+	v.cfg.Place.Close() // the thread of run has it no more
 }
 
 // Admit has a member known that was not there yet: see membership.Came. A second time it does
@@ -147,8 +143,15 @@ func (v *Driver) Publish(entries ...membership.Entry) { v.tell(membership.Publis
 // Hold has this member stand still, as if its machine did; no Host method is called until
 // Hold(false). It returns when that is so.
 func (v *Driver) Hold(so bool) {
+	h := hold{so, make(chan struct{})}
 	select {
-	case v.holds <- so:
+	case v.holds <- h:
+	case <-v.closed:
+		return
+	}
+	v.cfg.Place.wake()
+	select {
+	case <-h.done:
 	case <-v.closed:
 	}
 }
@@ -157,32 +160,78 @@ func (v *Driver) Hold(so bool) {
 func (v *Driver) tell(ev membership.Event) {
 	select {
 	case v.events <- ev:
+		v.cfg.Place.wake()
 	case <-v.closed:
 	}
 }
 
-// run hands events to the rules, and time. Time comes before each event: after a pause the
-// lease is looked at first.
+// run hands events to the rules, and time, on a thread of its own that waits in the kernel. By
+// goroutines a datagram would wake three threads one after another: the runtime's poller, the
+// receiving goroutine, and run. An idle daemon would spend most of its time in these hand-offs.
+//
+// Time comes before each event: after a pause the lease is checked first.
 func (v *Driver) run() {
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	for {
-		select {
-		case <-v.closed:
-			return
-		case ev := <-v.events:
-			v.inTime(func() { v.step(ev) })
-		case b := <-v.raw:
-			v.inTime(func() { v.hear(b) })
-		case <-timer.C:
-			v.tick()
-		case so := <-v.holds:
-			v.waitHeld(so)
-		}
+	if v.cfg.Hurry != nil {
+		runtime.LockOSThread() // never unlocked: the thread ends with the loop
+		v.cfg.Hurry()
+	}
+	for v.doNext() {
 		v.keepLinks()
-		if at, ok := v.rules.Deadline(); ok {
-			timer.Reset(time.Duration(at.Sub(v.cfg.Now())))
+	}
+}
+
+// doNext waits until there is something to do, and does it; false: the driver is closed.
+func (v *Driver) doNext() bool {
+	select {
+	case <-v.closed:
+		return false
+	case h := <-v.holds:
+		close(h.done)
+		v.waitHeld(h.on)
+		return true
+	default:
+	}
+	most := v.untilDeadline()
+	if most == 0 {
+		v.tick()
+		return true
+	}
+	select {
+	case ev := <-v.events:
+		v.inTime(func() { v.step(ev) })
+		return true
+	default:
+	}
+	v.cfg.Place.asleep.Store(true)
+	if v.isPosted() {
+		v.cfg.Place.asleep.Store(false)
+		return true
+	}
+	if v.cfg.Place.wait(most) {
+		if b := v.cfg.Place.next(); b != nil {
+			v.inTime(func() { v.hear(b) })
 		}
+	}
+	return true
+}
+
+// untilDeadline returns how long the rules want to wait at most; negative: no limit; 0: they want
+// the time now.
+func (v *Driver) untilDeadline() mono.Duration {
+	at, ok := v.rules.Deadline()
+	if !ok {
+		return -1
+	}
+	return max(at.Sub(v.cfg.Now()), 0)
+}
+
+// isPosted reports whether another goroutine has something for run.
+func (v *Driver) isPosted() bool {
+	select {
+	case <-v.closed:
+		return true
+	default:
+		return len(v.events) > 0 || len(v.holds) > 0
 	}
 }
 
@@ -191,8 +240,9 @@ func (v *Driver) run() {
 // loop is late, all that has arrived comes before that second Tick: it has waited here, and says
 // nothing of how long the way takes.
 func (v *Driver) inTime(happen func()) {
-	late := v.isLate()
-	v.step(membership.Tick{Now: v.cfg.Now()})
+	now := v.cfg.Now()
+	late := v.isLate(now)
+	v.step(membership.Tick{Now: now})
 	happen()
 	if late {
 		v.hearAll()
@@ -201,16 +251,16 @@ func (v *Driver) inTime(happen func()) {
 }
 
 // isLate says whether the rules wanted the time a while ago.
-func (v *Driver) isLate() bool {
+func (v *Driver) isLate(now mono.Time) bool {
 	at, ok := v.rules.Deadline()
-	return ok && v.cfg.Now().Sub(at) > v.period/4
+	return ok && now.Sub(at) > v.period/4
 }
 
 // tick hands the time to the rules. What has arrived comes before it, though the goroutine that
 // receives may not have run yet: a member that waits there must not be found silent. If this loop
 // is late itself the time comes first, and the rules forgive as much as it is late.
 func (v *Driver) tick() {
-	if v.isLate() {
+	if v.isLate(v.cfg.Now()) {
 		v.inTime(func() {})
 		return
 	}
@@ -225,12 +275,9 @@ func (v *Driver) hearAll() {
 		case ev := <-v.events:
 			v.step(ev)
 			continue
-		case b := <-v.raw:
-			v.hear(b)
-			continue
 		default:
 		}
-		b := v.cfg.Place.poll()
+		b := v.cfg.Place.next()
 		if b == nil {
 			return
 		}
@@ -242,7 +289,9 @@ func (v *Driver) hearAll() {
 func (v *Driver) waitHeld(held bool) {
 	for held {
 		select {
-		case held = <-v.holds:
+		case h := <-v.holds:
+			close(h.done)
+			held = h.on
 		case <-v.closed:
 			return
 		}
@@ -301,7 +350,7 @@ func (v *Driver) send(s membership.Send) {
 	v.sent[s.To]++
 	to := v.ways[s.To].to.Load()
 	v.sealed = v.cfg.Trust.SealDatagram(v.sealed[:0], to.Birth, uint32(v.cfg.Roster.Me), v.sent[s.To], s.Msg)
-	_, _ = v.cfg.Place.packets.WriteToUDP(v.sealed, to.packets) // it may be lost
+	v.cfg.Place.sendTo(v.sealed, to.packets)
 }
 
 // keeping is to whom connections are kept, besides by a coordinator to everybody that lives.

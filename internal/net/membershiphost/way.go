@@ -3,6 +3,8 @@ package membershiphost
 import (
 	"net"
 	"sync/atomic"
+
+	"golang.org/x/sys/unix"
 )
 
 // A way is where a member is reached, once it is there.
@@ -14,7 +16,7 @@ type way struct {
 // A reached is a Peer whose addresses are looked up.
 type reached struct {
 	Peer
-	packets *net.UDPAddr
+	packets unix.Sockaddr
 }
 
 // open says where a member is reached. A second time it does nothing.
@@ -23,7 +25,7 @@ func (w *way) open(p Peer) error {
 	if err != nil {
 		return err
 	}
-	if w.to.CompareAndSwap(nil, &reached{p, at}) {
+	if w.to.CompareAndSwap(nil, &reached{p, addressOf(at)}) {
 		close(w.opened)
 	}
 	return nil
