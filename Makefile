@@ -7,7 +7,7 @@ FUZZFOR ?= 10s
 SIM     ?=
 SIMNODES ?=
 # Rules and words have no goroutine, nor has what reads source: the race detector would only make them slower.
-RULES := eventqueue|control|departure|firstfit|flood|golden|hostlist|job|match|commstate|mono|must|commitinterval|rankset|redundancy|relayout|rendezvous|repair|rm|membership|sched|scaffold|mutants.*|session|sparse|spectable|tidy|waitgraph
+RULES := eventqueue|control|departure|firstfit|flood|golden|hostlist|inquiry|job|match|commstate|mono|must|commitinterval|rankset|redundancy|relayout|rendezvous|repair|rm|membership|sched|scaffold|mutants.*|session|sparse|spectable|tidy|waitgraph
 # Thousands of broken connections, of schedules, of states, or of starts take minutes under it: fewer do.
 RACESHORT ?= ./internal/net/transport/tcp ./internal/shm/nodecoll ./internal/protocol/robustlock ./internal/joblaunch/enginejob
 RACE ?= ./comm/... ./collectives ./conformance ./rma ./shmem $(shell go list ./internal/... | grep -vE '/($(RULES)|nodecoll|transport/tcp|robustlock|enginejob|sim/.*)$$')

@@ -173,7 +173,7 @@ func (h header) String() string {
 type notice struct {
 	cause  cause
 	kind   kind // the call of the sender
-	origin int  // rank where the error was first seen, modulo 1<<whatBits
+	origin int  // wrongArgument: rank of the error, modulo 1<<whatBits; missing: the rank, modulo missingBit
 }
 
 type cause uint8
@@ -181,17 +181,30 @@ type cause uint8
 const (
 	wrongArgument cause = iota
 	mismatch
+	missing // a member is in Finalize
 )
 
+// missingBit tells missing from mismatch, which has no origin.
+const missingBit = 1 << (whatBits - 1)
+
 func (n notice) tag() int {
-	return sched.Notice | header{kind: n.kind, what: n.origin & (1<<whatBits - 1), odd: n.cause == mismatch}.tag()
+	h := header{kind: n.kind, odd: n.cause != wrongArgument}
+	switch n.cause {
+	case wrongArgument:
+		h.what = n.origin & (1<<whatBits - 1)
+	case missing:
+		h.what = missingBit | n.origin&(missingBit-1)
+	}
+	return sched.Notice | h.tag()
 }
 
 func parseNotice(tag int) notice {
 	h := parse(tag)
-	n := notice{kind: h.kind, origin: h.what}
-	if h.odd {
-		n.cause = mismatch
+	switch {
+	case !h.odd:
+		return notice{wrongArgument, h.kind, h.what}
+	case h.what&missingBit != 0:
+		return notice{missing, h.kind, h.what &^ missingBit}
 	}
-	return n
+	return notice{mismatch, h.kind, 0}
 }

@@ -43,7 +43,7 @@ func TestWaysDiffer(t *testing.T) {
 }
 
 func TestNoticeSurvivesItsTag(t *testing.T) {
-	for _, n := range []notice{{wrongArgument, scatter, 0}, {mismatch, allreduceLoc, 1<<whatBits - 1}, {wrongArgument, barrier, 777}} {
+	for _, n := range []notice{{wrongArgument, scatter, 0}, {mismatch, allreduceLoc, 0}, {missing, barrier, missingBit - 1}, {missing, scan, 0}, {wrongArgument, barrier, 777}} {
 		tag := n.tag()
 		if tag&sched.Notice == 0 || tag > math.MaxInt32 || tag&(1<<seqBits-1) != 0 || parseNotice(tag) != n {
 			t.Errorf("%+v has tag %d, which means %+v", n, tag, parseNotice(tag))
@@ -56,7 +56,8 @@ func FuzzParse(f *testing.F) {
 	f.Add(int32(0))
 	f.Add(int32(math.MaxInt32))
 	f.Add(int32(header{kind: allreduce, what: 3}.tag()))
-	f.Add(int32(notice{mismatch, bcast, 3}.tag()))
+	f.Add(int32(notice{mismatch, bcast, 0}.tag()))
+	f.Add(int32(notice{missing, bcast, 3}.tag()))
 	f.Fuzz(func(t *testing.T, tag int32) {
 		if tag < 0 {
 			return

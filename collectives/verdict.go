@@ -87,6 +87,10 @@ func (x *call) told(from int, n notice) error {
 		return at(from, fmt.Errorf("%w: %v here, %v at rank %d", errApart, x.head, n.kind, from))
 	case n.cause == mismatch:
 		return at(from, fmt.Errorf("%w: rank %d noticed it in its %v", comm.ErrMismatch, from, n.kind))
+	case n.cause == missing && x.n <= missingBit:
+		return at(n.origin, fmt.Errorf("%w, as rank %d reports", engine.ErrEnded, from))
+	case n.cause == missing:
+		return at(from, fmt.Errorf("%w, as rank %d reports", engine.ErrEnded, from))
 	case n.origin < x.n:
 		return at(n.origin, fmt.Errorf("%w in its %v", comm.ErrPeerArgument, n.kind))
 	}
@@ -109,10 +113,20 @@ func (x *call) differs(d *engine.Differs) error {
 	return x.apart(d.Rank, x.bytes, x.Elem, int(d.What&(1<<bytesBits-1)))
 }
 
+// missing returns the member in Finalize that an error names, or -1.
+func (x *call) missing(err error) int {
+	if e, ok := errors.AsType[*ulfm.Error](err); ok && len(e.Ranks) > 0 && e.Ranks[0] != x.me {
+		return e.Ranks[0]
+	}
+	return -1
+}
+
 // consequence returns the notification of the others about a failure here.
 func (x *call) consequence(err error) (k engine.Consequence) {
 	n := notice{kind: x.head.kind, origin: x.me}
 	switch {
+	case errors.Is(err, comm.ErrFinalized) && x.missing(err) >= 0: // this member's part is missing now, too
+		n.cause, n.origin = missing, x.missing(err)
 	case ulfm.Recoverable(err), errors.Is(err, comm.ErrFenced), errors.Is(err, comm.ErrFinalized), errors.Is(err, comm.ErrFreed):
 		return k // every member learns of the failure by itself (R54), or no member is left
 	case errors.Is(err, errApart):

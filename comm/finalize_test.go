@@ -159,3 +159,43 @@ func TestAllOK(t *testing.T) {
 		assert.ErrorIs(t, err, ulfm.ErrProcFailed)
 	})
 }
+
+// TestWaitForARankInFinalize: a call that waits for a member in Finalize ends with
+// ErrFinalized. Messages that the member sent before are received first, also those that it sent in
+// the last moment.
+func TestWaitForARankInFinalize(t *testing.T) {
+	for name, nodes := range map[string]commtest.Nodes{"one node": {0, 0, 0}, "a node for each rank": {0, 1, 2}} {
+		t.Run(name, func(t *testing.T) {
+			nodes.Run(t, func(ctx context.Context, w *comm.Comm) {
+				if w.Rank() == 0 {
+					for i := range 10 {
+						assert.NoError(t, comm.Send(ctx, w.To(1).Tag(1), []int{i}))
+					}
+					return // to Finalize
+				}
+				got := make([]int, 1)
+				if w.Rank() == 1 {
+					for i := range 10 {
+						_, err := comm.Recv(ctx, w.From(0).Tag(1), got)
+						assert.NoError(t, err)
+						assert.Equal(t, i, got[0])
+					}
+					_, err := comm.Probe(ctx, w.From(0).Tag(1))
+					assert.ErrorIs(t, err, comm.ErrFinalized, "Probe")
+				}
+				_, err := comm.Recv(ctx, w.From(0).Tag(2), got)
+				assert.ErrorIs(t, err, comm.ErrFinalized, "Recv")
+				assert.ErrorContains(t, err, "in Finalize")
+				if w.Rank() == 1 {
+					assert.NoError(t, comm.Send(ctx, w.To(2), []int{7}))
+					return
+				}
+				_, err = comm.Recv(ctx, w.From(comm.Any), got)
+				assert.NoError(t, err, "one of the others is not in Finalize")
+				assert.Equal(t, 7, got[0])
+				_, err = comm.Recv(ctx, w.From(comm.Any), got)
+				assert.ErrorIs(t, err, comm.ErrFinalized, "all others are in Finalize")
+			})
+		})
+	}
+}

@@ -357,8 +357,10 @@ func (w *world) dump() {
 // Finalize follows the rules of other agreements (C10): if other members are in Agree, AgreeFailed,
 // Shrink or a call that creates a communicator, of the world or of one made from the world, all of
 // them get ErrMismatch, which names both calls. The job then continues, and Finalize may be called
-// again. A send that waits for a receive of a member in Finalize is ErrFinalized, and so are later
-// all operations that a program has left under way. CreateGroup waits for its members as always.
+// again. A send that waits for a receive of a member in Finalize is ErrFinalized. So is, after a
+// quarter of a second, a receive, a probe or a collective that waits for a member in Finalize; all
+// messages that the member has sent come first. All operations that a program has left under way
+// end with ErrFinalized, too. CreateGroup waits for its members as always.
 func (c *Comm) Finalize(ctx context.Context) error {
 	if err := given(ctx, "finalize", c); err != nil {
 		return err

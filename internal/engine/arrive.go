@@ -89,6 +89,10 @@ func (p *Proc) arrive(from int, f *transport.Frame) {
 		p.memory.oneSided.arrive(from, f)
 		return
 	}
+	if Class(f.Ctx%uint32(classes)) == inOrder {
+		p.leads.answered(from)
+		return
+	}
 	if f.Kind == transport.Announce && p.transfers.isTakenBack(from, f.Handle) {
 		return
 	}

@@ -82,6 +82,9 @@ func (bg *background) nextTick(tick time.Duration, seen *uint64) (next time.Dura
 	case calls:
 		next *= crowd
 	case bg.p.leads.who == caller:
+		if bg.p.leads.inquiry.IsDue(bg.p.now()) {
+			bg.p.leads.ask()
+		}
 		next = min(2*tick, next*max(tickMax, crowd))
 	default:
 		leads = bg.p.leads.wanted.Load() == 0 && bg.p.leads.take(inBackground)

@@ -26,8 +26,8 @@ const (
 	PointToPoint Class = iota
 	Collective
 	OneSided // not matched: see oneSided
-	_
-	classes // a power of two
+	inOrder  // not matched: see inquiry
+	classes  // a power of two
 
 	matched = OneSided // the classes below it are
 )

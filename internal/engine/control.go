@@ -4,14 +4,14 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/goulfm/goulfm/fd"
-	"github.com/goulfm/goulfm/internal/base/mono"
+	"github.com/goulfm/goulfm/internal/base/alarm"
 	"github.com/goulfm/goulfm/internal/base/pausepoint"
 	"github.com/goulfm/goulfm/internal/protocol/commstate"
 	"github.com/goulfm/goulfm/internal/protocol/control"
 	"github.com/goulfm/goulfm/internal/protocol/departure"
+	"github.com/goulfm/goulfm/internal/protocol/inquiry"
 	"github.com/goulfm/goulfm/internal/protocol/rendezvous"
 	"github.com/goulfm/goulfm/ulfm"
 )
@@ -132,8 +132,8 @@ type rules struct {
 	p        *Proc
 	todo     []control.Event // met while they are stepping
 	stepping bool
-	timer    *time.Timer
-	timerAt  mono.Time
+	alarm    alarm.Alarm
+	ring     func() // tick, made once: a method value
 }
 
 // step applies one event to the control rules and carries out the resulting actions. Rules never
@@ -303,26 +303,10 @@ func (p *Proc) forgotten(index uint32) {
 	}
 }
 
-// setTimer arms the timer for control's next deadline. No clock is read if control has no deadline.
+// setTimer sets the alarm for control's next deadline.
 func (rh *rules) setTimer() {
 	at, ok := rh.p.ctl.Deadline()
-	if !ok {
-		if rh.timer != nil && rh.timerAt != 0 {
-			rh.timer.Stop()
-			rh.timerAt = 0
-		}
-		return
-	}
-	if rh.timerAt != 0 && at >= rh.timerAt {
-		return // it fires early enough
-	}
-	rh.timerAt = at
-	d := max(time.Duration(at-rh.p.now()), 0)
-	if rh.timer == nil {
-		rh.timer = time.AfterFunc(d, rh.tick)
-		return
-	}
-	rh.timer.Reset(d)
+	rh.alarm.Set(at, ok, rh.p.now, rh.ring)
 }
 
 func (rh *rules) tick() {
@@ -333,7 +317,7 @@ func (rh *rules) tick() {
 	}
 	rh.p.mu.Lock()
 	defer rh.p.mu.Unlock()
-	rh.timerAt = 0
+	rh.alarm.Rang()
 	if !rh.p.fenced.Load() && !rh.p.finalized.Load() {
 		rh.p.progress()
 		rh.step(control.Tick{Now: rh.p.now()})
@@ -342,7 +326,7 @@ func (rh *rules) tick() {
 }
 
 // engineFrames is the least first byte of the engine's own control frames, those of package
-// rendezvous and departure.Kind: the classes of control's are below it.
+// rendezvous, departure.Kind and inquiry.Kind: the classes of control's are below it.
 const engineFrames = rendezvous.KindGrant
 
 // links holds the frames that wait for room towards peers.
@@ -401,6 +385,8 @@ func (ln *links) readControl(from int) bool {
 			ln.p.rules.step(control.Receive{From: from, Frame: frame})
 		case frame[0] == departure.Kind:
 			ln.p.hearLast(from, frame)
+		case frame[0] == inquiry.Kind:
+			ln.p.ending.answer(from)
 		default:
 			ln.p.transfers.hear(from, frame)
 		}

@@ -4,32 +4,12 @@ import (
 	"fmt"
 	"sort"
 	"strings"
+
+	"github.com/goulfm/goulfm/internal/base/waitgraph"
 )
 
 // A Waiting is one thing that this process waits for.
-type Waiting struct {
-	Op   string `json:"op"`
-	Comm string `json:"comm"`
-	// Ranks of Comm that could end the wait; empty: any.
-	Ranks []int `json:"ranks"`
-	Tag   int   `json:"tag"`
-	// Procs are the same in numbers of the world; where any of several could end the
-	// wait they are the living members of Comm.
-	Procs []int `json:"procs"`
-	// Any: one of Procs can end the wait; otherwise it takes all.
-	Any bool `json:"any"`
-	// Together is true for a call that all members of Comm make.
-	Together bool `json:"together"`
-}
-
-// String prints "recv on world from [3], tag 7".
-func (w Waiting) String() string {
-	from := fmt.Sprint(w.Ranks)
-	if len(w.Ranks) == 0 {
-		from = "any rank"
-	}
-	return fmt.Sprintf("%s on %s for %s, tag %d", w.Op, w.Comm, from, w.Tag)
-}
+type Waiting = waitgraph.Waiting
 
 // Waits lists the operations that this process waits for, for a report on a job that hangs. Waits
 // does not wait for the lock: a report must come even from a process in trouble.

@@ -206,7 +206,7 @@ func New(end transport.End, cfg Config) *Proc {
 	for i := range segment.Transfers {
 		p.transfers.accounts = append(p.transfers.accounts, segment.Transfers-1-i)
 	}
-	p.leads.ready, p.loop.ready = p.leads.mustPoll, p.loop.mustPoll
+	p.leads.ready, p.loop.ready, p.rules.ring = p.leads.mustPoll, p.loop.mustPoll, p.rules.tick
 	p.leads.watch.Wake = func() { p.node.Notify(p.me, park.Caller|park.Background) }
 	if p.cfg.UnexpectedBytesMax == 0 {
 		p.cfg.UnexpectedBytesMax = match.DefaultLimitBytes
@@ -260,9 +260,7 @@ func (p *Proc) Close() {
 	p.loop.stopped.Do(func() {
 		close(p.loop.stop)
 		p.mu.Lock()
-		if p.rules.timer != nil {
-			p.rules.timer.Stop()
-		}
+		p.rules.alarm.Stop()
 		p.mu.Unlock()
 		p.node.Notify(p.me, park.Caller|park.Background)
 	})

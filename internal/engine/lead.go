@@ -8,6 +8,7 @@ import (
 	"github.com/goulfm/goulfm/internal/base/ctxwatch"
 	"github.com/goulfm/goulfm/internal/base/mono"
 	"github.com/goulfm/goulfm/internal/base/pausepoint"
+	"github.com/goulfm/goulfm/internal/protocol/inquiry"
 	"github.com/goulfm/goulfm/internal/shm/park"
 	"github.com/goulfm/goulfm/internal/shm/publish"
 )
@@ -114,6 +115,7 @@ type leadership struct {
 	followers []*group
 	wanted    atomic.Int32 // number of callers that wait for the background loop to let go
 	watch     ctxwatch.Watch
+	inquiry   inquiry.Inquiry // of this wait
 
 	// Peers may omit the fence between publishing a result of a collective in memory and checking
 	// for sleepers, and so may this process: see fenceOthers.
@@ -178,6 +180,7 @@ func (l *leading) elsewhere(spun bool) int {
 func (ld *leadership) until(ctx context.Context, g *group) error {
 	l := &ld.leading
 	*l = leading{g: g, src: -1, cancelled: ld.watch.Of(ctx)}
+	ld.inquiry = inquiry.Inquiry{}
 	ld.pollLocked()
 	ld.p.mu.Unlock()
 	polls, slept := 0, false

@@ -64,7 +64,7 @@ func (my *memory) begin(cfg *control.Config) {
 	cfg.Memory = func(index uint32, g commstate.Group) (m commstate.Memory) {
 		team := g
 		if !my.p.others.isNear(g.Procs) {
-			if m.Nodes = my.p.teamsOf(&g); m.Nodes == nil {
+			if m.Nodes = nodemem.Teams(&g, my.p.cfg.Nodes); m.Nodes == nil {
 				return m
 			}
 			team = nodemem.TeamOf(&g, m.Nodes[slices.IndexFunc(m.Nodes, func(t []int) bool { return slices.Contains(t, g.Me) })])
@@ -77,24 +77,6 @@ func (my *memory) begin(cfg *control.Config) {
 		}
 		return m
 	}
-}
-
-// teamsOf returns the ranks of a communicator on several nodes by node, the nodes by least rank: it
-// agrees in two levels. Nil where each node has one member: there is nothing to gain.
-func (p *Proc) teamsOf(g *commstate.Group) (teams [][]int) {
-	at := map[int]int{}
-	for r, q := range g.Procs {
-		i, met := at[p.cfg.Nodes[q]]
-		if !met {
-			i = len(teams)
-			at[p.cfg.Nodes[q]], teams = i, append(teams, nil)
-		}
-		teams[i] = append(teams[i], r)
-	}
-	if len(teams) == len(g.Procs) {
-		return nil
-	}
-	return teams
 }
 
 // cameLater reports whether a process was started by others of the job.
@@ -115,20 +97,10 @@ type commMemory struct {
 	series *[2]nodemem.Series
 }
 
-// A revocation on a node is a word in the first member's block, which every member that learns of
-// the revocation writes, and the epoch, which all waiting members poll. A member that dies in
-// between moves the epoch by its death:
-//
-//	revoker: word = tag; epoch + 1; wakes the members
-//	others:  the epoch has moved: is word = tag?
-//
-// The tag is of the first member's context index: no other communicator that has or had
-// the block has the same. Nobody writes it once the communicator is closed, because all
-// members have proposed that.
+// revocation is that of a communicator at this member.
 type revocation struct {
-	word   *uint64 // nil: by messages
-	tag    uint64
-	broken chan struct{} // closed once the revocation is known; nil: not requested yet
+	nodemem.Revocation               // none: by messages
+	broken             chan struct{} // closed once the revocation is known; nil: not requested yet
 }
 
 func (my *memory) revocationOf(c *Comm) revocation {
@@ -136,20 +108,18 @@ func (my *memory) revocationOf(c *Comm) revocation {
 		return revocation{}
 	}
 	words := my.p.port.Block(c.group.Procs[0], c.group.Indices[0], segment.AgreementWords)
-	return revocation{word: words.Word(segment.WordBytes), tag: uint64(c.group.Indices[0]) + 1}
+	return revocation{Revocation: nodemem.NewRevocation(words, c.group.Indices[0])}
 }
-
-func (r revocation) seen() bool { return r.word != nil && segment.Load64(r.word) == r.tag }
 
 // publishRevocation notifies the other members, unless one of them has notified this one.
 func (my *memory) publishRevocation(c *Comm) {
-	if c.revocation.word == nil || c.revocation.seen() {
+	if !c.revocation.InMemory() || c.revocation.Seen() {
 		return
 	}
 	if pausepoint.Enabled {
 		pausepoint.At("engine.revokes")
 	}
-	segment.Store64(c.revocation.word, c.revocation.tag)
+	c.revocation.Store()
 	my.p.node.MoveEpoch()
 	my.p.notifyMembers(c)
 }
@@ -157,7 +127,7 @@ func (my *memory) publishRevocation(c *Comm) {
 // pollRevocations lets revocations take effect that others have published.
 func (my *memory) pollRevocations() {
 	for _, c := range slices.Clone(my.p.live) { // a step may forget some
-		if !c.revoked && c.revocation.seen() {
+		if !c.revoked && c.revocation.Seen() {
 			my.p.rules.step(control.Revoke{Comm: c.group.Index})
 		}
 	}

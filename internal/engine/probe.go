@@ -76,6 +76,9 @@ func (p *Proc) awaitArrival(ctx context.Context, c *Comm, from Envelope) error {
 	err := p.leads.await(ctx, &r.own)
 	p.mu.Lock()
 	p.probes = slices.DeleteFunc(p.probes, func(x *Request) bool { return x == r })
+	if err == nil && r.done() {
+		err = r.err
+	}
 	p.complete(r, nil)
 	p.free(r)
 	p.mu.Unlock()

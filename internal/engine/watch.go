@@ -9,6 +9,7 @@ import (
 
 	"github.com/goulfm/goulfm/internal/base/mono"
 	"github.com/goulfm/goulfm/internal/base/pausepoint"
+	"github.com/goulfm/goulfm/internal/base/waitgraph"
 	"github.com/goulfm/goulfm/internal/protocol/control"
 	"github.com/goulfm/goulfm/internal/shm/node"
 	"github.com/goulfm/goulfm/internal/shm/park"
@@ -29,12 +30,7 @@ type stores struct {
 }
 
 // A Reason tells of a wait for a report on a job that hangs.
-type Reason struct {
-	Op    string
-	Ranks []int        // those that the wait is for; empty: any
-	All   bool         // it ends when all of Ranks have done something; else when one has
-	Ask   func() []int // if not nil: Ranks, at the time of the report
-}
+type Reason = waitgraph.Reason
 
 // blocked is a wait that sleeps.
 type blocked struct {
@@ -120,7 +116,7 @@ func (s *stores) revoked(c *Comm) {
 		case w.parent:
 			c.p.rules.step(control.Revoke{Comm: w.c.group.Index})
 		case w.c:
-			if c.revocation.word == nil {
+			if !c.revocation.InMemory() {
 				c.p.node.MoveEpoch() // the revocation came as a message: the epoch has not moved
 			}
 		}

@@ -55,3 +55,22 @@ func (t Team) Swap(slot int, old, new uint64) bool {
 }
 
 func (t Team) touch() { t.n.Touched = append(t.n.Touched, t.g) }
+
+// Teams returns the ranks of a communicator on several nodes by node, the nodes by least rank: it
+// agrees in two levels. nodes are those of the processes. Nil where each node has one member: there
+// is nothing to gain.
+func Teams(g *commstate.Group, nodes []int) (teams [][]int) {
+	at := map[int]int{}
+	for r, q := range g.Procs {
+		i, met := at[nodes[q]]
+		if !met {
+			i = len(teams)
+			at[nodes[q]], teams = i, append(teams, nil)
+		}
+		teams[i] = append(teams[i], r)
+	}
+	if len(teams) == len(g.Procs) {
+		return nil
+	}
+	return teams
+}

@@ -13,11 +13,13 @@ func partings() []Edit {
 	}
 	return []Edit{
 		edit("goes-on", "a collective goes on in which all that have left took part", "internal/protocol/departure/departure.go",
-			"return t.parted > 0 && t.parted == t.deaths", "return t.parted > 0 && t.parted != t.deaths", "TestCollectivesGoOnAfterADeparture"),
+			"return t.parted > 0 && t.parted == t.deaths", "return t.parted > 0 && t.parted != t.deaths", "TestTally"),
 		edit("later", "a collective fails in which a member that has left did not take part", "internal/protocol/departure/departure.go",
-			"int32(t.lastOfAll-number) >= 0", "t.lastOfAll > 0", "TestCollectivesGoOnAfterADeparture"),
+			"int32(t.lastOfAll-number) >= 0", "t.lastOfAll > 0", "TestTally"),
 		edit("told", "a process tells its last collectives before it leaves", "internal/engine/ending.go", "\te.tellLasts()\n", "", "TestCollectivesGoOnAfterADeparture"),
 		edit("early", "a notice that comes before its communicator is made is kept for it", "internal/engine/parting.go", "\t\tp.gone.early.Keep(from, l)\n", "", "TestDepartureBeforeTheCommunicator"),
+		edit("ask-finalize", "a member answers a question only in Finalize", "internal/engine/inquiry.go", "if e.busy && ", "if ", "TestAskAMemberThatComputes"),
+		edit("ask-answer", "a member in Finalize answers the question", "internal/engine/inquiry.go", "e.p.trySend(to, &transport.Header{Kind: transport.Eager, Ctx: dataContext(0, inOrder)}, nil)", "_ = transport.Eager", "TestAskAMemberThatComputes"),
 		edit("receives", "a departure ends receives that name the process alone", "internal/protocol/match/life.go",
 			"\t\tend(s, &s.sources.At(src).posted, ended)\n", "\t\tm.endAll(s, ended)\n", "TestPartEndsReceivesFromOneSource"),
 		of("deaths", "Disconnect fails at all members after a death", "internal/protocol/commstate/agree.go",
