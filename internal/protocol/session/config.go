@@ -12,19 +12,19 @@ var ErrConfig = errors.New("session configuration")
 
 // Times of a lane.
 const (
-	// BusyFor is how long the lower number insists on its own attempt, counted from
-	// the moment at which the lane came to lack a connection.
+	// BusyFor is how long the lower number insists on its own attempt, counted from the moment at
+	// which the lane lost its connection or was first needed.
 	BusyFor = mono.Second
-	// ComplainAfter is how long a wanted lane lacks a connection before Unreachable.
+	// ComplainAfter is how long a lane that is needed lacks a connection before Unreachable.
 	ComplainAfter = mono.Second
-	// AskLast bounds the wait between two of Ask, which doubles from ComplainAfter on.
+	// AskLast bounds the wait between two Ask actions, which doubles from ComplainAfter on.
 	AskLast = 8 * mono.Second
-	// AttemptFor bounds one attempt, from the dial to the answer: a dial into silence is
-	// given up then, and another one begins.
+	// AttemptFor bounds one attempt, from the dial to the answer. The session then abandons a dial
+	// without an answer and begins another attempt.
 	AttemptFor = 3 * mono.Second
 
-	// RedialFirst and RedialLast bound the wait before a dial, which doubles from the
-	// one to the other while no connection opens.
+	// RedialFirst and RedialLast bound the wait before a dial, which doubles from RedialFirst to
+	// RedialLast while no connection opens.
 	RedialFirst = mono.Millisecond
 	RedialLast  = 100 * mono.Millisecond
 )
@@ -32,8 +32,8 @@ const (
 // ReferredMax is the default of Config.Referred.
 const ReferredMax = 4 << 20
 
-// An Identity is a process of a job: its number, and the random value that tells this
-// process from any other one that ever has had the number.
+// An Identity is a process of a job: its number, and a random value that distinguishes this process
+// from any other process that ever had the number.
 type Identity struct {
 	Number uint32
 	Birth  uint64
@@ -44,12 +44,11 @@ type Config struct {
 	Job      uint64
 	Me, Peer Identity
 	Lane     uint8 // which of the lanes of this pair
-	Role     uint8 // what this process is; told to the peer, not looked at
+	Role     uint8 // the role of this process; sent to the peer, not interpreted here
 
-	// Copied is how many bytes the sender keeps in its ring until they are
-	// acknowledged. The receiver's acknowledgements go by it too, so both ends have the
-	// same: the receiver acknowledges each quarter. A frame must not be longer than
-	// three quarters, or it may wait for a Sweep.
+	// Copied is how many bytes the sender keeps in its ring until they are acknowledged. The
+	// receiver acknowledges each quarter of Copied, so both ends must use the same value. A frame
+	// must not be longer than three quarters of Copied, or its sender may have to wait for a Sweep.
 	Copied int
 	// Referred is how many bytes the sender keeps by reference to the user's buffers.
 	// Default ReferredMax.
@@ -64,14 +63,14 @@ func (c Config) WithDefaults() Config {
 	return c
 }
 
-// Check returns what is wrong with c, after its defaults, or nil.
+// Check returns an error that describes the first fault of c with its defaults, or nil.
 func (c Config) Check() error {
 	c = c.WithDefaults()
 	switch {
 	case c.Me.Number == c.Peer.Number:
 		return fmt.Errorf("%w: process %d on both ends", ErrConfig, c.Me.Number)
 	case c.Copied < 4:
-		return fmt.Errorf("%w: %d bytes kept by copy, want at least 4", ErrConfig, c.Copied)
+		return fmt.Errorf("%w: %d bytes kept by copy; the minimum is 4", ErrConfig, c.Copied)
 	case c.Referred < 0:
 		return fmt.Errorf("%w: %d bytes kept by reference", ErrConfig, c.Referred)
 	}

@@ -2,35 +2,35 @@ package session
 
 import "github.com/goulfm/goulfm/internal/base/mono"
 
-// A Conn names a connection of one lane, and is never used twice. Those that this process
-// dials get odd numbers, from the session; those that it accepts get even numbers, from
-// the host. 0 is no connection.
+// A Conn names a connection of one lane, and is never used twice. The session gives odd numbers to
+// the connections that this process dials; the host gives even numbers to the connections that it
+// accepts. 0 is no connection.
 type Conn uint64
 
-// An Event is something that happened to a lane: Want, Asked, Append, Dialed, DialFailed,
-// Incoming, Answered, Broke, Arrived, Taken, Sweep, Acked, Bye, ByeAck, Close, Gone or
-// Tick. An event of a connection that does not count any more changes nothing.
+// An Event is something that happened to a lane: Want, Asked, Append, Dialed, DialFailed, Incoming,
+// Answered, Broke, Arrived, Taken, Sweep, Acked, Bye, ByeAck, Close, Gone or Tick. An event of a
+// connection that does not count any more changes nothing.
 type Event interface{ event() }
 
-// Want says that the lane is needed, also if only the peer has something to send.
+// Want reports that the lane is needed, even if only the peer has something to send.
 type Want struct{}
 
-// Asked says that the peer wants the lane and cannot dial it: see Ask. This process dials then,
-// also if it has nothing to send and closes. Lost, repeated or late it does no harm.
+// Asked reports that the peer needs the lane and cannot dial: see Ask. This process then dials,
+// even if it has nothing to send and is closing. A lost, repeated or late Asked does no harm.
 type Asked struct{}
 
-// Append says that bytes were added to this process's stream: Copied of them into the
-// ring, then Referred of them in a buffer of the user. Room must have allowed it.
+// Append reports bytes added to this process's stream: first Copied bytes in the ring, then
+// Referred bytes in a buffer of the user. Room must have allowed it.
 type Append struct {
 	Copied, Referred int
 }
 
-// Dialed says that the dial asked for by Dial is connected.
+// Dialed reports that the dial requested by Dial is connected.
 type Dialed struct {
 	Conn Conn
 }
 
-// DialFailed says that it could not be connected: refused, unreachable, no answer.
+// DialFailed reports that the dial could not be connected: refused, unreachable, no answer.
 type DialFailed struct {
 	Conn Conn
 }
@@ -47,39 +47,39 @@ type Answered struct {
 	Hello Hello
 }
 
-// Broke says that a connection is unusable: reset, or its end without a bye, or silence
-// at the lower level, or nonsense.
+// Broke reports that a connection is unusable: reset, ended without a bye, silent at the lower
+// level, or carrying malformed frames.
 type Broke struct {
 	Conn Conn
 }
 
-// Arrived says that the next Bytes of the peer's stream came over Conn and are kept here
-// whatever happens to Conn. Bytes of any other connection than the open one must be
-// thrown away. A frame header counts once it is here completely, for until then nobody
-// can tell whether it is one that counts.
+// Arrived reports that the next Bytes of the peer's stream came over Conn and are kept here even if
+// Conn breaks. The host must discard the bytes of every connection except the open one. A frame
+// header counts once all of it is here: until then the host cannot know whether the frame is part
+// of the stream.
 type Arrived struct {
 	Conn  Conn
 	Bytes int
 }
 
-// Taken says that the engine took the next Bytes that had arrived.
+// Taken reports that the engine accepted the next Bytes that had arrived.
 type Taken struct {
 	Bytes int
 	Ask   bool // the frame asks for an acknowledgement at once
 }
 
-// Sweep asks to acknowledge all that was taken: before the engine waits, and now and
-// then, so that no sender waits for the rest of a quarter.
+// Sweep requests an acknowledgement of all that was taken. The host sends it before the engine
+// waits, and from time to time, so that no sender waits for the rest of a quarter.
 type Sweep struct{}
 
-// Acked is an acknowledgement from the peer: its engine has taken that many bytes of this
-// process's stream, from the beginning.
+// Acked is an acknowledgement from the peer: its engine has taken the first Taken bytes of this
+// process's stream.
 type Acked struct {
 	Conn  Conn
 	Taken uint64
 }
 
-// Bye says that the peer has nothing more to send and was acknowledged all of it.
+// Bye reports that the peer has nothing more to send and that its whole stream is acknowledged.
 type Bye struct {
 	Conn Conn
 }
@@ -89,18 +89,18 @@ type ByeAck struct {
 	Conn Conn
 }
 
-// Close begins the end: bye follows once everything is acknowledged. Nothing may be
-// appended any more.
+// Close begins the end of the lane: the session writes a bye once everything is acknowledged. The
+// host must not append any more.
 type Close struct{}
 
-// Gone says that the peer has ended: declared dead, or left. What it was not seen to take
-// is lost, and Closed comes at once.
+// Gone reports that the peer has ended: it was declared dead, or it left. Bytes that the peer has
+// not acknowledged are lost, and Closed follows at once.
 type Gone struct {
-	Dead bool // declared dead: if it dials all the same, it is told
+	Dead bool // declared dead: if the peer still dials, the answer is Dead
 }
 
-// Tick says what time it is. Only a Tick moves time: give one before an event that
-// begins a wait (DialFailed, Broke, Incoming), or the wait is shorter than meant.
+// Tick reports the time. Only a Tick moves time: the host gives a Tick before an event that begins
+// a wait (DialFailed, Broke, Incoming), or the wait is too short.
 type Tick struct {
 	Now mono.Time // a Now before an earlier one counts as the earlier one
 }
@@ -126,7 +126,7 @@ func (Tick) event()       {}
 // An Action is something that the host must do, in the order given.
 type Action interface{ action() }
 
-// Dial asks for a connection to the peer, to be reported as Dialed or DialFailed.
+// Dial requests a connection to the peer; the host reports Dialed or DialFailed.
 type Dial struct {
 	Conn Conn
 }
@@ -143,21 +143,22 @@ type Answer struct {
 	Hello Hello
 }
 
-// Drop closes a connection, or gives up its dial. What was written to it before goes out
-// first, if it still can. Nothing that arrives over it counts any more.
+// Drop closes a connection, or abandons its dial. The host first sends the bytes that are already
+// written, if possible. Nothing that arrives over Conn counts any more.
 type Drop struct {
 	Conn Conn
 }
 
-// Opened says that Conn is the lane now: write this process's stream from byte From on.
-// What an earlier connection cut off is continued in the middle of a frame.
+// Opened reports that Conn is now the lane: the host writes this process's stream from byte From
+// on. If an earlier connection was cut off inside a frame, the host continues in the middle of this
+// frame.
 type Opened struct {
 	Conn Conn
 	From uint64
 }
 
-// Release says that the stream below byte To is acknowledged: its place in the ring is
-// free, and buffers of the user that end there are the user's again.
+// Release reports that the stream below byte To is acknowledged. Its place in the ring is free, and
+// buffers of the user that end there belong to the user again.
 type Release struct {
 	To uint64
 }
@@ -178,29 +179,29 @@ type WriteByeAck struct {
 	Conn Conn
 }
 
-// Unreachable says that the lane has lacked a connection for ComplainAfter: tell those
-// who decide about nodes. It comes once per outage.
+// Unreachable reports that the lane has lacked a connection for ComplainAfter. The host forwards
+// the complaint to the processes that decide about nodes. Unreachable comes once per outage.
 type Unreachable struct{}
 
 // Reachable withdraws an Unreachable.
 type Reachable struct{}
 
-// Ask asks the peer, on another way than this lane, to dial: this process wants the lane and has
-// not been able to connect. It comes with Unreachable and is repeated, each time after twice as
-// long, up to AskLast, because it may be lost or the peer may not be there yet.
+// Ask asks the peer, on another path than this lane, to dial: this process needs the lane and has
+// not been able to connect. Ask comes with Unreachable and is repeated after a wait that doubles up
+// to AskLast, because the request may be lost or the peer may not have started yet.
 type Ask struct{}
 
-// Fenced says that the peer answered: this process was declared dead, and must stop.
+// Fenced reports the peer's answer that this process was declared dead. The process must stop.
 type Fenced struct{}
 
-// Closed says that the lane has ended, once. Lost bytes of this process's stream were never
-// acknowledged; 0 unless the peer is Gone. As long as this process lives, the session must
-// be given what the peer still dials and says.
+// Closed reports that the lane has ended, once. Lost is the number of bytes of this process's
+// stream that were never acknowledged; 0 unless the peer ended. As long as this process lives, the
+// host must still give the session each connection and each frame of the peer.
 type Closed struct {
 	Lost uint64
 }
 
-// Anomaly reports what a correct peer would not have said. The connection was dropped.
+// Anomaly reports a frame that a correct peer would not have sent. The connection was dropped.
 type Anomaly struct {
 	Text string
 }

@@ -29,7 +29,7 @@ func (p *pair) clone() *pair {
 	return q
 }
 
-// key returns all that the future depends on.
+// key returns, as text, all state on which the future depends.
 func (p *pair) key() string {
 	var b strings.Builder
 	for _, e := range p.ends {
@@ -43,12 +43,12 @@ func (p *pair) key() string {
 	return b.String()
 }
 
-// A budget bounds how much may go wrong in an exploration.
+// A budget bounds the number of faults and of clock steps in an exploration.
 type budget struct {
 	ticks, cuts, refusals int
 }
 
-// explore visits every state that p can come to, and calls visit for each of them once.
+// explore visits every state that p can reach, and calls visit once for each.
 func explore(p *pair, left budget, seen map[string]bool, visit func(p *pair)) {
 	key := p.key() + fmt.Sprint(left)
 	if seen[key] {
@@ -115,10 +115,10 @@ func exploreLink(p *pair, i int, l *link, left budget, seen map[string]bool, vis
 	}
 }
 
-// TestSimultaneousOpenExhaustively visits every order in which two dials, hellos, answers
-// and ends can meet, with one link that breaks, one dial that is refused and some time that
-// passes in between. From every state that comes of it, the pair meets once all goes well,
-// also if from then on only one of the two can dial.
+// TestSimultaneousOpenExhaustively visits every order in which two dials, hellos, answers and ends
+// can meet, with one broken link, one refused dial and some clock steps in between. From every
+// reachable state the pair meets once no more faults occur, even if from then on only one of the
+// two can dial.
 func TestSimultaneousOpenExhaustively(t *testing.T) {
 	start := newPair(64, 0)
 	start.step(0, Want{})
@@ -138,8 +138,8 @@ func TestSimultaneousOpenExhaustively(t *testing.T) {
 	t.Logf("%d states", states)
 }
 
-// TestGoodbyeExhaustively visits every order in which two ends with a few bytes under way
-// say goodbye, while a link breaks. From every state both end closed, with everything
+// TestGoodbyeExhaustively visits every order in which two ends with a few bytes in flight can
+// close, while a link breaks. From every state both ends reach closed, with everything
 // acknowledged.
 func TestGoodbyeExhaustively(t *testing.T) {
 	for name, closers := range map[string][]int{"one": {0}, "both": {0, 1}} {

@@ -1,26 +1,27 @@
 package session
 
-// goodbye is how far the end of a lane has come.
+// goodbye is the progress of the end of a lane.
 //
-// Each end says bye once everything that it ever sent is acknowledged, and answers the
-// other one's bye with a bye-ack under the same condition. An end that has said bye waits
-// for the bye-ack; one that has only answered is done. So both ways lead to closed, and
-// whichever end closes its socket has read all that the peer had to send: closing with
-// unread input would make the kernel reset the connection and throw away what was sent.
+// Each end sends a bye once everything that it ever sent is acknowledged, and answers the peer's
+// bye with a bye-ack under the same condition. An end that has sent a bye waits for the bye-ack; an
+// end that has only answered is done. So both paths lead to closed, and an end that closes its
+// socket has read all that the peer had to send. Closing with unread input would make the kernel
+// reset the connection and discard the bytes that were sent.
 //
 //	one closes                      both close at once
 //	A ──bye────▶ B                  A ──bye────▶◀────bye── B
 //	A ◀─bye-ack─ B  B: closed       A ──bye-ack─▶◀─bye-ack─ B
 //	A: closed                       A: closed              B: closed
 type goodbye struct {
-	wanted bool // Close was said here
+	wanted bool // the host has given Close
 	said   bool // bye was written on this connection
 	heard  bool // the peer's bye came over this connection
 	dead   bool // the peer was declared dead
-	told   bool // Closed was said: once
+	told   bool // Closed was reported: once
 }
 
-// reopen begins anew on a new connection: what went down with the old one is said again.
+// reopen begins again on a new connection: frames that were lost with the old connection are sent
+// again.
 func (g *goodbye) reopen() { g.said, g.heard = false, false }
 
 func (g *goodbye) describe() string {
@@ -35,8 +36,8 @@ func (g *goodbye) describe() string {
 	return ""
 }
 
-// close wants the end. A lane that nobody has used here is closed at once; should the peer
-// dial all the same, the lane opens, takes what the peer has to send, and ends with it.
+// close begins the end. A lane that this end never used is closed at once. If the peer dials later,
+// the lane opens, receives the peer's bytes, and ends with the peer.
 func (s *Session) close() {
 	s.end.wanted = true
 	s.in.due = true
@@ -45,7 +46,7 @@ func (s *Session) close() {
 	}
 }
 
-// sayGoodbye goes as far as it can. Nothing is said before all is acknowledged.
+// sayGoodbye takes each step of the end that is possible now, and none before all is acknowledged.
 func (s *Session) sayGoodbye() {
 	if s.out.acked < s.out.queued {
 		return
@@ -63,16 +64,16 @@ func (s *Session) sayGoodbye() {
 	}
 }
 
-// Owes says whether the peer has said bye and waits for the answer, which waits until all that was
-// sent here is acknowledged.
+// Owes reports whether the peer has sent a bye and waits for the answer. The answer waits until all
+// bytes that this end sent are acknowledged.
 func (s *Session) Owes() bool { return s.end.heard }
 
-// bye is the peer's. A closed end still answers: the peer missed the bye-ack.
+// bye handles a bye of the peer. A closed end still answers: the peer missed the bye-ack.
 func (s *Session) bye(c Conn) {
 	switch {
 	case c == 0 || c != s.conn:
 	case s.state == Ended:
-		s.act(WriteByeAck{Conn: c}) // the peer closes then, which comes as Broke
+		s.act(WriteByeAck{Conn: c}) // the peer closes then; the host reports Broke
 	default:
 		s.end.heard = true
 	}
@@ -90,7 +91,7 @@ func (s *Session) byeAck(c Conn) {
 	s.finish()
 }
 
-// gone ends the lane without the peer.
+// gone ends the lane without the peer's consent.
 func (s *Session) gone(dead bool) {
 	s.end.dead = s.end.dead || dead
 	if s.state != Ended {

@@ -13,7 +13,7 @@ const HelloSize = 64
 // ErrHello is wrapped by every error of ParseHello.
 var ErrHello = errors.New("malformed hello")
 
-// A Status is how a Hello is answered.
+// A Status is the kind of a Hello: a question, or one of the answers.
 type Status uint8
 
 // The statuses.
@@ -22,7 +22,7 @@ const (
 	OK                     // the connection is open
 	Dead                   // the dialer was declared dead
 	Busy                   // the answerer is dialing itself, and its attempt wins
-	Stranger               // the dialer looks for another process than the answerer
+	Stranger               // the dialer's Hello is meant for another process than the answerer
 
 	statuses // how many there are
 )
@@ -44,7 +44,7 @@ func (s Status) String() string {
 	return fmt.Sprintf("status %d", uint8(s))
 }
 
-// A Hello is the first that a dialer sends over a connection, and the answer to it.
+// A Hello is the first frame that a dialer sends over a connection, and the answer to that frame.
 // Encoded it has HelloSize bytes, numbers least significant byte first:
 //
 //	 0  job        u64
@@ -60,12 +60,12 @@ type Hello struct {
 	Job      uint64
 	From, To Identity
 	Lane     uint8
-	Role     uint8  // what From is
+	Role     uint8  // the role of From
 	Attempt  uint16 // counts the dialer's dials; an answer repeats it
 	Epoch    uint32 // of From; for the host, the session leaves it 0
-	Received uint64 // how many bytes of To's stream are here at From
+	Received uint64 // number of bytes of To's stream that From has
 	Status   Status
-	GaveUp   uint16 // of an answer OK: up to which of its own attempts From has given them up; 0: none
+	GaveUp   uint16 // of an answer OK: the last of its own attempts that From has abandoned; 0: none
 }
 
 // Append appends the encoded h to dst.
@@ -84,7 +84,7 @@ func (h Hello) Append(dst []byte) []byte {
 	return le.AppendUint32(dst, checksum(dst[len(dst)-helloClear:]))
 }
 
-// helloClear is how many bytes the checksum is of.
+// helloClear is the number of bytes under the checksum.
 const helloClear = HelloSize - 4
 
 func checksum(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }
@@ -97,7 +97,7 @@ func appendIdentity(dst []byte, id Identity) []byte {
 // ParseHello decodes b, which must be one whole Hello and nothing else.
 func ParseHello(b []byte) (Hello, error) {
 	if len(b) != HelloSize {
-		return Hello{}, fmt.Errorf("%w: %d bytes, want %d", ErrHello, len(b), HelloSize)
+		return Hello{}, fmt.Errorf("%w: %d bytes instead of %d", ErrHello, len(b), HelloSize)
 	}
 	le := binary.LittleEndian
 	if le.Uint32(b[helloClear:]) != checksum(b[:helloClear]) {
@@ -120,7 +120,7 @@ func ParseHello(b []byte) (Hello, error) {
 	}
 	for i, zero := range b[:helloClear] {
 		if (i == 49 || i >= 52) && zero != 0 {
-			return Hello{}, fmt.Errorf("%w: byte %d is %d, want 0", ErrHello, i, zero)
+			return Hello{}, fmt.Errorf("%w: byte %d is %d instead of 0", ErrHello, i, zero)
 		}
 	}
 	return h, nil

@@ -19,7 +19,7 @@ func someHello() Hello {
 	}
 }
 
-// TestHelloLayout holds the bytes to the table at Hello: other versions read them.
+// TestHelloLayout compares the bytes with the table at Hello: other versions read them.
 func TestHelloLayout(t *testing.T) {
 	b := someHello().Append(nil)
 	want := []byte{
@@ -33,7 +33,7 @@ func TestHelloLayout(t *testing.T) {
 	assert.Equal(t, append(want, 0x65, 0x8C, 0xCD, 0xCE), b)
 }
 
-// TestHelloBytesAreChecked: each of them is under the checksum, the checksum too.
+// TestHelloBytesAreChecked requires that a change of any byte, the checksum included, is detected.
 func TestHelloBytesAreChecked(t *testing.T) {
 	good := someHello().Append(nil)
 	for i := range good {
@@ -75,8 +75,8 @@ func FuzzHello(f *testing.F) {
 	})
 }
 
-// FuzzSession feeds one end whatever bytes say, as a peer that is a member of the job and
-// has gone mad could: no panic, and no promise broken to the host.
+// FuzzSession feeds one end with random events, as a faulty peer inside the job could: the session
+// must not panic, nor break a promise to its host.
 func FuzzSession(f *testing.F) {
 	f.Add([]byte{0, 1, 5, 2, 3, 4, 20, 6, 9, 30, 7, 8})
 	f.Fuzz(func(t *testing.T, in []byte) {

@@ -9,16 +9,16 @@ import (
 
 const ms = mono.Millisecond
 
-// A pair is both ends of one lane, their hosts, and the links between them. A link carries
-// items in order, and loses what is in flight when it breaks.
+// A pair is both ends of one lane, their hosts, and the links between them. A link carries items in
+// order. When a link breaks, its items in flight are lost.
 type pair struct {
 	ends  [2]*end
-	links []*link // those that carry something still
+	links []*link // the links that still carry items
 	now   mono.Time
-	// vanish makes a dial on a closed road hang, where it would be refused.
+	// vanish makes a dial on a closed road hang instead of being refused.
 	vanish bool
 
-	log       func(format string, args ...any) // of what happens; nil in long runs
+	log       func(format string, args ...any) // logs each step; nil in long runs
 	violation error
 }
 
@@ -26,7 +26,7 @@ type pair struct {
 type end struct {
 	s        *Session
 	cursor   uint64 // the next byte to write on the open connection
-	received uint64 // bytes that this host keeps, counted by itself
+	received uint64 // bytes that this host keeps, by the host's own count
 	taken    uint64
 	released uint64
 	accepted Conn // the last even number used
@@ -35,17 +35,17 @@ type end struct {
 	fenced   bool
 	told     int // Unreachable minus Reachable
 	mute     bool
-	asks     bool // it has asked the peer to dial, which has not heard of it
+	asks     bool // this end has asked the peer to dial, and the peer has not received the request
 }
 
 // A link is a connection: made by the dialer, with a queue in each direction.
 type link struct {
 	dialer int
-	dial   uint64    // the dialer's count, as "0.1" is the first dial of 0
-	conn   [2]Conn   // what each end calls it; 0 at the acceptor until the hello is there
-	up     bool      // the transport has connected it
-	closed [2]bool   // an end has dropped it
-	queue  [2][]item // what is on its way to each end
+	dial   uint64    // the dialer's count: "0.1" is the first dial of 0
+	conn   [2]Conn   // the name of the link at each end; 0 at the acceptor until the hello is there
+	up     bool      // the transport has connected the link
+	closed [2]bool   // whether the end has dropped the link
+	queue  [2][]item // items in flight to each end
 }
 
 // An item is a Hello, a piece of a stream, or one of the marks.
@@ -93,7 +93,7 @@ func (p *pair) violated(format string, args ...any) {
 	}
 }
 
-// step gives an event to one end and does what its session asks for.
+// step gives an event to one end and carries out the actions of its session.
 func (p *pair) step(me int, ev Event) {
 	e := p.ends[me]
 	if e.mute {
@@ -165,7 +165,7 @@ func (p *pair) do(me int, a Action) {
 	}
 }
 
-// write puts all that is appended and not written yet on the open connection.
+// write sends all appended bytes that are not written yet over the open connection.
 func (p *pair) write(me int) {
 	e := p.ends[me]
 	if c := e.s.Current(); c != 0 && e.cursor < e.s.out.queued {
@@ -176,7 +176,7 @@ func (p *pair) write(me int) {
 
 func (l *link) name() string { return fmt.Sprintf("%d.%d", l.dialer, l.dial) }
 
-// find returns the link that an end calls c; nil when it is forgotten.
+// find returns the link that has the name c at an end, or nil if the link is forgotten.
 func (p *pair) find(me int, c Conn) *link {
 	for _, l := range p.links {
 		if l.conn[me] == c {
@@ -198,7 +198,8 @@ func (p *pair) post(me int, c Conn, i item) {
 	}
 }
 
-// drop closes one end of a link: the other end reads what was sent before, and then its end.
+// drop closes one end of a link: the other end reads the items that were sent before, and then the
+// end.
 func (p *pair) drop(me int, c Conn) {
 	l := p.find(me, c)
 	if l == nil || l.closed[me] {
@@ -212,7 +213,7 @@ func (p *pair) drop(me int, c Conn) {
 	p.sweepLinks()
 }
 
-// sweepLinks forgets the links that nobody has open.
+// sweepLinks forgets the links that neither end has open.
 func (p *pair) sweepLinks() {
 	p.links = slices.DeleteFunc(p.links, func(l *link) bool {
 		acceptorOpen := l.up && !l.closed[1-l.dialer]
@@ -220,25 +221,25 @@ func (p *pair) sweepLinks() {
 	})
 }
 
-// connect ends a dial well.
+// connect ends a dial with success.
 func (p *pair) connect(l *link) {
 	l.up = true
 	p.step(l.dialer, Dialed{Conn: l.conn[l.dialer]})
 }
 
-// refuse ends a dial badly.
+// refuse ends a dial with a failure.
 func (p *pair) refuse(l *link) {
 	l.closed[1-l.dialer] = true
 	p.step(l.dialer, DialFailed{Conn: l.conn[l.dialer]})
 }
 
-// breakAt lets one end find the link broken: what was on its way to that end is lost.
+// breakAt reports the link as broken to one end: the items in flight to that end are lost.
 func (p *pair) breakAt(l *link, me int) {
 	if l.closed[me] {
 		return
 	}
 	l.queue[me] = nil
-	if l.conn[me] == 0 { // nobody has said hello here: the host closes it
+	if l.conn[me] == 0 { // no hello has arrived here: the host closes the link
 		l.closed[me] = true
 		p.sweepLinks()
 		return
@@ -248,8 +249,8 @@ func (p *pair) breakAt(l *link, me int) {
 	p.sweepLinks()
 }
 
-// cut breaks a link: both directions lose all but the first keep items, whose last one is
-// cut to some bytes, and then end.
+// cut breaks a link: each direction keeps its first keep items and some bytes of the next item, and
+// then ends.
 func (p *pair) cut(l *link, keep, bytes int) {
 	for me := range l.queue {
 		if l.closed[me] {
@@ -303,8 +304,8 @@ func (p *pair) arrive(l *link, me int, i item) {
 	}
 }
 
-// receive is the host's side of I19: it believes the session about which connection
-// counts, and looks whether what it gets is what comes next.
+// receive is the host's side of I19: the host accepts bytes of the connection that the session
+// calls current, and checks that each piece continues the stream.
 func (p *pair) receive(me int, c Conn, i item) {
 	e := p.ends[me]
 	if c == 0 || e.s.Current() != c {
@@ -317,7 +318,7 @@ func (p *pair) receive(me int, c Conn, i item) {
 	p.step(me, Arrived{Conn: c, Bytes: int(i.to - i.from)})
 }
 
-// take hands arrived bytes to the engine of one end.
+// take passes arrived bytes to the engine of one end.
 func (p *pair) take(me, bytes int, ask bool) {
 	p.ends[me].taken += uint64(bytes)
 	p.step(me, Taken{Bytes: bytes, Ask: ask})
@@ -325,7 +326,7 @@ func (p *pair) take(me, bytes int, ask bool) {
 
 func (e *end) waiting() int { return int(e.received - e.taken) }
 
-// nextDeadline returns when the first of the two wants a Tick.
+// nextDeadline returns the earlier deadline of the two ends.
 func (p *pair) nextDeadline() (mono.Time, bool) {
 	first, some := mono.Time(0), false
 	for _, e := range p.ends {
@@ -336,12 +337,12 @@ func (p *pair) nextDeadline() (mono.Time, bool) {
 	return first, some
 }
 
-// A road says which of the two can reach the other by dialing.
+// A road holds, for each end, whether its dials reach the other end.
 type road [2]bool
 
-// runQuietly lets all go well until a moment: dials on an open road connect, others are
-// refused, everything arrives in order and is taken, and time passes only when nothing
-// else is left to do. It returns early when both are closed or nothing is left at all.
+// runQuietly runs without further faults until a moment: dials on an open road connect, others are
+// refused (or hang, with vanish), everything arrives in order and is taken, and time passes only
+// when nothing else is left to do. If no deadline is left before until, the clock jumps to until.
 func (p *pair) runQuietly(until mono.Time, roads road) {
 	for p.violation == nil {
 		if p.moveOne(roads) {
@@ -361,7 +362,7 @@ func (p *pair) runQuietly(until mono.Time, roads road) {
 	}
 }
 
-// hearAsk lets an end hear that its peer asks to be dialed.
+// hearAsk delivers the peer's Ask to an end.
 func (p *pair) hearAsk(me int) {
 	p.say("%d is asked", me)
 	p.ends[1-me].asks = false
@@ -404,7 +405,7 @@ func (p *pair) moveOne(roads road) bool {
 	return false
 }
 
-// meet says whether both have the same connection open.
+// meet reports whether both ends have the same connection open.
 func (p *pair) meet() bool {
 	a, b := p.ends[0].s.Current(), p.ends[1].s.Current()
 	return a != 0 && b != 0 && p.find(0, a) == p.find(1, b)

@@ -12,11 +12,11 @@ import (
 
 var seeds = flag.Int("seeds", 400, "random schedules")
 
-// TestI19ExactlyOnce throws everything at a pair that a network may: links that break at
-// any byte and lose what was in flight, an end that learns of it much earlier than the
-// other, dials that fail or hang, stale hellos, time that passes. The hosts compare each
-// byte with the one that must come next. Then the faults stop and both ends close: each
-// must have received and acknowledged all that the other one ever appended.
+// TestI19ExactlyOnce exposes a pair to every fault of a network: links that break at any byte and
+// lose the bytes in flight, an end that learns of a break much earlier than the other, dials that
+// fail or hang, stale hellos, time that passes. The hosts compare the position of each piece with
+// the position that must come next. Then the faults stop and both ends close: each must have
+// received and acknowledged all that the other ever appended.
 func TestI19ExactlyOnce(t *testing.T) {
 	var total, breaks, opens uint64
 	for seed := range uint64(*seeds) {
@@ -41,7 +41,7 @@ type gambler struct {
 	*pair
 	rng      *rand.Rand
 	roads    road
-	patience int // one in so many steps cuts a link
+	patience int // of this number of tries to cut a link one succeeds on average
 	breaks   uint64
 }
 
@@ -78,7 +78,7 @@ func (g *gambler) appendSome(me int) {
 	g.step(me, ev)
 }
 
-// breakSome cuts a link in flight, or lets one end alone find it broken.
+// breakSome cuts a link in flight, and sometimes reports the break to one end at once.
 func (g *gambler) breakSome(me int) {
 	if len(g.links) == 0 {
 		return
@@ -94,7 +94,7 @@ func (g *gambler) breakSome(me int) {
 	}
 }
 
-// useLink moves some link on: its dial ends, or something arrives.
+// useLink advances a random link: its dial ends, or an item arrives.
 func (g *gambler) useLink(me int) {
 	if len(g.links) == 0 {
 		return
@@ -114,7 +114,7 @@ func (g *gambler) useLink(me int) {
 // forgetEmptyLinks keeps the list short: a dial that was given up before it connected.
 func (g *gambler) forgetEmptyLinks() { g.sweepLinks() }
 
-// finish lets both close with the roads as they are, one of them open at least.
+// finish closes both ends with the roads of the schedule; at least one road is open.
 func (g *gambler) finish(t *testing.T, seed uint64) {
 	roads := g.roads
 	if !roads[0] && !roads[1] {
@@ -138,8 +138,8 @@ func (g *gambler) finish(t *testing.T, seed uint64) {
 	}
 }
 
-// TestPairsAlwaysMeet opens a lane from one end or both at random moments, with random
-// delays below a quarter of BusyFor and one road or both: they meet.
+// TestPairsAlwaysMeet opens a lane from both ends, with random delays below BusyFor in total and
+// one road or both: they meet.
 func TestPairsAlwaysMeet(t *testing.T) {
 	for seed := range uint64(*seeds) {
 		rng := rand.New(rand.NewPCG(seed, 41))

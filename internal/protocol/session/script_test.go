@@ -16,18 +16,18 @@ import (
 // TestScripts plays testdata/*.txt. The two ends are 0 and 1. A link is named by its dialer and the
 // dialer's count, so 1.2 is the second dial of 1.
 //
-//	pair [copied=8] [referred=16]    how much each may keep
+//	pair [copied=8] [referred=16]    the number of bytes that each end may keep
 //	want 0; sweep 0; close 0; gone 0 [dead]; asked 0
 //	append 0 5 [3]      5 bytes by copy, then 3 by reference; written at once if open
 //	connect 0.1; refuse 0.1
 //	deliver 0.1 1 [4]   the next item for end 1, or only its next 4 bytes
 //	cut 0.1 [1] [4]     the link ends behind the first item of each direction and 4 bytes
 //	take 0 5 [ask]      the engine takes 5 bytes, and is asked for an acknowledgement
-//	ack 0 0.1 99        end 0 gets an acknowledgement that nobody wrote; also bye-ack 0 0.1
+//	ack 0 0.1 99        end 0 gets a forged acknowledgement; also bye-ack 0 0.1
 //	stranger 0          end 0 gets the hello of a process with another birth
 //	time 30             the clock of both shows 30 ms
-//	run 2000 [0|1|none] until 2 s all goes well; only that end can dial
-//	links               what is in flight
+//	run 2000 [0|1|none] no faults until 2 s; only the named end can dial
+//	links               the items in flight
 //	show                both ends
 func TestScripts(t *testing.T) { golden.Play(t, golden.Files, begin) }
 
@@ -132,7 +132,7 @@ func command(t *testing.T, p *pair, words []string) {
 	}
 }
 
-// meetStranger lets a process with the right number and another birth say hello.
+// meetStranger delivers the hello of a process with the right number and another birth.
 func (p *pair) meetStranger(me int) {
 	from := identity(1 - me)
 	from.Birth++

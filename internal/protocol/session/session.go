@@ -7,7 +7,7 @@ import (
 	"github.com/goulfm/goulfm/internal/base/must"
 )
 
-// A State is where a lane stands. The package comment has the diagram.
+// A State is the phase of a lane. The package comment has the diagram.
 type State uint8
 
 // The states.
@@ -45,20 +45,20 @@ type Session struct {
 	state State
 	now   mono.Time // the last Tick's
 
-	dials uint64 // made here so far; the last one's Conn and attempt follow from it
+	dials uint64 // made here so far; the last dial's Conn and attempt number follow from the count
 	mine  Conn   // the dial under way: set in Dialing and Shaking only
-	conn  Conn   // the open connection: set in Open, and in Ended while the peer still asks for its bye-ack
-	heard uint16 // the peer's last attempt that was accepted here, or given up there
-	met   bool   // whether there was one
+	conn  Conn   // the open connection: set in Open, and in Ended while the peer still waits for its bye-ack
+	heard uint16 // the peer's last attempt that this end accepted or the peer abandoned
+	met   bool   // the field heard is valid
 
-	since     mono.Time     // when the wanted lane came to lack a connection
+	since     mono.Time     // when the lane lost its connection, or was first needed
 	giveUp    mono.Time     // when the attempt under way ends
 	redial    mono.Time     // when Broken dials
-	backoff   mono.Duration // the wait before the next dial but one
+	backoff   mono.Duration // the length of the next wait in Broken
 	connected bool          // the last attempt, or the one before it if none has ended, got a connection
-	ask       mono.Time     // when the peer is asked to dial, the next time
-	asks      mono.Duration // the wait for the next time but one
-	complains bool          // Unreachable was said and not withdrawn
+	ask       mono.Time     // when the next Ask is due
+	asks      mono.Duration // the wait from that Ask to the one after
+	complains bool          // Unreachable was reported and not withdrawn
 	strange   bool          // the peer's answer "stranger" was reported, since the lane was last open
 
 	out outgoing
@@ -68,16 +68,15 @@ type Session struct {
 	actions []Action
 }
 
-// New returns one end of a lane that nobody has wanted yet. The configuration must pass
-// Check.
+// New returns one end of a lane that is not needed yet. The configuration must pass Check.
 func New(cfg Config) *Session {
 	err := cfg.Check()
 	must.That(err == nil, "%v", err)
 	return &Session{cfg: cfg.WithDefaults(), backoff: RedialFirst}
 }
 
-// Step applies one event and returns, in order, what the host must do. It never blocks
-// and reads no clock. The slice is valid until the next Step.
+// Step applies one event and returns, in order, the actions of the host. Step never blocks and
+// reads no clock. The slice is valid until the next Step.
 func (s *Session) Step(ev Event) []Action {
 	s.actions = s.actions[:0]
 	s.apply(ev)
@@ -124,7 +123,7 @@ func (s *Session) apply(ev Event) {
 	}
 }
 
-// settle does what may be done now, whichever event made it possible.
+// settle takes the actions that have become possible, after each event.
 func (s *Session) settle() {
 	if s.state == Open {
 		s.acknowledge()
@@ -132,7 +131,7 @@ func (s *Session) settle() {
 	}
 }
 
-// Deadline returns when the session next wants a Tick, if ever.
+// Deadline returns the time at which the session next needs a Tick, and false if it needs none.
 func (s *Session) Deadline() (mono.Time, bool) {
 	var next mono.Time
 	switch s.state {
@@ -169,7 +168,7 @@ func (s *Session) tick(now mono.Time) {
 	}
 }
 
-// State returns where the lane stands.
+// State returns the state of the lane.
 func (s *Session) State() State { return s.state }
 
 // Current returns the open connection, 0 if there is none.

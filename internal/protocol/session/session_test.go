@@ -35,8 +35,8 @@ func find[A Action](actions []Action) (A, bool) {
 	return none, false
 }
 
-// TestRoomFollowsAcknowledgements fills what may be kept, of each kind, and gets it back
-// in the order in which it was appended.
+// TestRoomFollowsAcknowledgements fills the room of each kind, and gets the room back in the order
+// of the appends.
 func TestRoomFollowsAcknowledgements(t *testing.T) {
 	s := opened(t)
 	s.Step(Append{Copied: 54, Referred: 12})
@@ -51,8 +51,8 @@ func TestRoomFollowsAcknowledgements(t *testing.T) {
 	}
 }
 
-// TestOtherConnectionsDoNotCount gives a lane events of connections that it has dropped or
-// never had.
+// TestOtherConnectionsDoNotCount gives a lane events of connections that were dropped or never
+// existed.
 func TestOtherConnectionsDoNotCount(t *testing.T) {
 	s := opened(t)
 	for _, ev := range []Event{
@@ -65,8 +65,8 @@ func TestOtherConnectionsDoNotCount(t *testing.T) {
 	}
 }
 
-// TestCountsThatCannotBe lets the peer count bytes that were never sent, or fewer than it
-// has acknowledged.
+// TestCountsThatCannotBe lets the peer count bytes that were never sent, or fewer bytes than the
+// peer has acknowledged.
 func TestCountsThatCannotBe(t *testing.T) {
 	for _, received := range []uint64{31, 9} {
 		s := opened(t)
@@ -83,7 +83,7 @@ func TestCountsThatCannotBe(t *testing.T) {
 	}
 }
 
-// TestHelloThatCountsTooMuch is the same, said by a dialer: nothing changes.
+// TestHelloThatCountsTooMuch puts too high a count into the Hello of a dialer: nothing changes.
 func TestHelloThatCountsTooMuch(t *testing.T) {
 	s := opened(t)
 	h := Hello{Job: 7, From: identity(1), To: identity(0), Attempt: 1, Received: 31}
@@ -94,8 +94,8 @@ func TestHelloThatCountsTooMuch(t *testing.T) {
 	assert.Equal(t, Conn(1), s.Current())
 }
 
-// TestAttemptsMayWrapRound lets the peer's count of dials go once round while it could not
-// reach this process: its hello is taken all the same.
+// TestAttemptsMayWrapRound lets the peer's count of dials wrap round while the peer could not reach
+// this process: the peer's next hello is accepted.
 func TestAttemptsMayWrapRound(t *testing.T) {
 	s := New(Config{Job: 7, Me: identity(0), Peer: identity(1), Copied: 64})
 	h := Hello{Job: 7, From: identity(1), To: identity(0), Attempt: 1}
@@ -106,8 +106,8 @@ func TestAttemptsMayWrapRound(t *testing.T) {
 	assert.Equal(t, Conn(4), s.Current())
 }
 
-// TestAnswersOfOthers: an answer that is not the peer's, or not to this hello, opens
-// nothing, and "dead" from a stranger kills nobody.
+// TestAnswersOfOthers requires that an answer of another process, or to another hello, opens
+// nothing, and that "dead" from a stranger fences nobody.
 func TestAnswersOfOthers(t *testing.T) {
 	for name, change := range map[string]func(h *Hello){
 		"job":     func(h *Hello) { h.Job++ },
@@ -130,7 +130,7 @@ func TestAnswersOfOthers(t *testing.T) {
 	}
 }
 
-// TestStrangerIsSaidOnce: another process may have got the port. That is news once.
+// TestStrangerIsSaidOnce: another process may have got the port. The session reports this once.
 func TestStrangerIsSaidOnce(t *testing.T) {
 	s := New(Config{Job: 7, Me: identity(0), Peer: identity(1), Copied: 64})
 	s.Step(Want{})
@@ -149,7 +149,7 @@ func TestStrangerIsSaidOnce(t *testing.T) {
 	assert.Equal(t, 1, said)
 }
 
-// TestConfigCheck refuses what cannot work.
+// TestConfigCheck requires that invalid configurations are refused.
 func TestConfigCheck(t *testing.T) {
 	good := Config{Me: identity(0), Peer: identity(1), Copied: 64}
 	require.NoError(t, good.Check())

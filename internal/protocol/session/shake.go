@@ -2,7 +2,8 @@ package session
 
 import "github.com/goulfm/goulfm/internal/base/must"
 
-// want leaves Idle. In any other state the lane is wanted already.
+// want dials if the lane is idle and not closing. In any other state the lane has been requested
+// already.
 func (s *Session) want() {
 	if s.state == Idle && !s.end.wanted {
 		s.since = s.now
@@ -10,8 +11,8 @@ func (s *Session) want() {
 	}
 }
 
-// asked dials for a peer that cannot. An end that has closed without any use of the lane does so,
-// too: the peer may have sent something, and waits until it is taken.
+// asked dials for a peer that cannot dial. An end that has closed without any use of the lane must
+// dial, too: the peer may have appended bytes, and waits until they are taken.
 //
 //	0, which cannot dial 1              1
 //	                                    Close: closed, unused
@@ -24,8 +25,8 @@ func (s *Session) asked() {
 	}
 }
 
-// askToBeDialed asks the peer to dial when it is time for that. An attempt that got a connection,
-// and no good answer, needs none: the peer decides about that.
+// askToBeDialed asks the peer to dial when an Ask is due. An attempt that got a connection, but no
+// OK, needs no Ask: dials do reach the peer.
 func (s *Session) askToBeDialed() {
 	if s.complains && !s.connected && s.now >= s.ask {
 		s.act(Ask{})
@@ -51,7 +52,7 @@ func (s *Session) dialed(c Conn) {
 	s.act(Greet{Conn: c, Hello: s.hello(s.attempt(), Asks)})
 }
 
-// attempt returns what the peer knows the last dial by. It wraps round.
+// attempt returns the number by which the peer knows the last dial. The number wraps round.
 func (s *Session) attempt() uint16 { return uint16(s.dials) }
 
 func (s *Session) hello(attempt uint16, status Status) Hello {
@@ -79,7 +80,7 @@ func (s *Session) dropMine() {
 	}
 }
 
-// waitToRedial goes to Broken, for twice as long each time.
+// waitToRedial enters Broken. The wait doubles each time, up to RedialLast.
 func (s *Session) waitToRedial() {
 	s.state = Broken
 	s.redial = s.now.Add(s.backoff)
@@ -171,30 +172,30 @@ func (s *Session) isFromPeer(h Hello) bool {
 	return h.Job == s.cfg.Job && h.From == s.cfg.Peer && h.To == s.cfg.Me && h.Lane == s.cfg.Lane
 }
 
-// isStale says whether the peer has given this attempt up since it made it. Its Hello
-// lay in a queue here, and there is nobody any more who would read the answer.
+// isStale reports whether the peer has abandoned this attempt in the meantime. The Hello lay in a
+// queue here, and no process would read the answer.
 //
 //	The peer dials, loses patience and dials again; the second Hello is accepted, the
-//	lane works. Now the first one is looked at. Accepted, it would cut a lane that works.
-//	It may also say less than what the peer has acknowledged since, which is forgotten.
+//	lane works. Now the first Hello is read. If accepted, it would cut a lane that works.
+//	Its count may also be below the bytes that the peer has acknowledged since, which are forgotten.
 //
 //	Both dial, and the peer accepts the Hello of this process, which ends the peer's attempt.
-//	The peer's Hello is longer on its way than its answer, which says what it gave up.
+//	The peer's Hello arrives after its answer, which carries the attempt that it abandoned.
 //
-// Without an open connection there is nothing to cut, and the number of the attempt is
-// not looked at: it may have wrapped round.
+// Without an open connection there is nothing to cut, and the number of the attempt is ignored: the
+// number may have wrapped round.
 func (s *Session) isStale(h Hello) bool {
 	older := s.state == Open && s.met && int16(h.Attempt-s.heard) <= 0
 	return older || h.Received < s.out.acked
 }
 
-// insists says whether this process's own attempt goes before the peer's.
+// insists reports whether this process's own attempt has priority over the peer's.
 //
 //	The pair is 0 and 1. Both dial, and each Hello arrives while the other's answer is
-//	awaited. If both accepted, each would drop the connection that the other one opened,
+//	awaited. If both accepted, each would drop the connection that the other opened,
 //	for ever. So 0 answers busy, and 1 accepts.
 //
-//	If 0 cannot dial to 1, its attempt stays under way, and 1 would hear busy for ever.
+//	If 0 cannot dial to 1, its attempt stays under way, and 1 would receive busy for ever.
 //	So 0 insists only for BusyFor.
 func (s *Session) insists() bool {
 	return s.mine != 0 && s.cfg.Me.Number < s.cfg.Peer.Number && s.now < s.since.Add(BusyFor)
@@ -207,8 +208,8 @@ func (s *Session) refuse(c Conn, h Hello, status Status) {
 	s.act(Drop{Conn: c})
 }
 
-// accept makes the peer's connection the lane. The old connection is dropped first: no
-// byte of it may count once the answer says how many are here.
+// accept makes the peer's connection the lane. The old connection is dropped first: none of its
+// bytes may count once the answer has reported the number of received bytes.
 func (s *Session) accept(c Conn, h Hello) {
 	s.dropMine()
 	if s.conn != 0 {
@@ -219,14 +220,14 @@ func (s *Session) accept(c Conn, h Hello) {
 	answer.GaveUp = s.attempt()
 	s.act(Answer{Conn: c, Hello: answer})
 	if s.state == Ended {
-		s.conn = c // the peer missed the bye-ack, and will ask for it
+		s.conn = c // the peer missed the bye-ack, and will send its bye again
 		return
 	}
 	s.open(c, h.Received)
 }
 
-// open begins to use a connection. What was taken is acknowledged again: the last
-// acknowledgement may have gone down with the last connection.
+// open begins to use a connection. All taken bytes are acknowledged again: the last acknowledgement
+// may have been lost with the last connection.
 func (s *Session) open(c Conn, from uint64) {
 	s.state, s.conn = Open, c
 	s.backoff, s.strange = RedialFirst, false

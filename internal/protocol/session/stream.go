@@ -6,11 +6,11 @@ import (
 	"github.com/goulfm/goulfm/internal/base/must"
 )
 
-// outgoing is this process's stream, as far as it is not acknowledged: acked <= queued.
+// outgoing is the unacknowledged part of this process's stream: acked <= queued.
 type outgoing struct {
 	queued uint64 // bytes ever appended
 	acked  uint64 // bytes that the peer's engine is known to have taken
-	// spans are the bytes from acked to queued, in order, by how they are kept.
+	// spans are the bytes from acked to queued, in order, by the way in which they are kept.
 	// Neighbours differ in kind.
 	spans    []span
 	copied   int // sum of the spans in the ring
@@ -26,8 +26,8 @@ type span struct {
 type incoming struct {
 	received uint64
 	taken    uint64
-	told     uint64 // what the last acknowledgement on this connection said
-	due      bool   // acknowledge what was taken without waiting for a quarter
+	told     uint64 // the count in the last acknowledgement on this connection
+	due      bool   // acknowledge without waiting for a quarter
 }
 
 // Room returns how many bytes may be appended now: by copy and by reference.
@@ -71,7 +71,7 @@ func (o *outgoing) keep(bytes int, referred bool) {
 	o.spans = append(o.spans, span{bytes: bytes, referred: referred})
 }
 
-// forget drops the first bytes of what is kept.
+// forget drops the kept bytes below to.
 func (o *outgoing) forget(to uint64) {
 	rest := int(to - o.acked)
 	o.acked = to
@@ -93,7 +93,7 @@ func (o *outgoing) forget(to uint64) {
 	o.spans = append(o.spans[:0], o.spans[gone:]...)
 }
 
-// acked takes an acknowledgement. An older one than the last is a straggler.
+// acked applies an acknowledgement. An acknowledgement older than the last is ignored.
 func (s *Session) acked(c Conn, taken uint64) {
 	if c != s.Current() || taken <= s.out.acked {
 		return
@@ -120,7 +120,8 @@ func (s *Session) take(ev Taken) {
 	s.in.due = s.in.due || ev.Ask
 }
 
-// acknowledge tells the peer what the engine has taken, if it is time for that.
+// acknowledge sends the number of bytes that the engine has taken, if an acknowledgement is due or
+// a quarter of the ring was taken.
 func (s *Session) acknowledge() {
 	quarter := s.in.taken-s.in.told >= uint64(s.cfg.Copied/4)
 	if (s.in.due || quarter) && s.in.taken > s.in.told {
