@@ -3,7 +3,7 @@ package sched
 // Verb names a collective operation.
 type Verb uint8
 
-// The verbs. Case.expect says what each must leave where.
+// The verbs. Case.expect defines the result of each.
 const (
 	Barrier Verb = iota
 	Bcast
@@ -20,43 +20,43 @@ const (
 	NeighborAlltoall
 )
 
-// Rooted says whether the verb has a root.
+// Rooted reports whether the verb has a root.
 func (v Verb) Rooted() bool { return v == Bcast || v == ReduceTo || v == Gather || v == Scatter }
 
-// Reduces says whether the verb takes an operation.
+// Reduces reports whether the verb takes an operation.
 func (v Verb) Reduces() bool {
 	return v == ReduceTo || v == Allreduce || v == ReduceScatter || v == Scan || v == Exscan
 }
 
-// Layout says how general the blocks of a case are, or those that an algorithm
-// takes: each layout includes those before it.
+// Layout is the generality of the blocks of a case, or of the blocks that an algorithm accepts.
+// Each layout includes the layouts before it.
 type Layout uint8
 
 // The layouts.
 const (
 	Uniform   Layout = iota // all of one length, one behind the other
 	Packed                  // of any lengths, one behind the other, known to all
-	Scattered               // of any lengths, anywhere, at each rank elsewhere
+	Scattered               // of any lengths, at places that differ from rank to rank
 )
 
-// An Algorithm is one way to do a verb.
+// An Algorithm is an implementation of a verb.
 type Algorithm struct {
 	Name string // verb/algorithm
 	Verb Verb
 
-	// Commutative algorithms combine in another order than that of the ranks. The
-	// order of each is fixed all the same.
+	// Commutative algorithms combine in another order than rank order, but always in the same
+	// order.
 	Commutative bool
 	// Even algorithms need an even number of ranks, or one.
 	Even bool
 	// Segmented algorithms heed Shape.Segment.
 	Segmented bool
-	// InPlace says that Input may be the memory of Output (Reduce at the root,
-	// Allreduce, Scan, Exscan), of this rank's block in Output (Allgather, Gather
-	// at the root), or Output this rank's block in Input (Scatter at the root). A
-	// host copies Input away otherwise.
+	// InPlace reports that buffers may share memory: Input may be Output (Reduce at the root,
+	// Allreduce, Scan, Exscan) or this rank's block in Output (Allgather, Gather at the root), or
+	// Output may be this rank's block in Input (Scatter at the root). If InPlace is false, the host
+	// must copy Input first.
 	InPlace bool
-	// Blocks is the most general layout that it takes, of verbs that have blocks.
+	// Blocks is the most general layout that the algorithm accepts, for verbs that have blocks.
 	Blocks Layout
 
 	build func(*Plan, *Shape)
@@ -70,12 +70,12 @@ func (a *Algorithm) Build(p *Plan, s *Shape) {
 	a.build(p, s)
 }
 
-// Claim is how many messages all ranks send in the case, and how many of them
-// form the longest chain in which each waits for the one before. The verifier
-// holds the plans to both.
+// Claim returns the number of messages that all ranks send in the case, and the length of the
+// longest chain in which each message waits for the message before. The verifier compares the plans
+// with both.
 func (a *Algorithm) Claim(c *Case) (messages, depth int) { return a.claim(c) }
 
-// Algorithms returns all there are, in a new slice.
+// Algorithms returns all algorithms, in a new slice.
 func Algorithms() []Algorithm {
 	return []Algorithm{
 		{Name: "barrier/dissemination", Verb: Barrier, build: dissemination, claim: claimDissemination},

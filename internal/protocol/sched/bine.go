@@ -4,11 +4,10 @@ package sched
 // whose hops alternate in direction, so that they are about a third shorter:
 // fewer messages leave a group of ranks that are close to each other.
 //
-// With m steps to go an even rank (counted from the root) sends to the one
-// hop(m) up, an odd rank to the one hop(m) down, where hop(m) is the number with
-// m ones in base -2: 1, -1, 3, -5, 11, ... That serves powers of two. Of n ranks
-// the first P, the largest power of two, do it, and each rank v >= P hangs below
-// v - P: this last step is ours.
+// With m steps left an even rank (counted from the root) sends to the rank hop(m) up, an odd rank
+// to the rank hop(m) down, where hop(m) is the number with m ones in base -2: 1, -1, 3, -5, 11, ...
+// This scheme needs a power of two. With n ranks the first P ranks, P the largest power of two, use
+// the scheme, and each rank v >= P is a child of v - P. The paper does not have this last step.
 
 // bineHop is the sum of (-2)^i for i < m.
 func bineHop(m int) int { return (1 - pow(-2, m)) / 3 }
@@ -21,8 +20,8 @@ func pow(base, e int) int {
 	return x
 }
 
-// bineLow says how far down from an even rank its ranks reach that m steps
-// serve; they are 2^m without a gap. From an odd rank it is as far up.
+// bineLow returns how far the 2^m ranks that m steps serve reach down from an even rank. These
+// ranks have no gap. From an odd rank they reach as far up.
 func bineLow(m int) int {
 	low := 0
 	for i := 2; i <= m; i += 2 {
@@ -51,7 +50,7 @@ func (p *Plan) bine(s *Shape) (parent int) {
 	return s.abs(from)
 }
 
-// bineTo is to whom rank at sends with m steps to go.
+// bineTo returns the rank to which rank at sends with m steps left.
 func bineTo(at, m, size int) int {
 	if at%2 == 0 {
 		return (at + bineHop(m)) & (size - 1)
@@ -59,8 +58,8 @@ func bineTo(at, m, size int) int {
 	return (at - bineHop(m)) & (size - 1)
 }
 
-// binePath goes down from the root until it stands at v: from where the last
-// step came, and how many steps are left then.
+// binePath descends from the root to v. It returns the rank before v on this path and the number of
+// steps left at v.
 func binePath(v, size, steps int) (from, at, m int) {
 	from, at, m = noParent, 0, steps
 	for at != v {
@@ -70,7 +69,7 @@ func binePath(v, size, steps int) (from, at, m int) {
 		}
 		next := bineTo(at, m, size)
 		m--
-		if (up+bineLow(m))&(size-1) >= 1<<m { // not among those that at goes on serving
+		if (up+bineLow(m))&(size-1) >= 1<<m { // v is outside the ranks that at continues to serve
 			from, at = at, next
 		}
 	}

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestBracketsDoNotDependOnTheRoot: a sum of floats in order is the same bit for
-// bit at whatever root it ends, and in the allreduce made of it.
+// TestBracketsDoNotDependOnTheRoot: a sum of floats in rank order is the same bit for bit at every
+// root, and in the allreduce that is built on the same reduction.
 func TestBracketsDoNotDependOnTheRoot(t *testing.T) {
 	for n := 2; n <= 33; n++ {
 		all := bracketsAt(findAlgorithm("allreduce/reduce-bcast"), n, 0, nil)
@@ -37,8 +37,7 @@ func TestAllRanksHaveTheSameBrackets(t *testing.T) {
 	}
 }
 
-// bracketsAt reduces one element of each rank and returns how each rank's result
-// came about.
+// bracketsAt reduces one element of each rank and returns the brackets of each rank's result.
 func bracketsAt(a *Algorithm, n, root int, nodes []int) []string {
 	res := make([]string, n)
 	for r, o := range runReal(a, n, root, 1, nodes, func(x, y string) string { return "(" + x + " " + y + ")" },
@@ -50,8 +49,8 @@ func bracketsAt(a *Algorithm, n, root int, nodes []int) []string {
 	return res
 }
 
-// TestBineTreesAreShorter: the hops of a step are about two thirds of those of the
-// same step of a binomial tree (De Sensi et al.).
+// TestBineTreesAreShorter: the hops of a step are about two thirds of the hops of the same step of
+// a binomial tree (De Sensi et al.).
 func TestBineTreesAreShorter(t *testing.T) {
 	for k := 4; k <= 10; k++ {
 		n := 1 << k
@@ -65,8 +64,8 @@ func TestBineTreesAreShorter(t *testing.T) {
 	}
 }
 
-// hops is how far the root's messages go together on a ring, one of each step;
-// the others of a step go as far.
+// hops is the sum of the distances of the root's messages on a ring, one in each step. The other
+// messages of a step have the same distance.
 func hops(n int, tree func(*Plan, *Shape) int) (sum int) {
 	var p Plan
 	s := Shape{N: n}

@@ -1,12 +1,12 @@
 package sched
 
-// bruckAllgather (Bruck et al. 1997) doubles what a rank has in each round, for
-// any number of ranks: the blocks from its own on, in scratch, and at the end
-// turns them into place. Out must be packed.
+// bruckAllgather (Bruck et al. 1997) doubles the blocks of a rank in each round, for any number of
+// ranks. Scratch holds the blocks from the rank's own on; at the end they are rotated into place.
+// Out must be packed.
 func bruckAllgather(p *Plan, s *Shape) {
 	_, total := s.outSpan(0, s.N)
 	tmp := p.alloc(total)
-	// at is where the block of the k-th rank up begins.
+	// at returns the offset of the block of the k-th rank up.
 	at := func(k int) int {
 		if s.Me+k < s.N {
 			_, elems := s.outSpan(s.Me, s.Me+k)
@@ -32,18 +32,18 @@ func bruckAllgather(p *Plan, s *Shape) {
 	p.memo = have
 }
 
-// bruckAlltoall sends log2 n messages of half of all blocks instead of n-1 of
-// one: in round k all blocks whose distance still to go has bit k set move 2^k
-// up. Blocks of one length only.
+// bruckAlltoall sends log2 n messages of half of all blocks instead of n-1 messages of one block:
+// in round k all blocks move 2^k up that have bit k set in their remaining distance. Blocks of one
+// length only.
 func bruckAlltoall(p *Plan, s *Shape) {
 	m := s.Count
-	// Block k of tmp is on its way to the k-th rank up, and at the end has come
-	// from the k-th rank down.
+	// Block k of tmp is destined for the k-th rank up. At the end, block k has come from the k-th
+	// rank down.
 	tmp := p.alloc(s.N * m)
 	done := p.turn(s, tmp)
 	room := bruckMost(s.N) * m
 	leaving, coming := p.alloc(room), p.alloc(room)
-	free := none // after which step coming may be written
+	free := none // the step after which coming may be written
 	for d := 1; d < s.N; d <<= 1 {
 		blocks, packed := 0, p.memo[:0]
 		for k := d; k < s.N; k += 2 * d { // blocks k to k+d-1 have the bit
@@ -68,7 +68,7 @@ func bruckAlltoall(p *Plan, s *Shape) {
 	}
 }
 
-// turn copies Input so that the own block comes first.
+// turn copies Input to tmp so that this rank's own block comes first.
 func (p *Plan) turn(s *Shape, tmp Ref) int32 {
 	upper, high := s.inSpan(s.Me, s.N)
 	did := p.copy(tmp, upper, high)
@@ -79,7 +79,7 @@ func (p *Plan) turn(s *Shape, tmp Ref) int32 {
 	return p.join(did, p.copy(tmp.plus(high), lower, low))
 }
 
-// bruckMost is how many blocks move in the fullest round.
+// bruckMost returns the number of blocks in the largest message.
 func bruckMost(n int) int {
 	most := 0
 	for d := 1; d < n; d <<= 1 {

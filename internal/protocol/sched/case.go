@@ -1,14 +1,14 @@
 package sched
 
-// A Case is one problem for all ranks at once: what the verifier makes every
-// rank's Shape from, and what it checks the results against.
+// A Case is one problem for all ranks at once. The verifier derives every rank's Shape and the
+// expected results from a Case.
 type Case struct {
 	N, Root, Count, Segment, Radix int
 
 	Nodes   []int // Shape.Nodes
 	Layout  Layout
 	InPlace bool
-	Seed    uint64 // of uneven lengths, of where blocks lie, and of the graph
+	Seed    uint64 // of uneven lengths, of the places of blocks, and of the graph
 }
 
 func (c *Case) segments(elems int) int {
@@ -16,8 +16,7 @@ func (c *Case) segments(elems int) int {
 	return s.segments(elems)
 }
 
-// draw returns a number below n that depends on what is given and on nothing
-// else.
+// draw returns a number below n that depends on the arguments and on Seed alone.
 func (c *Case) draw(n int, salt, a, b int) int {
 	x := c.Seed ^ uint64(salt)<<48 ^ uint64(a)<<24 ^ uint64(b)
 	for range 2 { // splitmix64
@@ -29,7 +28,7 @@ func (c *Case) draw(n int, salt, a, b int) int {
 	return int(x % uint64(n))
 }
 
-// What drawn numbers are for.
+// The uses of drawn numbers.
 const (
 	saltLength = iota
 	saltZero
@@ -38,8 +37,8 @@ const (
 	saltEdge
 )
 
-// elems is the length of the block that goes from one rank to another: a fifth
-// of them are empty if they may be uneven.
+// elems returns the length of the block from one rank to another. If lengths may be uneven, a fifth
+// of the blocks are empty.
 func (c *Case) elems(from, to int) int {
 	switch {
 	case c.Layout == Uniform:
@@ -50,12 +49,12 @@ func (c *Case) elems(from, to int) int {
 	return c.draw(2*c.Count+1, saltLength, from, to)
 }
 
-// toAll stands for "every rank" where a block goes to all of them, and fromAll
-// where all contribute to it.
+// toAll is the destination of a block for every rank, fromAll the source of a block to which all
+// ranks contribute.
 const toAll, fromAll = 0, 0
 
-// dests are where rank from sends in the graph: up to five, some of them twice,
-// itself sometimes.
+// dests returns the ranks to which rank from sends in the graph: up to five, perhaps repeated,
+// perhaps itself.
 func (c *Case) dests(from int) []int {
 	d := make([]int, c.draw(6, saltDegree, from, 0))
 	for i := range d {
@@ -64,10 +63,10 @@ func (c *Case) dests(from int) []int {
 	return d
 }
 
-// memory is one rank's buffers in a case: how long, where blocks lie.
+// memory describes one rank's buffers in a case: their lengths and the places of the blocks.
 type memory struct {
 	in, out int // lengths
-	inAt    int // where Input begins in Output (or Output in Input, negative), in place
+	inAt    int // in place: the offset of Input in Output (or of Output in Input, negative)
 	alias   bool
 	shape   Shape
 }
@@ -91,7 +90,7 @@ func (c *Case) lay(rank int, counts []int) (b Blocks, total int) {
 	return b, total
 }
 
-// memory returns what rank me has and sees of the case under the verb.
+// memory returns the buffers and the Shape of rank me in the case under the verb.
 func (c *Case) memory(v Verb, me int) memory {
 	m := memory{shape: Shape{N: c.N, Me: me, Root: c.Root, Count: c.Count, Segment: c.Segment, Radix: c.Radix, Nodes: c.Nodes}}
 	s := &m.shape
@@ -174,7 +173,7 @@ func (c *Case) neighbours(v Verb, m *memory) {
 	m.in = s.Count
 }
 
-// edge is how many elements go along an edge of the graph.
+// edge returns the number of elements on an edge of the graph.
 func (c *Case) edge(v Verb, from, to int) int {
 	if v == NeighborAllgather {
 		to = toAll

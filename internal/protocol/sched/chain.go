@@ -1,8 +1,8 @@
 package sched
 
-// chain is the tree in which each rank has one child, the next one up from the
-// root. It is slow for one message and the fastest for very many segments:
-// every rank sends and receives each element once.
+// chain is the tree in which each rank has one child, the next one up from the root. The chain is
+// slow for one message and the fastest algorithm for very many segments: every rank sends and
+// receives each element once.
 func (p *Plan) chain(s *Shape) (parent int) {
 	v := s.rel()
 	p.kids = p.kids[:0]

@@ -2,8 +2,7 @@ package sched
 
 import "math/bits"
 
-// The claims are formulas of the number of ranks, written without looking at
-// plans.
+// The claims are formulas of the number of ranks, written independently of the plans.
 
 func lessOne(n int) int { return n - 1 }
 func half(n int) int    { return n / 2 }
@@ -14,8 +13,8 @@ func perRound(rounds func(n int) int) func(*Case) (messages, depth int) {
 	return func(c *Case) (int, int) { return c.N * rounds(c.N), rounds(c.N) }
 }
 
-// claimDissemination: log2 rounds, and the last message waits only for what its
-// receiver lacks.
+// claimDissemination: log2 rounds. The last message waits only for the rounds that its receiver
+// still needs.
 func claimDissemination(c *Case) (messages, depth int) {
 	rounds := ceilLog2(c.N)
 	if rounds > 0 {
@@ -35,10 +34,10 @@ func perSegment(depth func(n int) int) func(*Case) (messages, depth int) {
 	return func(c *Case) (int, int) { return (c.N - 1) * c.segments(c.Count), depth(c.N) }
 }
 
-// folded: the core exchanges in log2 rounds, the others hand over and get back.
-// The longest chain goes from core rank a to core rank b along the bits in which
-// they differ. From the rank that one hands over to it reaches all; to be given
-// on to another it must end at one that has a partner too.
+// folded: the core exchanges in log2 rounds; each other rank sends to its partner and gets the
+// result back. A chain between two core ranks has a message for each bit in which they differ. With
+// the message of a folded rank before, a chain can end at any core rank. With the message of a
+// result after, the chain must end at a core rank that has a partner, too.
 func folded(c *Case) (messages, depth int) {
 	rounds := floorLog2(c.N)
 	size := 1 << rounds
@@ -48,16 +47,16 @@ func folded(c *Case) (messages, depth int) {
 	return size * rounds, rounds
 }
 
-// claimRabenseifner: twice as many rounds, the second time backwards, so that a
-// chain comes back to where it began.
+// claimRabenseifner: twice as many rounds, the second half backwards, so that a chain ends at its
+// first rank.
 func claimRabenseifner(c *Case) (messages, depth int) {
 	rounds := 2 * floorLog2(c.N)
 	size := 1 << floorLog2(c.N)
 	return size*rounds + 2*(c.N-size), rounds + 2*min(1, c.N-size)
 }
 
-// claimRabenseifnerReduce: the second half has one message for each core rank
-// but the root. The longest chain begins and ends at the root, or at its partner.
+// claimRabenseifnerReduce: the second half has one message for each core rank except the root. The
+// longest chain begins and ends at the root, or at its partner.
 func claimRabenseifnerReduce(c *Case) (messages, depth int) {
 	rounds := floorLog2(c.N)
 	size := 1 << rounds
@@ -78,8 +77,7 @@ func claimKnomial(c *Case) (messages, depth int) {
 	return (c.N - 1) * c.segments(c.Count), depth
 }
 
-// bineDepth: that of the power of two, and one more if its one deepest rank has
-// a rank below it.
+// bineDepth: the depth of the power of two, and one more if its single deepest rank has a child.
 func bineDepth(n int) int {
 	steps := floorLog2(n)
 	size, deepest := 1<<steps, 0
@@ -92,9 +90,8 @@ func bineDepth(n int) int {
 	return steps
 }
 
-// claimScatterAllgather: of the n-1 pieces that a rank lacks at first, those of
-// the ranks below it come with its own. The longest way is that of piece 1: one
-// hop down and then round to the last rank.
+// claimScatterAllgather: a rank lacks n-1 pieces at first. The pieces of the ranks below it come
+// with its own. Piece 1 has the longest path: one hop down and then round to the last rank.
 func claimScatterAllgather(c *Case) (messages, depth int) {
 	messages = c.N - 1
 	for v := 1; v < c.N; v++ {
@@ -103,8 +100,8 @@ func claimScatterAllgather(c *Case) (messages, depth int) {
 	return messages, c.N - 1
 }
 
-// claimInOrder: the bracket of the root grows by those beside it, each as deep
-// as a binomial tree and one hop away.
+// claimInOrder: the bracket of the root grows by the brackets beside it, each as deep as a binomial
+// tree and one hop away.
 func claimInOrder(c *Case) (messages, depth int) {
 	for k := range bits.Len(uint(c.N - 1)) {
 		if beside := (c.Root>>k ^ 1) << k; beside < c.N {
@@ -122,7 +119,7 @@ func claimRingAllreduce(c *Case) (messages, depth int) {
 	return 2 * (c.N - 1) * c.N * c.segments((c.Count+c.N-1)/c.N), 2 * (c.N - 1)
 }
 
-// claimLinear: everyone to everyone, all at once.
+// claimLinear: every rank to every rank, all at once.
 func claimLinear(c *Case) (messages, depth int) {
 	return c.N * (c.N - 1), atOnce(c.N)
 }

@@ -7,10 +7,9 @@ import (
 	"testing"
 )
 
-// TestAgainstSequential runs every builder on real contents in the dumbest
-// network there is, and compares with a sequential computation that knows
-// nothing of blocks, shapes or the verifier: elements are strings, the operation
-// puts one behind the other.
+// TestAgainstSequential runs every builder on real contents in a minimal network, and compares with
+// a sequential computation that does not use blocks, shapes or the verifier. Elements are strings,
+// and the operation concatenates them.
 func TestAgainstSequential(t *testing.T) {
 	checked := 0
 	for _, a := range Algorithms() {
@@ -52,11 +51,11 @@ func letters(s []string) []string {
 	return s
 }
 
-// name is element i of the block that rank r has for rank to.
+// name is element i of the block from rank r for rank to.
 func name(r, to, i int) string { return fmt.Sprintf("%d>%d.%d ", r, to, i) }
 
-// sequential returns what each rank must have. Element i of a vector stands in
-// for block 0, or for all blocks one behind the other.
+// sequential returns the expected result of each rank. A vector counts as block 0, or as all blocks
+// one behind the other.
 func sequential(v Verb, n, root, count int) [][]string {
 	res := make([][]string, n)
 	fold := func(lo, hi, block, i int) (s string) {
@@ -104,8 +103,8 @@ func sequential(v Verb, n, root, count int) [][]string {
 				block := 0
 				if v == NeighborAlltoall {
 					if block = k; n > 2 {
-						block = 1 - k // I am above who is below me
-					} // and of two edges from one rank the k-th meets the k-th
+						block = 1 - k // this rank is above its lower neighbour
+					} // of two edges from one rank the k-th meets the k-th
 				}
 				each(func(i int) string { return name(from, block, i) })
 			}
@@ -114,7 +113,7 @@ func sequential(v Verb, n, root, count int) [][]string {
 	return res
 }
 
-// stringRank is one rank of the dumb network.
+// stringRank is one rank of the minimal network.
 type stringRank struct {
 	plan Plan
 	exec Exec

@@ -2,11 +2,10 @@ package sched
 
 import "github.com/goulfm/goulfm/internal/base/must"
 
-// An Exec runs one Plan for one rank. It is pure: Next says which message to
-// start, Completed tells it that one is through, and local steps are done by
-// the host's Do in between. There are plain methods instead of one Step with
-// events and actions because every message of every collective passes here;
-// after Start nothing allocates.
+// An Exec runs one Plan for one rank. An Exec is pure: Next returns the next message to start, the
+// host reports its end with Completed, and the host's Do performs local steps in between. Unlike
+// the other machines, an Exec has plain methods instead of one Step with events and actions,
+// because every message of every collective passes here. After Start nothing allocates.
 //
 // The host's loop:
 //
@@ -14,7 +13,7 @@ import "github.com/goulfm/goulfm/internal/base/must"
 //	for i, ok := x.Next(); ok; i, ok = x.Next() {
 //		start plan.Steps[i]; if it is complete already: x.Completed(i)
 //	}
-//	later, when a message i is through: x.Completed(i), and the loop again
+//	later, when message i is complete: x.Completed(i), and the loop again
 //
 // until Done. Completed may be called between any two calls of Next.
 //
@@ -26,7 +25,7 @@ type Exec struct {
 
 	waits   []int32 // by step: dependencies that are not complete
 	flags   []uint8 // by step: started, complete
-	next    []int32 // by step: the next of its kind and peer, or none
+	next    []int32 // by step: the next step of its kind and peer, or none
 	succ    []int32 // the steps that wait for a step ...
 	succAt  []int32 // ... from here to here of the next step
 	comm    []int32 // messages that may start, from commAt on, first in first out
@@ -39,8 +38,8 @@ type Exec struct {
 	failed      error
 }
 
-// Host does step i of the plan, which is a Copy or a Reduce. It must do nothing
-// for a Copy of memory onto itself, which a call in place brings.
+// Host performs step i of the plan, a Copy or a Reduce. It must do nothing for a Copy of memory
+// onto itself, which occurs in calls in place.
 type Host interface {
 	Do(i int)
 }
@@ -50,7 +49,7 @@ const (
 	complete
 )
 
-// Start makes x run p from its beginning; p must not change meanwhile. A run
+// Start makes x run p from its beginning. The caller must not change p during the run. The run
 // before must have ended: Done, or failed with nothing Outstanding.
 func (x *Exec) Start(p *Plan, do Host) {
 	must.That(x.outstanding == 0, "%d messages of the run before are under way", x.outstanding)
@@ -99,8 +98,8 @@ func (x *Exec) invert() {
 	}
 }
 
-// consider queues step i if nothing holds it back, and the messages of its kind
-// and peer for which it was the last that held them back.
+// consider queues step i if it waits for nothing. It then queues the messages of the same kind and
+// peer that waited only for step i to start.
 func (x *Exec) consider(i int32) {
 	for i != none {
 		s := &x.plan.Steps[i]
@@ -121,9 +120,9 @@ func (x *Exec) consider(i int32) {
 	}
 }
 
-// Next returns the next Send or Recv to start; ok is false if there is none
-// now. Messages come first, so that none waits while this rank computes; then
-// local steps run until one of them lets a message start.
+// Next returns the next Send or Recv to start; ok is false if none can start now. Messages come
+// first, so that none waits while this rank computes. Then local steps run until a message can
+// start.
 func (x *Exec) Next() (i int, ok bool) {
 	for x.failed == nil {
 		if x.commAt < len(x.comm) {
@@ -143,8 +142,8 @@ func (x *Exec) Next() (i int, ok bool) {
 	return 0, false
 }
 
-// Completed says that message i, which Next returned, is through: what was to
-// be received is in its place, what was sent may be overwritten.
+// Completed reports that message i, which Next returned, is complete: received elements are in
+// their place, and sent elements may be overwritten.
 func (x *Exec) Completed(i int) {
 	must.That(x.outstanding > 0 && x.flags[i] == started && x.plan.Steps[i].Kind <= Recv, "step %d completed with flags %b", i, x.flags[i])
 	x.outstanding--
@@ -163,9 +162,9 @@ func (x *Exec) finish(i int32) {
 	}
 }
 
-// Fail ends the run: Next returns nothing any more. Messages under way may
-// still be reported by Completed; until Outstanding is 0 they own their memory.
-// The first error stays.
+// Fail ends the run: Next returns no more messages. The host may still report messages under way
+// with Completed; until Outstanding is 0 they own their memory. A later error does not replace the
+// first.
 func (x *Exec) Fail(err error) {
 	must.That(err != nil, "failed without an error")
 	if x.failed == nil && x.left > 0 {
@@ -173,9 +172,9 @@ func (x *Exec) Fail(err error) {
 	}
 }
 
-// Done says whether the run has ended, and how: all steps complete and nil, or
-// failed and why.
+// Done reports whether the run has ended. The error is nil if all steps are complete, else the
+// reason of the failure.
 func (x *Exec) Done() (bool, error) { return x.failed != nil || x.left == 0, x.failed }
 
-// Outstanding is how many messages have started and are not complete.
+// Outstanding returns the number of messages that have started and are not complete.
 func (x *Exec) Outstanding() int { return x.outstanding }

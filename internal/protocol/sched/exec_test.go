@@ -12,7 +12,7 @@ func (h *idle) Do(int) { h.did++ }
 
 func noRank(a *Algorithm, n int) *Shape {
 	s := Shape{N: n, Me: n / 2, Count: 2*n + 1, Segment: 7}
-	for r := range n { // the rank leads one
+	for r := range n { // the rank leads its node
 		s.Nodes = append(s.Nodes, r/(n/2)*3+r%2)
 	}
 	if a.Verb == NeighborAllgather || a.Verb == NeighborAlltoall {
@@ -21,8 +21,7 @@ func noRank(a *Algorithm, n int) *Shape {
 	return &s
 }
 
-// TestNothingAllocates: neither building into a used plan nor executing a second
-// time.
+// TestNothingAllocates: neither building into a used plan nor a second execution allocates.
 func TestNothingAllocates(t *testing.T) {
 	for _, a := range Algorithms() {
 		var p Plan
@@ -50,9 +49,8 @@ func TestNothingAllocates(t *testing.T) {
 
 var errDead = errors.New("a peer is dead")
 
-// TestFailEndsAtEveryStep fails the execution after each number of completed
-// messages: nothing starts any more, what is under way can still complete, and
-// the same Exec runs the next plan to its end.
+// TestFailEndsAtEveryStep fails the execution after each number of completed messages: nothing more
+// starts, messages under way can still complete, and the same Exec runs the next plan to its end.
 func TestFailEndsAtEveryStep(t *testing.T) {
 	ends := 0
 	for _, a := range Algorithms() {
@@ -97,8 +95,8 @@ func TestFailEndsAtEveryStep(t *testing.T) {
 	t.Logf("%d failures", ends)
 }
 
-// runUntil completes the given number of messages, the oldest first, and returns
-// how many steps are left then and which messages are under way.
+// runUntil completes the given number of messages, the oldest first. It returns the number of steps
+// left and the messages under way.
 func runUntil(x *Exec, p *Plan, h Host, messages int) (left int, begun []int) {
 	x.Start(p, h)
 	for {
@@ -114,7 +112,7 @@ func runUntil(x *Exec, p *Plan, h Host, messages int) (left int, begun []int) {
 	}
 }
 
-// TestMisuse: what a host must not do is asserted.
+// TestMisuse: calls that a host must not make fail an assertion.
 func TestMisuse(t *testing.T) {
 	var p, other Plan
 	a := findAlgorithm("bcast/binomial")

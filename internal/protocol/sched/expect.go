@@ -2,9 +2,8 @@ package sched
 
 import "github.com/goulfm/goulfm/internal/base/must"
 
-// contribute fills Input of one rank, and Output of the root of a Bcast, with
-// what they hold before the call: element i of block b. What lies between blocks
-// stays unwritten, so nobody may read it.
+// contribute fills Input of one rank, and Output of the root of a Bcast, with their contents before
+// the call: element i of block b. Gaps between blocks stay unwritten, so no step may read them.
 func (c *Case) contribute(v Verb, m *memory, input, output []value) {
 	s := &m.shape
 	me := int32(s.Me)
@@ -39,8 +38,8 @@ func put(cells []value, off, elems, block int, set int32) {
 	}
 }
 
-// expect fills want with what Output must hold after the call, where the call
-// says anything about it; it comes filled with what Output held before.
+// expect overwrites want with the expected contents of Output after the call. Places that the verb
+// does not define keep the contents from before the call, which the caller has put there.
 func (c *Case) expect(v Verb, m *memory, all *sets, want []value) {
 	s := &m.shape
 	switch v {
@@ -80,8 +79,8 @@ func (c *Case) expectBlocks(v Verb, m *memory, want []value) {
 	}
 }
 
-// expectNeighbours: the k-th edge from a rank here is the k-th there that leads
-// here.
+// expectNeighbours: the k-th edge from a rank in Sources is the k-th edge to this rank in the Dests
+// of that rank.
 func (c *Case) expectNeighbours(v Verb, m *memory, want []value) {
 	s := &m.shape
 	for i, from := range s.Sources {

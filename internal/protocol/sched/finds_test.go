@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestVerifierFinds shows the verifier small wrong algorithms for two ranks, one
-// for each thing that it proves, and looks at what it says.
+// TestVerifierFinds shows the verifier small wrong algorithms for two ranks, one for each property
+// that the verifier proves, and checks its error.
 func TestVerifierFinds(t *testing.T) {
 	exchange := func(p *Plan, s *Shape, wait bool) {
 		p.copy(out(s.Me), in(0), 1)
@@ -88,15 +88,14 @@ func TestVerifierFinds(t *testing.T) {
 	}
 }
 
-// TestVerifierGoesOn: after an execution that went wrong the same Verifier is as
-// good as new.
+// TestVerifierGoesOn: after a failed execution the same Verifier works like a new one.
 func TestVerifierGoesOn(t *testing.T) {
 	var v Verifier
 	a := findAlgorithm("allreduce/ring")
 	c := Case{N: 5, Count: 9}
 	v.Build(a, &c)
 	s := &v.Plans[3].Steps[2]
-	s.Src, s.Dst = s.With, s.With // reduces its own with its own
+	s.Src, s.Dst = s.With, s.With // combines the rank's own elements with themselves
 	if err := v.Check(a, &c, Orders(0)); err == nil {
 		t.Fatal("not found")
 	}

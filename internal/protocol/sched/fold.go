@@ -1,14 +1,14 @@
 package sched
 
-// A fold reduces n ranks to the largest power of two, the core: of each of the
-// first n - P pairs (2i, 2i+1) one stays and works for both, the other hands it
-// what it has and gets the result. Pairs are neighbours and the core keeps the
-// order of the ranks, so what 2^k aligned core ranks stand for is contiguous.
+// A fold reduces n ranks to the largest power of two, the core: of each of the first n - P pairs
+// (2i, 2i+1) one rank stays and works for both; the other rank sends its elements to the first and
+// gets the result. Pairs are neighbours and the core keeps the order of the ranks, so 2^k aligned
+// core ranks represent a contiguous range of ranks.
 type fold struct {
 	n, size int // ranks, ranks of the core
-	v       int // this rank in the core, or -1 if it is out
-	partner int // the other one of its pair, or -1
-	keep    int // a rank that stays though its pair's first does usually
+	v       int // the number of this rank in the core, or -1 outside the core
+	partner int // the other rank of its pair, or -1
+	keep    int // a rank that always stays; in other pairs the first rank stays
 }
 
 // foldOf folds n ranks for rank me; rank keep is in the core.
@@ -25,7 +25,7 @@ func foldOf(n, me, keep int) fold {
 	return f
 }
 
-// rank is which rank is number v of the core.
+// rank returns the rank with number v in the core.
 func (f *fold) rank(v int) int {
 	switch pairs := f.n - f.size; {
 	case v >= pairs:
@@ -37,5 +37,5 @@ func (f *fold) rank(v int) int {
 	}
 }
 
-// first is the first of the ranks for which the core ranks from v on stand.
+// first returns the first of the ranks that the core ranks from v on represent.
 func (f *fold) first(v int) int { return v + min(v, f.n-f.size) }

@@ -1,8 +1,8 @@
 package sched
 
-// binomialGather collects up a binomial tree: a rank sends its subtree's blocks
-// as one message, in the order of the ranks from the root on. Blocks of one
-// length only: a rank inside the tree does not know those of others.
+// binomialGather collects up a binomial tree: a rank sends its subtree's blocks as one message, in
+// the order of the ranks from the root on. Blocks of one length only: a rank inside the tree does
+// not know the lengths of other ranks.
 func binomialGather(p *Plan, s *Shape) {
 	v, m := s.rel(), s.Count
 	parent := p.knomial(s, 2)
@@ -30,7 +30,7 @@ func (p *Plan) gatherRoot(s *Shape) {
 	for _, kid := range p.kids {
 		blocks := below(s.N, s.mod(kid-s.Root))
 		at, _ := s.outBlock(kid)
-		upper := min(blocks, s.N-kid) // the others are those of ranks 0, 1, ...
+		upper := min(blocks, s.N-kid) // the others belong to ranks 0, 1, ...
 		if upper == blocks {
 			p.recv(kid, at, blocks*m)
 			continue
@@ -42,7 +42,7 @@ func (p *Plan) gatherRoot(s *Shape) {
 	}
 }
 
-// binomialScatter is the way back.
+// binomialScatter is the reverse of binomialGather.
 func binomialScatter(p *Plan, s *Shape) {
 	v, m := s.rel(), s.Count
 	parent := p.knomial(s, 2)

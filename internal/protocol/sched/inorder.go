@@ -1,11 +1,10 @@
 package sched
 
-// inOrderReduce combines in the order of the ranks, for operations that do not
-// commute. The brackets are those of a binomial tree over ranks 0, 1, ...:
-// ((0 1)(2 3))((4 5)...), whatever the root, so that the result depends on the
-// inputs alone, bit for bit. Who computes a bracket does depend on the root: the
-// root itself if it is inside, else the first rank inside. So no root waits for
-// one more message than another.
+// inOrderReduce combines in the order of the ranks, for operations that do not commute. The
+// brackets are those of a binomial tree over ranks 0, 1, ...: ((0 1)(2 3))((4 5)...), for every
+// root, so that the result depends on the inputs alone, bit for bit. The root computes each bracket
+// that contains it, and the first rank inside computes each other bracket. So no root waits for an
+// additional message.
 func inOrderReduce(p *Plan, s *Shape) {
 	acc, slots := p.inOrderPlaces(s)
 	for i := range s.segments(s.Count) {
@@ -13,7 +12,7 @@ func inOrderReduce(p *Plan, s *Shape) {
 	}
 }
 
-// inOrderPlaces are where a rank combines, and where it receives.
+// inOrderPlaces returns the place where a rank combines, and the places where it receives.
 func (p *Plan) inOrderPlaces(s *Shape) (acc Ref, slots [2]Ref) {
 	receives := 0
 	for k := 0; 1<<k < s.N && s.bracketOwner(k) == s.Me; k++ {
@@ -28,7 +27,7 @@ func (p *Plan) inOrderPlaces(s *Shape) (acc Ref, slots [2]Ref) {
 	return acc, p.slots(min(receives, 2), s.Count)
 }
 
-// bracketOwner computes the bracket of 2^k ranks in which Me is.
+// bracketOwner returns the rank that computes the bracket of 2^k ranks around Me.
 func (s *Shape) bracketOwner(k int) int { return s.ownerOf(s.Me>>k, k) }
 
 func (s *Shape) ownerOf(bracket, k int) int {
@@ -38,11 +37,11 @@ func (s *Shape) ownerOf(bracket, k int) int {
 	return bracket << k
 }
 
-// sibling is the bracket of 2^k ranks with which that of Me is combined.
+// sibling returns the bracket of 2^k ranks that is combined with the bracket of Me.
 func (s *Shape) sibling(k int) int { return s.Me>>k ^ 1 }
 
-// inOrderPart combines one part of the vector; the result is at the root after
-// the step that it returns. At the others that step has read Input.
+// inOrderPart combines one part of the vector. After the returned step the result is at the root;
+// at other ranks this step has read Input.
 func (p *Plan) inOrderPart(s *Shape, seg part, acc Ref, slots [2]Ref) int32 {
 	have, last, older := in(seg.off), none, none
 	acc = acc.plus(seg.off)
@@ -77,7 +76,7 @@ func reduceBcast(p *Plan, s *Shape) {
 	acc, slots := p.inOrderPlaces(&top)
 	parent := p.knomial(&top, 2)
 	for i := range s.segments(s.Count) {
-		// The result may overwrite Input, in place, once that has been sent.
+		// In place, the result may overwrite Input once Input has been sent.
 		last := p.inOrderPart(&top, s.segment(i), acc, slots)
 		p.bcastPart(parent, s.segment(i), last)
 	}

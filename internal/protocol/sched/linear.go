@@ -1,8 +1,7 @@
 package sched
 
-// The linear algorithms send every block straight from where it is to where it
-// belongs, all at once. They know no blocks but their own, so they serve all
-// layouts.
+// The linear algorithms send every block directly from its source to its destination, all at once.
+// A rank uses no blocks except its own, so these algorithms serve all layouts.
 
 func linearGather(p *Plan, s *Shape) {
 	if s.Me != s.Root {
@@ -32,8 +31,7 @@ func linearScatter(p *Plan, s *Shape) {
 	p.copy(out(0), mine, elems)
 }
 
-// linearAllgather sends from Input, so that the copy of the own block keeps nobody
-// waiting.
+// linearAllgather sends from Input, so that no message waits for the copy of the own block.
 func linearAllgather(p *Plan, s *Shape) {
 	for t := 1; t < s.N; t++ {
 		from := s.mod(s.Me - t)
@@ -61,15 +59,15 @@ func linearAlltoall(p *Plan, s *Shape) {
 	p.copyOwn(s)
 }
 
-// copyOwn copies what a rank has for itself in an Alltoall.
+// copyOwn copies the block from a rank to itself in an Alltoall.
 func (p *Plan) copyOwn(s *Shape) {
 	from, elems := s.inBlock(s.Me)
 	to, _ := s.outBlock(s.Me)
 	p.copy(to, from, elems)
 }
 
-// linearReduceScatter sends every block to its owner, who keeps all and combines
-// them in the order of the ranks as far as they have come.
+// linearReduceScatter sends every block to its owner. The owner keeps all blocks and combines them
+// in rank order as they arrive.
 func linearReduceScatter(p *Plan, s *Shape) {
 	own, mine := s.inBlock(s.Me)
 	if s.N == 1 {

@@ -15,7 +15,7 @@ type mutation struct {
 	rank, step int
 	kind       string
 	what       string
-	spaces     bool // it lets one message wait no more for another
+	spaces     bool // the missing dependency was between two messages
 	plan       Plan
 }
 
@@ -66,8 +66,8 @@ func mutations(c *Case, p *Plan) []mutation {
 	return all
 }
 
-// rebuild copies p with step i replaced, or left out if wrong is nil; nobody
-// waits for a step that is left out.
+// rebuild copies p with step i replaced, or left out if wrong is nil. No step waits for a step that
+// is left out.
 func rebuild(p *Plan, i int, wrong *Step) Plan {
 	return remake(p, func(k int, s *Step, after []int32) (*Step, []int32) {
 		if k == i {
@@ -114,8 +114,8 @@ func remake(p *Plan, change func(i int, s *Step, after []int32) (*Step, []int32)
 	return q
 }
 
-// harmless argues why a mutation that was not found cannot do harm; "" if
-// nothing excuses the verifier.
+// harmless returns the reason why a mutation that was not found cannot do harm, or "" if there is
+// none.
 func harmless(a *Algorithm, m *mutation, right *Plan) string {
 	switch {
 	case m.kind == "swapped order" && a.Commutative:
@@ -130,12 +130,13 @@ func harmless(a *Algorithm, m *mutation, right *Plan) string {
 	return ""
 }
 
-// throttles says it of the pairwise exchanges, where the messages of a round wait for
-// those of the round before though they use nothing of them.
+// throttles reports whether the algorithm is a pairwise exchange: the messages of a round wait for
+// the messages of the round before without using their elements.
 func throttles(a *Algorithm) bool { return strings.HasSuffix(a.Name, "/pairwise") }
 
-// echoes says whether all that waits no more for a message in q is what is sent to the
-// rank from which that comes. In a barrier a rank need not hear of itself.
+// echoes reports whether q lacks only dependencies on Recvs, and each Send that lost one is a
+// message to the sender of that Recv. In a barrier such a dependency only reports a rank's own
+// arrival to the rank itself.
 func echoes(p, q *Plan) bool {
 	var x, y racer
 	x.fill(p)
@@ -151,7 +152,7 @@ func echoes(p, q *Plan) bool {
 	return true
 }
 
-// sameOrder says whether exactly the same steps wait for each other in both.
+// sameOrder reports whether exactly the same steps wait for each other in both plans.
 func sameOrder(p, q *Plan) bool {
 	var x, y racer
 	x.fill(p)
@@ -251,8 +252,8 @@ func plant(t *testing.T, a *Algorithm, c *Case, sum map[string]int) {
 	}
 }
 
-// find says whether the verifier objects to the mutation, in place or not: some
-// dependencies are there for calls in place alone.
+// find reports whether the verifier rejects the mutation, in place or not: some dependencies exist
+// only for calls in place.
 func find(v *Verifier, a *Algorithm, c *Case, m *mutation) bool {
 	for _, inPlace := range []bool{false, true} {
 		k := *c
@@ -271,11 +272,11 @@ func find(v *Verifier, a *Algorithm, c *Case, m *mutation) bool {
 	return false
 }
 
-// TestExecutionsAloneFindMostMissingDependencies: the executions under adversarial
-// orders are the second leg of the proof. Here they stand on it alone, without
-// the proof that dependencies order all conflicts: what is missing must show in
-// what some rank reads. They cannot find it where the order of events that does
-// harm does not occur; but a world too kind to do any would find little.
+// TestExecutionsAloneFindMostMissingDependencies: the executions under adversarial orders are the
+// second part of the proof. This test uses them alone, without the proof that dependencies order
+// all conflicts: a missing dependency must show in the elements that some rank reads. Executions
+// cannot find a missing dependency if the harmful order of events does not occur. But a world
+// without adversarial orders would find few.
 func TestExecutionsAloneFindMostMissingDependencies(t *testing.T) {
 	planted, found := 0, 0
 	for _, a := range Algorithms() {

@@ -1,8 +1,8 @@
 package sched
 
-// The neighbourhood verbs follow the edges of a graph: each rank sends to its
-// Dests and receives from its Sources, all at once. If there are several edges
-// from one rank to another, the k-th there is the k-th here.
+// The neighbourhood verbs follow the edges of a graph: each rank sends to its Dests and receives
+// from its Sources, all at once. If there are several edges from one rank to another, the k-th edge
+// of the sender is the k-th edge of the receiver.
 
 func neighborAllgather(p *Plan, s *Shape) {
 	p.alongEdges(s, func(int) (Ref, int) { return in(0), s.Count })
@@ -18,7 +18,7 @@ func (p *Plan) alongEdges(s *Shape, to func(i int) (Ref, int)) {
 			p.recv(from, at, elems)
 		}
 	}
-	self := 0 // how far Sources have been looked at for edges to itself
+	self := 0 // Sources before this index have been searched for edges to itself
 	for i, peer := range s.Dests {
 		at, elems := to(i)
 		if peer != s.Me {
@@ -38,7 +38,7 @@ func (p *Plan) alongEdges(s *Shape, to func(i int) (Ref, int)) {
 	}
 }
 
-// arrival is the place in Sources of the k-th edge to be taken.
+// arrival returns the place in Sources of the k-th edge to be received.
 func (s *Shape) arrival(k int) int {
 	if s.Arrivals == nil {
 		return k

@@ -2,10 +2,10 @@ package sched
 
 import "github.com/goulfm/goulfm/internal/base/must"
 
-// neighborExchange (Chen et al. 2005) is an Allgather for an even number of
-// ranks that talks to two neighbours only, in n/2 rounds: first the two of a
-// pair swap, then each rank gives to the one and the other side in turn what it
-// has just learned, two blocks at a time. Out must be packed.
+// neighborExchange (Chen et al. 2005) is an Allgather for an even number of ranks that exchanges
+// messages with two neighbours only, in n/2 rounds. First the two ranks of a pair swap their
+// blocks. Then each rank sends the two blocks of the last round to its two sides in turn. Out must
+// be packed.
 func neighborExchange(p *Plan, s *Shape) {
 	must.That(s.N%2 == 0 || s.N == 1, "an odd number of ranks, %d", s.N)
 	mine, elems := s.outBlock(s.Me)
@@ -27,8 +27,8 @@ func neighborExchange(p *Plan, s *Shape) {
 	}
 }
 
-// exchangeSide is on which side the peer of round i >= 1 is: of each two that
-// meet, one looks up and one down.
+// exchangeSide returns the side of the peer in round i >= 1: for each two ranks that meet, up for
+// one and down for the other.
 func exchangeSide(rank, i int) int {
 	if (rank+i)%2 == 0 {
 		return 1
@@ -36,8 +36,8 @@ func exchangeSide(rank, i int) int {
 	return -1
 }
 
-// exchangePair is the first block of the pair learned in round i. It has come
-// one rank nearer in each round, always from the same side.
+// exchangePair returns the first block of the pair received in round i. The pair has come one rank
+// nearer in each round, always from the same side.
 func (s *Shape) exchangePair(i int) int {
 	return s.mod(s.Me+i*exchangeSide(s.Me, i)) &^ 1
 }

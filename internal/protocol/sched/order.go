@@ -2,29 +2,29 @@ package sched
 
 import "fmt"
 
-// An Order says how the world treats messages in one execution of all ranks.
+// An Order defines how the world treats messages in one execution of all ranks.
 type Order struct {
 	Send Mode
 	Pick Pick
 	Seed uint64 // of Random picks and Mixed modes
 }
 
-// Mode says when a Send is complete.
+// Mode defines when a Send is complete.
 type Mode uint8
 
-// Pick says which of the events that could come next does.
+// Pick defines which of the possible events comes next.
 type Pick uint8
 
-// Eager completes a Send without its receiver: what it reads is taken when it
-// starts. Rendezvous completes it after the receiver has it all: it is read at
-// the last moment. Mixed draws for each message.
+// Eager completes a Send without its receiver: the elements are read when the Send starts.
+// Rendezvous completes a Send after the receiver has all elements: they are read at the last
+// moment. Mixed draws for each message.
 const (
 	Eager Mode = iota
 	Rendezvous
 	Mixed
 )
 
-// Oldest and Newest pick the event possible for longest or shortest.
+// Oldest and Newest pick the event that has been possible for the longest or the shortest time.
 const (
 	Oldest Pick = iota
 	Newest

@@ -1,9 +1,8 @@
 package sched
 
-// pairwiseAlltoall is the linear exchange in n-1 rounds: in round t a rank sends
-// to the one t up and receives from the one t down. That a round waits for the
-// one before is not for the result; it keeps each rank at one message in and one
-// out, for long blocks.
+// pairwiseAlltoall is the linear exchange in n-1 rounds: in round t a rank sends to the rank t up
+// and receives from the rank t down. A round waits for the round before, not for the result but to
+// limit each rank to one message in and one out, for long blocks.
 func pairwiseAlltoall(p *Plan, s *Shape) {
 	sent, came := none, none
 	for t := 1; t < s.N; t++ {
@@ -15,8 +14,8 @@ func pairwiseAlltoall(p *Plan, s *Shape) {
 	p.copyOwn(s)
 }
 
-// pairwiseReduceScatter sends every block to its owner, in the same rounds.
-// Commutative only: an owner combines in the order in which the rounds bring.
+// pairwiseReduceScatter sends every block to its owner, in the same rounds. Commutative only: an
+// owner combines in the order of the rounds.
 func pairwiseReduceScatter(p *Plan, s *Shape) {
 	have, mine := s.inBlock(s.Me)
 	if s.N == 1 {

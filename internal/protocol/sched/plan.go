@@ -7,15 +7,15 @@ import (
 	"github.com/goulfm/goulfm/internal/base/must"
 )
 
-// Kind says what a Step does.
+// Kind is the operation of a Step.
 type Kind uint8
 
 // The four kinds of steps. Send and Recv are started and complete later; Copy
 // and Reduce are local and complete at once.
 const (
-	Send   Kind = iota + 1 // Src goes to Peer
-	Recv                   // Dst comes from Peer
-	Copy                   // Dst = Src; nothing at all if both are the same memory
+	Send   Kind = iota + 1 // Src is sent to Peer
+	Recv                   // Dst is received from Peer
+	Copy                   // Dst = Src; no effect if both are the same memory
 	Reduce                 // Dst = Src op With, element by element
 )
 
@@ -24,9 +24,9 @@ func (k Kind) String() string { return [...]string{"?", "send", "recv", "copy", 
 // Buf names one of the three buffers of a rank.
 type Buf uint8
 
-// The buffers. Input is what the rank contributes and no step writes it, Output
-// is where its result goes, Scratch is Plan.Scratch elements of whatever. The
-// buffer of a broadcast is Output, at the root too.
+// The buffers. Input holds the contribution of the rank, and no step writes to Input. Output
+// receives the result. Scratch has Plan.Scratch elements of intermediate values. The buffer of a
+// broadcast is Output, at the root too.
 const (
 	Input Buf = iota
 	Output
@@ -48,10 +48,10 @@ func (r Ref) plus(elems int) Ref { return Ref{r.Off + elems, r.Buf} }
 
 func (r Ref) String() string { return fmt.Sprintf("%v+%d", r.Buf, r.Off) }
 
-// A Step is one thing to do. It may start once all steps that Plan.After names
-// for it are complete and, if it is a Send or a Recv, the step of the same kind
-// and peer before it has started. So the k-th Send of a rank to another is the
-// k-th Recv there, whatever else may overtake what.
+// A Step is one operation of a plan. A step may start once all steps that Plan.After names for it
+// are complete. A Send or a Recv must also wait until the step before of the same kind and peer has
+// started. So the k-th Send of a rank to another meets the k-th Recv there, although other messages
+// may overtake each other.
 //
 // In a Reduce Src holds the contributions of lower ranks than With if the
 // algorithm keeps the order; Dst is exactly Src, exactly With, or apart from
@@ -61,29 +61,28 @@ type Step struct {
 	Len            int   // elements, of each operand
 	Peer           int32 // the other rank of a Send or Recv
 	before         int32 // the step of this kind and peer before this one, or none
-	after, afters  int32 // its dependencies: where in Plan.after, how many
+	after, afters  int32 // its dependencies: place in Plan.after, and number
 	Kind           Kind
 }
 
 // none stands for no step where a step is expected.
 const none int32 = -1
 
-// A Plan is one rank's part of a collective: what it does, in an order in which
-// it could be done one by one, with the dependencies that say what need not wait.
-// Units are elements. A host that multiplies by the length of a block instead can
-// use one plan, of blocks of one, for all lengths; but what cuts a vector into
-// pieces or segments must know how long it is.
+// A Plan is one rank's part of a collective: its steps in a sequential order, with the dependencies
+// that allow steps to overlap. Units are elements. A host that multiplies by the length of a block
+// can use one plan, of blocks of one element, for all lengths. This does not work for algorithms
+// that cut a vector into pieces or segments: they need its length.
 //
-// The zero value is ready. A Plan is data: it may be executed many times.
-// Building into a used Plan reuses its memory.
+// The zero value is ready. A Plan is data and may be executed many times. Building into a used Plan
+// reuses its memory.
 type Plan struct {
 	N, Me   int
 	Steps   []Step
 	Scratch int // elements of the scratch buffer
 
 	after []int32
-	// What building needs: the last send to and receive from each rank, the
-	// children in a tree, steps to remember, the stage, and the ranks by node.
+	// State of the builders: the last send to and receive from each rank, the children in a tree,
+	// steps to remember, the stage, and the ranks by node.
 	lastSend, lastRecv []int32
 	kids               []int
 	memo               []int32
@@ -161,19 +160,19 @@ func (p *Plan) copy(dst, src Ref, elems int, after ...int32) int32 {
 	return p.add(Step{Kind: Copy, Dst: dst, Src: src, Len: elems, before: none}, after)
 }
 
-// reduce: left holds the lower ranks, where that matters.
+// In reduce left holds the lower ranks, if the order counts.
 func (p *Plan) reduce(dst, left, right Ref, elems int, after ...int32) int32 {
 	return p.add(Step{Kind: Reduce, Dst: dst, Src: left, With: right, Len: elems, before: none}, after)
 }
 
-// join is a step that does nothing but wait: many steps that wait for many
-// others need a sum of dependencies this way, not a product.
+// join adds a step that only waits. With a join, many steps that wait for many others need a sum of
+// dependencies instead of a product.
 func (p *Plan) join(after ...int32) int32 {
 	return p.copy(out(0), out(0), 0, after...)
 }
 
-// all is a step after which all of the steps after are complete: none if they are
-// none, the step itself if it is one.
+// all returns a step that completes after all the given steps: none if no step is given, and the
+// step itself if only one is given.
 func (p *Plan) all(after ...int32) int32 {
 	switch len(after) {
 	case 0:
@@ -184,10 +183,10 @@ func (p *Plan) all(after ...int32) int32 {
 	return p.join(after...)
 }
 
-// newest is the last step added.
+// newest returns the last step added.
 func (p *Plan) newest() int32 { return int32(len(p.Steps) - 1) }
 
-// String prints one step per line, with what it waits for.
+// String prints one step per line, with its dependencies.
 func (p *Plan) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "rank %d of %d, scratch %d\n", p.Me, p.N, p.Scratch)
@@ -201,7 +200,7 @@ func (p *Plan) String() string {
 	return b.String()
 }
 
-// String prints the step as in "send out+4 x2 to 3".
+// String prints the step, for example "send out+4 x2 to 3".
 func (s *Step) String() string {
 	switch s.Kind {
 	case Send:

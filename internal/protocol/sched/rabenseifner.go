@@ -1,20 +1,19 @@
 package sched
 
-// Rabenseifner's algorithms (1997) halve the vector in each step while the
-// distance doubles: after step k a core rank has a 2^(k+1)-th of the vector,
-// combined over its aligned group of 2^(k+1). Starting with the neighbour keeps
-// the order of the ranks, so the operation need not commute. The pieces then
-// come together the same way back. Every element is sent about twice, however
-// many ranks there are.
+// Rabenseifner's algorithms (1997) halve the vector in each step while the distance doubles: after
+// step k a core rank has a 2^(k+1)-th of the vector, combined over its aligned group of 2^(k+1).
+// Starting with the neighbour keeps the order of the ranks, so the operation need not commute. The
+// same steps in reverse then collect the pieces. Every element is sent about twice, for any number
+// of ranks.
 
-// halving is what a core rank knows after the first half.
+// halving is the state of a core rank after the first half.
 type halving struct {
 	fold
-	acc    Ref       // where it combined
-	lo, hi [64]int   // before step k it worked on pieces [lo, hi); size pieces in all
-	sent   [64]int32 // what it gave away in step k
+	acc    Ref       // the place where the rank combined
+	lo, hi [64]int   // before step k the rank worked on pieces [lo, hi); size pieces in all
+	sent   [64]int32 // the Send of step k
 	steps  int
-	last   int32 // the step that completes its piece
+	last   int32 // the step that completes the rank's piece
 }
 
 func (p *Plan) halve(s *Shape, f fold, acc Ref) halving {
@@ -48,7 +47,7 @@ func (p *Plan) halve(s *Shape, f fold, acc Ref) halving {
 	return h
 }
 
-// split halves what is worked on before the step of distance d.
+// split halves the current pieces before the step of distance d.
 func (h *halving) split(d int) (give, keep [2]int) {
 	lo, hi := h.lo[h.steps], h.hi[h.steps]
 	mid := (lo + hi) / 2
@@ -58,8 +57,7 @@ func (h *halving) split(d int) (give, keep [2]int) {
 	return [2]int{lo, mid}, [2]int{mid, hi}
 }
 
-// mine and theirs are the parts that this rank and its peer of step k had after
-// that step.
+// mine and theirs are the parts that this rank and its peer of step k had after step k.
 func (h *halving) mine(s *Shape, k int) part {
 	return cuts(s.Count, h.size, h.lo[k+1], h.hi[k+1])
 }
@@ -71,14 +69,14 @@ func (h *halving) theirs(s *Shape, k int) part {
 	return cuts(s.Count, h.size, h.lo[k], h.lo[k+1])
 }
 
-// collect receives what the peer of step k combined, over what it was given
-// then.
+// collect receives the part that the peer of step k combined. The part overwrites the elements that
+// this rank sent in step k.
 func (p *Plan) collect(s *Shape, h *halving, k int) int32 {
 	seg := h.theirs(s, k)
 	return p.recv(h.rank(h.v^1<<k), h.acc.plus(seg.off), seg.elems, h.sent[k])
 }
 
-// hand sends what is complete here to the peer of step k.
+// hand sends the complete part of this rank to the peer of step k.
 func (p *Plan) hand(s *Shape, h *halving, k int, ready []int32) {
 	seg := h.mine(s, k)
 	p.send(h.rank(h.v^1<<k), h.acc.plus(seg.off), seg.elems, ready...)
@@ -107,8 +105,8 @@ func rabenseifnerAllreduce(p *Plan, s *Shape) {
 	p.memo = ready
 }
 
-// rabenseifnerReduce gathers the pieces at the root: on the way back only the
-// half on the root's side goes on. The root is always in the core.
+// rabenseifnerReduce gathers the pieces at the root: in the second half only the ranks on the
+// root's side continue. The root is always in the core.
 func rabenseifnerReduce(p *Plan, s *Shape) {
 	f := foldOf(s.N, s.Me, s.Root)
 	switch {

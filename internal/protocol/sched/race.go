@@ -2,11 +2,10 @@ package sched
 
 import "slices"
 
-// racer proves that no two steps of a plan that could run at the same time use
-// one place while one of them writes it: of each two that conflict one waits,
-// directly or not, for the other. This holds for all orders of events at once.
-// With messages of a pair met in a fixed order it makes the results independent
-// of the order too.
+// racer proves that no two steps of a plan can run at the same time if both use a place and one of
+// them writes there: of each two steps in conflict one waits, directly or not, for the other. The
+// proof holds for all orders of events at once. The messages of a pair meet in a fixed order, so
+// the results do not depend on the order either.
 type racer struct {
 	accesses []access
 	active   []access
@@ -69,7 +68,7 @@ func (c *racer) list(v *Verifier, r int, i int32, s *Step) {
 	}
 }
 
-// ordered says whether the later of two steps waits for the earlier.
+// ordered reports whether the later of two steps waits, directly or not, for the earlier.
 func (c *racer) ordered(p *Plan, a, b int32) bool {
 	a, b = min(a, b), max(a, b)
 	if slices.Contains(p.After(int(b)), a) {

@@ -2,6 +2,6 @@
 
 package sched
 
-// raced: the race detector makes the verifier, which has one goroutine, ten times
-// slower and finds nothing in it.
+// raced reduces the tests: the race detector makes the verifier ten times slower and finds nothing
+// in it, because the verifier has one goroutine.
 const raced = true

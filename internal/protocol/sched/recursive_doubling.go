@@ -1,14 +1,13 @@
 package sched
 
-// doublingAllreduce is recursive doubling: after step k each core rank has the
-// combination of its aligned group of 2^(k+1), in order, and all of a group with
-// the same brackets, hence the same bits. Ranks beyond a power of two are folded
-// (Thakur, Rabenseifner, Gropp 2005, section 4.5).
+// doublingAllreduce is recursive doubling: after step k each core rank has the combination of its
+// aligned group of 2^(k+1), in order. All ranks of a group use the same brackets and have the same
+// bits. Ranks beyond a power of two are folded (Thakur, Rabenseifner, Gropp 2005, section 4.5).
 func doublingAllreduce(p *Plan, s *Shape) {
 	f := foldOf(s.N, s.Me, 0)
 	if f.v < 0 {
 		handed := p.send(f.partner, in(0), s.Count)
-		p.recv(f.partner, out(0), s.Count, handed) // in place they are one memory
+		p.recv(f.partner, out(0), s.Count, handed) // in place both buffers are the same memory
 		return
 	}
 	slots := p.slots(min(s.N-1, 2), s.Count)
@@ -37,15 +36,15 @@ func doublingAllreduce(p *Plan, s *Shape) {
 	}
 }
 
-// doublingAllgather doubles what each core rank has in each step. Out must be
-// packed at all ranks.
+// doublingAllgather doubles the blocks of each core rank in each step. Out must be packed at all
+// ranks.
 func doublingAllgather(p *Plan, s *Shape) {
 	f := foldOf(s.N, s.Me, 0)
 	mine, elems := s.outBlock(s.Me)
 	if f.v < 0 {
 		handed := p.send(f.partner, in(0), elems)
 		all, total := s.outSpan(0, s.N)
-		p.recv(f.partner, all, total, handed) // with our block again, in place over it
+		p.recv(f.partner, all, total, handed) // includes our own block, which in place is overwritten
 		return
 	}
 	have := append(p.memo, p.copy(mine, in(0), elems))

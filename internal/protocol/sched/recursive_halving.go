@@ -1,9 +1,9 @@
 package sched
 
-// halvingReduceScatter is recursive halving: in each step a core rank gives its
-// peer the half of the blocks on the peer's side and keeps the other, combined.
-// It starts with the farthest peer, so that halves are contiguous; the groups
-// combined are not, hence commutative only. In must be packed.
+// halvingReduceScatter is recursive halving: in each step a core rank sends its peer the half of
+// the blocks on the peer's side, and combines and keeps the other half. The first peer is the
+// farthest, so that halves are contiguous. The combined groups of ranks are not contiguous:
+// commutative only. In must be packed.
 func halvingReduceScatter(p *Plan, s *Shape) {
 	f := foldOf(s.N, s.Me, 0)
 	own, mine := s.inBlock(s.Me)

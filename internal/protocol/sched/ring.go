@@ -1,11 +1,10 @@
 package sched
 
-// ringAllreduce sends n pieces of the vector round the ring twice: first to be
-// combined, each ending at the rank before the one where it started, then to be
-// copied. Every element is sent twice by each rank, to one neighbour only. The
-// brackets differ from piece to piece and run round the ring, so the operation
-// must be commutative. With Segment each piece goes in several messages, and the
-// next one travels while this one is combined.
+// ringAllreduce sends n pieces of the vector round the ring twice: in the first round trip they are
+// combined, and each ends at the rank before its first; in the second they are copied. Each rank
+// sends every element about twice, to one neighbour only. The brackets differ from piece to piece
+// and run round the ring, so the operation must be commutative. With Segment each piece is sent in
+// several messages, and the next message travels while a rank combines the last.
 func ringAllreduce(p *Plan, s *Shape) {
 	if s.N == 1 {
 		p.copy(out(0), in(0), s.Count)
@@ -27,8 +26,8 @@ func ringAllreduce(p *Plan, s *Shape) {
 	}
 }
 
-// ring remembers in p.memo the steps of round t and segment j, two each: what
-// was sent, and what completed the piece that came.
+// ring remembers in p.memo two steps for each round t and segment j: the Send, and the step that
+// completed the received piece.
 type ring struct {
 	p           *Plan
 	s           *Shape
@@ -45,11 +44,11 @@ func (r *ring) part(piece, j int) part {
 	return part{whole.off + seg.off, seg.elems}
 }
 
-// slot is where segment j of round t arrives: where it would lie in the longest
-// piece. Where it lies in its own is not good enough. Cut into 6 segments, a
-// piece of 23 has its fifth at 16 to 19 and a piece of 22 its sixth at 19 to 21;
-// the sixth would arrive while the fifth of two rounds before is still there, as
-// it waits for the sixth of that round alone.
+// slot returns the place where segment j of round t arrives: the place of segment j in the longest
+// piece. The place in the segment's own piece would be wrong. Cut into 6 segments, a piece of 23
+// has its fifth segment at 16 to 19, and a piece of 22 has its sixth segment at 19 to 21. This
+// sixth segment would arrive while the fifth segment of two rounds before is still there, because
+// the receive waits only for the sixth segment of that round.
 func (r *ring) slot(t, j int) Ref {
 	return r.slots[t%2].plus(cut(r.longest, r.segments, j).off)
 }
@@ -63,8 +62,8 @@ func (r *ring) got(t, j int) int32 {
 	return r.p.memo[2*(t*r.segments+j)+1]
 }
 
-// combine is round t of the first half: piece Me-t leaves, piece Me-t-1 comes
-// and is combined with this rank's own.
+// combine is round t of the first half: this rank sends piece Me-t, receives piece Me-t-1, and
+// combines the received piece with its own elements.
 func (r *ring) combine(t, j int) {
 	seg := r.part(r.s.Me-t, j)
 	from := out(seg.off)
@@ -74,13 +73,14 @@ func (r *ring) combine(t, j int) {
 	sent := r.p.send(r.right, from, seg.elems, r.got(t-1, j))
 	seg = r.part(r.s.Me-t-1, j)
 	slot := r.slot(t, j)
-	came := r.p.recv(r.left, slot, seg.elems, r.got(t-2, j)) // which has read the slot
+	came := r.p.recv(r.left, slot, seg.elems, r.got(t-2, j)) // got(t-2, j) has read the slot
 	did := r.p.reduce(out(seg.off), slot, in(seg.off), seg.elems, came)
 	r.p.memo = append(r.p.memo, sent, did)
 }
 
-// pass is round t of the second half: piece Me-t+1 leaves, complete, and piece
-// Me-t comes, over what this rank sent in round t of the first half.
+// pass is round t of the second half: this rank sends the complete piece Me-t+1 and receives piece
+// Me-t. The received piece overwrites the elements that this rank sent in round t of the first
+// half.
 func (r *ring) pass(t, j int) {
 	n := r.s.N - 1
 	seg := r.part(r.s.Me-t+1, j)
@@ -90,7 +90,7 @@ func (r *ring) pass(t, j int) {
 	r.p.memo = append(r.p.memo, sent, came)
 }
 
-// ringAllgather passes each block on in the round after it came.
+// ringAllgather forwards each block in the round after its arrival.
 func ringAllgather(p *Plan, s *Shape) {
 	mine, elems := s.outBlock(s.Me)
 	p.copy(mine, in(0), elems)
@@ -106,8 +106,8 @@ func ringAllgather(p *Plan, s *Shape) {
 	}
 }
 
-// ringReduceScatter sends each block once round the ring, from the rank after
-// the one that owns it, and every rank adds its own. Commutative only.
+// ringReduceScatter sends each block once round the ring, from the rank after its owner, and every
+// rank adds its own block. Commutative only.
 func ringReduceScatter(p *Plan, s *Shape) {
 	own, elems := s.inBlock(s.Me)
 	if s.N == 1 {
@@ -134,11 +134,11 @@ func ringReduceScatter(p *Plan, s *Shape) {
 		if t == s.N-2 {
 			have = out(0)
 		}
-		// What is combined here leaves in the next round, and then the slot is free.
+		// The combined block is sent in the next round, and then the slot is free.
 		last = p.reduce(have, slot, add, elems, r)
 		older = sent
 		if t == 0 {
-			older = none // that one left from Input
+			older = none // the first block is sent from Input
 		}
 	}
 }

@@ -1,9 +1,8 @@
 package sched
 
-// doublingScan is recursive doubling as Hillis and Steele (1986) have it: before
-// the step of distance d a rank has the combination of the d ranks up to itself;
-// it gets that of the d ranks before them and sends its own d up. Any number of
-// ranks, in order.
+// doublingScan is the recursive doubling of Hillis and Steele (1986). Before the step of distance d
+// a rank has the combination of the d ranks up to itself. The rank receives the combination of the
+// d ranks before, and sends its own to the rank d up. Any number of ranks, in order.
 func doublingScan(p *Plan, s *Shape) {
 	slots := p.slots(min(ceilLog2(s.Me+1), 2), s.Count)
 	have, last, older := in(0), none, none
@@ -25,8 +24,8 @@ func doublingScan(p *Plan, s *Shape) {
 	}
 }
 
-// doublingExscan does the same without this rank's own contribution in the
-// result, and with it in what it sends. Output of rank 0 stays as it is.
+// doublingExscan does the same, but this rank's own contribution is only in its messages, not in
+// its result. Output of rank 0 does not change.
 func doublingExscan(p *Plan, s *Shape) {
 	slots := p.slots(min(ceilLog2(s.Me+1), 2), s.Count)
 	acc, have, last, result := Ref{}, in(0), none, none
@@ -41,14 +40,14 @@ func doublingExscan(p *Plan, s *Shape) {
 		}
 		slot, reader := slots[turn%2], &readers[turn%2]
 		r := p.recv(s.Me-d, slot, s.Count, reader[0], reader[1])
-		if s.Me+2*d < s.N { // it sends once more
+		if s.Me+2*d < s.N { // one more send follows
 			if turn == 0 {
 				acc = p.alloc(s.Count)
 			}
 			last = p.reduce(acc, slot, have, s.Count, r, last, pick(have == acc, sent, none))
 			have = acc
 		}
-		if turn == 0 { // in place this overwrites what was sent and combined
+		if turn == 0 { // in place this overwrites elements that were sent and combined
 			result = p.copy(out(0), slot, s.Count, r, last, sent)
 		} else {
 			result = p.reduce(out(0), slot, out(0), s.Count, r, result)
@@ -57,7 +56,7 @@ func doublingExscan(p *Plan, s *Shape) {
 	}
 }
 
-// linearScan goes from rank to rank, segment by segment, in order.
+// linearScan combines from rank to rank, segment by segment, in order.
 func linearScan(p *Plan, s *Shape) {
 	if s.Me == 0 {
 		p.sendUp(s)
@@ -75,7 +74,7 @@ func linearScan(p *Plan, s *Shape) {
 	}
 }
 
-// linearExscan likewise; Output of rank 0 stays as it is.
+// linearExscan works like linearScan; Output of rank 0 does not change.
 func linearExscan(p *Plan, s *Shape) {
 	if s.Me == 0 {
 		p.sendUp(s)
@@ -92,7 +91,7 @@ func linearExscan(p *Plan, s *Shape) {
 			did = p.reduce(acc.plus(seg.off), slot.plus(seg.off), in(seg.off), seg.elems, r)
 			p.send(s.Me+1, acc.plus(seg.off), seg.elems, did)
 		}
-		p.copy(out(seg.off), slot.plus(seg.off), seg.elems, r, did) // in place over what was combined
+		p.copy(out(seg.off), slot.plus(seg.off), seg.elems, r, did) // in place this overwrites combined elements
 	}
 }
 

@@ -1,9 +1,8 @@
 package sched
 
-// scatterAllgather is van de Geijn's broadcast of long vectors: piece v of n goes
-// to the v-th rank from the root down a binomial tree, then all pieces go round
-// a ring. Nobody is sent a piece that it has from the scatter, and the root
-// nothing.
+// scatterAllgather is van de Geijn's broadcast of long vectors: piece v of n is sent to the v-th
+// rank from the root down a binomial tree, then all pieces are passed round a ring. No rank is sent
+// a piece that it has from the scatter; the root receives nothing.
 func scatterAllgather(p *Plan, s *Shape) {
 	v := s.rel()
 	first := p.scatterPieces(s, v)
@@ -21,7 +20,7 @@ func scatterAllgather(p *Plan, s *Shape) {
 	}
 }
 
-// scatterPieces leaves rank v with the pieces of all ranks below it.
+// scatterPieces sends rank v its own piece and the pieces of all ranks below v.
 func (p *Plan) scatterPieces(s *Shape, v int) (got int32) {
 	got = none
 	if parent := p.knomial(s, 2); parent != noParent {
@@ -36,7 +35,7 @@ func (p *Plan) scatterPieces(s *Shape, v int) (got int32) {
 	return got
 }
 
-// hasPiece says whether rank v has a piece after the scatter.
+// hasPiece reports whether rank v has a piece after the scatter.
 func hasPiece(n, v, piece int) bool { return v <= piece && piece < v+below(n, v) }
 
 func pick(cond bool, yes, no int32) int32 {

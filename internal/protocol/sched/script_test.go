@@ -85,7 +85,7 @@ func scriptNodes(text string) (nodes []int) {
 	return nodes
 }
 
-// next prints what starts now, and how the execution stands.
+// next prints the messages that start now, and the end of the execution.
 func (s *scriptStage) next() {
 	for i, ok := s.exec.Next(); ok; i, ok = s.exec.Next() {
 		fmt.Fprintf(&s.out, "start %d: %v\n", i, &s.plan.Steps[i])

@@ -1,9 +1,8 @@
 package sched
 
-// A value is what the verifier knows of an element: which element of a rank's
-// contribution it is, and whose contributions are combined in it. The upper half
-// is the element plus one, the lower half the number of a set. 0 was never
-// written.
+// A value is the verifier's symbol for an element: its index in a rank's contribution, and the set
+// of ranks whose contributions are combined in it. The upper half is the index plus one, the lower
+// half the number of a set. 0 is an element that was never written.
 type value uint64
 
 // arriving marks an element that a receive may be writing.
@@ -17,18 +16,18 @@ func valueOf(element uint64, set int32) value { return value((element+1)<<32 | u
 func (v value) set() int32      { return int32(uint32(v)) }
 func (v value) element() uint64 { return uint64(v>>32) - 1 }
 
-// sets numbers the sets of ranks that occur: numbers 0 to n-1 are those of one.
-// If the order counts it knows sequences instead, and only those of neighbouring
-// ranks: what ends as 0, 1, ..., n-1 in order has never been anything else.
+// sets numbers the sets of ranks that occur: numbers 0 to n-1 are the sets of one rank. If the
+// order counts, the sets are sequences of neighbouring ranks: each part of the sequence 0, 1, ...,
+// n-1 is such a sequence.
 type sets struct {
 	n, words int
 	ordered  bool
-	bits     []uint64 // words for each set
+	bits     []uint64 // words numbers for each set
 	lo, hi   []int32  // ordered: ranks lo to hi-1
 	hash     []uint64
 	byHash   map[uint64]int32
 	memo     map[[2]int32]int32 // unions made, or notUnited
-	recent   [3]int32           // the last union: of which two, and its number
+	recent   [3]int32           // the last union: its two sets and its number
 	firsts   []int32            // see first
 }
 
@@ -48,10 +47,10 @@ func newSets(n int, ordered bool) *sets {
 	return s
 }
 
-// union returns the number of a followed by b, ok is false if a rank is in both
-// or, where the order counts, if b does not follow a.
+// union returns the number of a followed by b. ok is false if a rank is in both or, if the order
+// counts, if b does not follow a.
 func (s *sets) union(a, b int32) (u int32, ok bool) {
-	if s.recent[0] == a && s.recent[1] == b { // mostly, as elements of one step are alike
+	if s.recent[0] == a && s.recent[1] == b { // the usual case, because elements of one step are alike
 		return s.recent[2], s.recent[2] != notUnited
 	}
 	u, known := s.memo[[2]int32{a, b}]
@@ -68,7 +67,7 @@ func (s *sets) unite(a, b int32) int32 {
 		return notUnited
 	}
 	u := int32(len(s.hash))
-	hash := s.hash[a] ^ s.hash[b] // of a set: the exclusive or of those of its ranks
+	hash := s.hash[a] ^ s.hash[b] // of a set: the exclusive or of the hashes of its ranks
 	for w := range s.words {
 		x, y := s.bits[int(a)*s.words+w], s.bits[int(b)*s.words+w]
 		if x&y != 0 {

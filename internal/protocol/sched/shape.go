@@ -2,8 +2,8 @@ package sched
 
 import "math/bits"
 
-// A Shape is what a builder is a function of: who takes part and how long the
-// blocks are, as far as this rank knows. Lengths and offsets are in elements.
+// A Shape is the argument of a builder: the ranks and the lengths of the blocks, as far as this
+// rank knows them. Lengths and offsets are in elements.
 type Shape struct {
 	N, Me, Root int
 
@@ -12,36 +12,36 @@ type Shape struct {
 	// Scatter with In or Out has its own length here.
 	Count int
 
-	// Segment bounds the length of a message of those algorithms that cut a
-	// vector into segments; 0 does not cut. All ranks must give the same.
+	// Segment bounds the length of a message of the algorithms that cut a vector into segments; 0
+	// does not cut. All ranks must give the same value.
 	Segment int
 
 	// Radix of a k-nomial tree; 0 means 4.
 	Radix int
 
-	// Nodes is the node of each rank, for the two-level algorithms: any numbers, and
-	// the ranks of a node need not be neighbours. Nil: all ranks are on one. All ranks
-	// must give the same.
+	// Nodes is the node of each rank, for the two-level algorithms: any numbers, and the ranks of a
+	// node need not be neighbours. Nil: all ranks are on one node. All ranks must give the same
+	// nodes.
 	Nodes []int
 
-	// In are the blocks of Input (Scatter at the root, Alltoall, ReduceScatter,
-	// NeighborAlltoall), Out those of Output (Gather at the root, Allgather,
-	// Alltoall, NeighborAllgather, NeighborAlltoall), by rank or by neighbour.
+	// In are the blocks of Input (Scatter at the root, Alltoall, ReduceScatter, NeighborAlltoall),
+	// Out the blocks of Output (Gather at the root, Allgather, Alltoall, NeighborAllgather,
+	// NeighborAlltoall), by rank or by neighbour.
 	In, Out Blocks
 
-	// Sources and Dests are this rank's neighbours in a graph, for the two
-	// neighbourhood verbs; a rank may be there several times, and this rank too. An entry
-	// below 0 is nobody: its block is neither sent nor changed.
+	// Sources and Dests are this rank's neighbours in a graph, for the two neighbourhood verbs; a
+	// rank may be there several times, and this rank too. An entry below 0 is no rank: its block is
+	// neither sent nor changed.
 	Sources, Dests []int
 
-	// Arrivals are the places of Sources in the order in which several edges from one
-	// rank are taken; nil: as they stand. On a periodic grid of two ranks both
-	// neighbours are the same, and what it sends down arrives from above.
+	// Arrivals are the places of Sources in the order in which several edges from one rank are
+	// received; nil: in the order of Sources. On a periodic grid of two ranks both neighbours are
+	// the same rank, and the block that it sends down arrives from above.
 	Arrivals []int
 }
 
-// Blocks says where the block of each rank lies. The zero value means: all have
-// Shape.Count elements, one behind the other.
+// Blocks holds the place of each rank's block. The zero value means: all have Shape.Count elements,
+// one behind the other.
 type Blocks struct {
 	Counts, Displs []int // lengths and offsets, both or none
 }
@@ -63,7 +63,7 @@ func (s *Shape) outBlock(i int) (at Ref, elems int) {
 	return out(off), elems
 }
 
-// span returns where the blocks [lo, hi) of a packed layout lie.
+// span returns the place of the blocks [lo, hi) of a packed layout.
 func (s *Shape) span(b *Blocks, lo, hi int) (off, elems int) {
 	if lo >= hi {
 		return 0, 0
@@ -98,7 +98,7 @@ func (s *Shape) node(rank int) int {
 func (s *Shape) rel() int      { return s.mod(s.Me - s.Root) }
 func (s *Shape) abs(v int) int { return s.mod(v + s.Root) }
 
-// segments is into how many messages a vector of elems is cut: at least one, so
+// segments returns the number of messages into which a vector of elems is cut: at least one, so
 // that the pattern is the same for empty vectors.
 func (s *Shape) segments(elems int) int {
 	if s.Segment <= 0 || elems <= s.Segment {

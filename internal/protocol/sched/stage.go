@@ -1,13 +1,13 @@
 package sched
 
-// A stage is a part of a plan in which a builder works for some of the ranks as if
-// they were all there are: its Shape counts them, and Input and Output are wherever
-// the stage has them. So an algorithm for one level is made of those for all ranks.
+// A stage is a part of a plan in which a builder works for some of the ranks as if there were no
+// others: its Shape counts these ranks, and the stage defines the places of Input and Output. So
+// the algorithms for all ranks also serve for one level.
 type stage struct {
-	ranks         []int // rank i of the builder's Shape is this one; nil: i itself
+	ranks         []int // rank i of the builder's Shape is ranks[i]; nil: i itself
 	input, output Ref
-	// ready is the step that completes what is at input, or none. The steps that read
-	// it wait for that step; whatever else they wait for is the builder's.
+	// ready is the step that completes the elements at input, or none. The steps that read Input
+	// wait for ready, besides the dependencies of the builder.
 	ready int32
 	first int // its first step
 }
@@ -28,12 +28,13 @@ func (s *stage) rank(i int) int {
 	return s.ranks[i]
 }
 
-// settle puts the operands of a step where they are, and says whether it reads Input.
+// settle translates the operands of a step to their real places, and reports whether the step reads
+// Input.
 func (s *stage) settle(step *Step) (reads bool) {
 	reads = step.Kind != Recv && step.Src.Buf == Input || step.Kind == Reduce && step.With.Buf == Input
 	step.Dst, step.Src, step.With = s.at(step.Dst), s.at(step.Src), s.at(step.With)
 	if step.Kind == Copy && step.Dst == step.Src {
-		step.Len = 0 // where it is already: it only waits
+		step.Len = 0 // already in place: the step only waits
 	}
 	return reads
 }
@@ -48,8 +49,7 @@ func (s *stage) at(r Ref) Ref {
 	return r
 }
 
-// written is a step after which all is complete that the stage has written to where
-// its Output is.
+// written returns a step after which all writes of the stage to its output buffer are complete.
 func (p *Plan) written() int32 {
 	p.memo = p.memo[:0]
 	for i := p.stage.first; i < len(p.Steps); i++ {

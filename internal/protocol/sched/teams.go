@@ -2,23 +2,23 @@ package sched
 
 import "slices"
 
-// teams are the ranks of a shape by node. The two-level algorithms work inside each
-// node, where messages are cheap, and among the leaders of the nodes, so that as few as
-// can be go from node to node (Karonis et al., IPDPS 2000).
+// teams are the ranks of a shape by node. The two-level algorithms work inside each node, where
+// messages are cheap, and among the leaders of the nodes, so that as few messages as possible pass
+// from node to node (Karonis et al., IPDPS 2000).
 type teams struct {
-	// ranks are all ranks, node by node, in the order of the nodes' lowest ranks. Those
-	// of node i are ranks[starts[i]:starts[i+1]], in their order.
+	// ranks are all ranks, node by node, in the order of the nodes' lowest ranks. The ranks of node
+	// i are ranks[starts[i]:starts[i+1]], in their order.
 	ranks, starts []int
 	leaders       []int // by node: the root on its own node, else the lowest rank
 	mine, roots   int   // the nodes of this rank and of the root
 
 	nodes          []int       // by rank: the number of its node
-	numbers        map[int]int // of nodes as the shape has them
-	next           []int       // by node: where its next rank goes in ranks
+	numbers        map[int]int // by node number of the shape: the number of the node here
+	next           []int       // by node: the place in ranks of its next rank
 	counts, displs []int       // see blocks
 }
 
-// byNode finds the teams of s. They are p's, until it is called again.
+// byNode finds the teams of s. They belong to p and are valid until the next call.
 func (p *Plan) byNode(s *Shape) *teams {
 	t := &p.teams
 	t.number(s)
@@ -54,7 +54,7 @@ func (t *teams) number(s *Shape) {
 	}
 }
 
-// of are the ranks of a node, mates those of this rank's.
+// of returns the ranks of a node, mates the ranks of this rank's node.
 func (t *teams) of(node int) []int { return t.ranks[t.starts[node]:t.starts[node+1]] }
 func (t *teams) mates() []int      { return t.of(t.mine) }
 
@@ -68,12 +68,12 @@ func (t *teams) inside(s *Shape, count int) Shape {
 	return Shape{N: len(mates), Me: slices.Index(mates, s.Me), Root: slices.Index(mates, t.leader()), Count: count}
 }
 
-// across is that of one among the leaders.
+// across is the shape of a collective among the leaders.
 func (t *teams) across(count int) Shape {
 	return Shape{N: len(t.leaders), Me: t.mine, Root: t.roots, Count: count}
 }
 
-// blocks are those of the nodes, one behind the other, of m elements for each rank.
+// blocks returns the blocks of the nodes, one behind the other, of m elements for each rank.
 func (t *teams) blocks(m int) Blocks {
 	t.counts, t.displs = t.counts[:0], t.displs[:0]
 	for node := range t.leaders {
@@ -88,8 +88,7 @@ func (p *Plan) insideTree(t *teams, s *Shape) (parent int) {
 	return p.addBranch(t.mates(), t.inside(s, 0))
 }
 
-// addBranch adds to the children those in a binomial tree of some ranks, of which s
-// is the shape.
+// addBranch adds this rank's children in a binomial tree of some ranks, whose shape is s.
 func (p *Plan) addBranch(ranks []int, s Shape) (parent int) {
 	from := len(p.kids)
 	parent = p.addKnomial(&s, 2)

@@ -1,8 +1,8 @@
 package sched
 
-// A tree is described to bcastTree and reduceTree by a rank's parent, or -1 at
-// the root, and by its children in p.kids, in the order in which a broadcast
-// serves them: the one with the most ranks below first.
+// A tree is described to bcastTree and reduceTree by a rank's parent, or -1 at the root, and by its
+// children in p.kids, in the order in which a broadcast serves them: the child with the most ranks
+// below comes first.
 
 const noParent = -1
 
@@ -33,8 +33,8 @@ func (p *Plan) addKnomial(s *Shape, radix int) (parent int) {
 	return parent
 }
 
-// below is how many ranks are at or below v, counted from the root, in the
-// binomial tree of n ranks: v, v+1, ...
+// below returns the number of ranks at or below v, counted from the root, in the binomial tree of n
+// ranks: v, v+1, ...
 func below(n, v int) int {
 	if v == 0 {
 		return n
@@ -61,10 +61,10 @@ func (p *Plan) bcastTree(s *Shape, parent int) {
 	}
 }
 
-// segment is the i-th segment of the vector.
+// segment returns the i-th segment of the vector.
 func (s *Shape) segment(i int) part { return cut(s.Count, s.segments(s.Count), i) }
 
-// bcastPart passes one part of Output on, after the steps after.
+// bcastPart forwards one part of Output, after the given steps.
 func (p *Plan) bcastPart(parent int, seg part, after ...int32) {
 	if parent != noParent {
 		r := p.recv(parent, out(seg.off), seg.elems, after...)
@@ -80,10 +80,9 @@ func (p *Plan) bcastPart(parent int, seg part, after ...int32) {
 
 func binomialReduce(p *Plan, s *Shape) { p.reduceTree(s, p.knomial(s, 2)) }
 
-// reduceTree combines what comes up from the children, smallest subtree first
-// as it is complete first, and passes it on. The order is fixed, so the result
-// is the same in each run bit for bit; but it is not that of the ranks, so the
-// operation must be commutative.
+// reduceTree combines the elements of the children and sends the result to the parent. The smallest
+// subtree comes first, because it is complete first. The order is fixed, so the result is the same
+// in each run bit for bit. The order is not rank order, so the operation must be commutative.
 func (p *Plan) reduceTree(s *Shape, parent int) {
 	acc := out(0)
 	if parent != noParent && len(p.kids) > 0 {
@@ -109,8 +108,8 @@ func (p *Plan) reduceTree(s *Shape, parent int) {
 	}
 }
 
-// slots returns up to two places for what arrives, to be used in turn: the next
-// message comes in while the one before is combined.
+// slots returns up to two places for arriving elements, to be used in turn: the next message
+// arrives while the last is combined.
 func (p *Plan) slots(n, elems int) (slots [2]Ref) {
 	for i := range n {
 		slots[i] = p.alloc(elems)

@@ -1,8 +1,8 @@
 package sched
 
-// twoLevelTree is a binomial tree of the leaders, below each of which there is one of
-// its node: a vector goes once to each node. A leader serves the other nodes first, as
-// most ranks are below them.
+// twoLevelTree is a binomial tree of the leaders, with a binomial tree of each node below its
+// leader: a vector is sent once to each node. A leader serves the other nodes first, because most
+// ranks are below them.
 func (p *Plan) twoLevelTree(s *Shape) (parent int) {
 	t := p.byNode(s)
 	parent, p.kids = noParent, p.kids[:0]
@@ -18,8 +18,8 @@ func (p *Plan) twoLevelTree(s *Shape) (parent int) {
 func twoLevelBcast(p *Plan, s *Shape)  { p.bcastTree(s, p.twoLevelTree(s)) }
 func twoLevelReduce(p *Plan, s *Shape) { p.reduceTree(s, p.twoLevelTree(s)) }
 
-// twoLevelBarrier collects the ranks of each node up a binomial tree, lets the leaders
-// tell each other by dissemination, and lets all go down the trees.
+// twoLevelBarrier collects the ranks of each node up a binomial tree, synchronizes the leaders by
+// dissemination, and releases all ranks down the trees.
 func twoLevelBarrier(p *Plan, s *Shape) {
 	t := p.byNode(s)
 	parent := p.insideTree(t, s)
@@ -43,9 +43,9 @@ func twoLevelBarrier(p *Plan, s *Shape) {
 	}
 }
 
-// twoLevelAllreduce reduces to the leader of each node, up a binomial tree; the leaders
-// combine what they have by recursive doubling, and pass the result down again.
-// Commutative, as the ranks of a node need not be neighbours.
+// twoLevelAllreduce reduces to the leader of each node, up a binomial tree; the leaders combine
+// their results by recursive doubling, and send the result down again. Commutative only, because
+// the ranks of a node need not be neighbours.
 func twoLevelAllreduce(p *Plan, s *Shape) {
 	t, all := p.byNode(s), part{0, s.Count}
 	leaders := stage{ranks: t.leaders, input: in(0), output: out(0), ready: none}
@@ -56,7 +56,7 @@ func twoLevelAllreduce(p *Plan, s *Shape) {
 		leaders.input, leaders.ready = out(0), p.newest()
 	}
 	if parent != noParent {
-		p.bcastPart(parent, all, p.newest()) // in place it overwrites what was sent
+		p.bcastPart(parent, all, p.newest()) // in place it overwrites sent elements
 		return
 	}
 	p.begin(leaders)

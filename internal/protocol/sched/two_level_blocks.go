@@ -1,12 +1,12 @@
 package sched
 
-// The two-level algorithms for blocks. They serve blocks of one length: a leader does
-// not know those of others. There is none of alltoall: its leader would sort the blocks
-// of all its ranks for all ranks, and a plan, which has no copy with a stride, would
-// need a step for each of them.
+// The two-level algorithms for blocks. They serve blocks of one length: a leader does not know the
+// lengths of other ranks. There is no two-level alltoall: a leader would sort the blocks of all its
+// ranks for all ranks, and a plan, which has no copy with a stride, would need a step for each
+// block.
 
-// twoLevelGather collects the blocks of each node at its leader, who sends them to the
-// root as one message.
+// twoLevelGather collects the blocks of each node at its leader. The leader sends them to the root
+// as one message.
 func twoLevelGather(p *Plan, s *Shape) {
 	t, m := p.byNode(s), s.Count
 	switch {
@@ -33,16 +33,16 @@ func twoLevelGather(p *Plan, s *Shape) {
 	}
 }
 
-// gatherInside collects the blocks of a node at its leader, one behind the other. It
-// is a stage.
+// gatherInside collects the blocks of a node at its leader, one behind the other, in a stage of its
+// own.
 func (p *Plan) gatherInside(t *teams, s *Shape, own Ref) {
 	p.begin(stage{ranks: t.mates(), input: in(0), output: own, ready: none})
 	inside := t.inside(s, s.Count)
 	linearGather(p, &inside)
 }
 
-// recvBlocks receives the blocks of some ranks as one message, and puts each in its
-// place in Output.
+// recvBlocks receives the blocks of some ranks as one message, and copies each to its place in
+// Output.
 func (p *Plan) recvBlocks(from int, ranks []int, m int) {
 	if neighbours(ranks) == len(ranks) {
 		p.recv(from, out(ranks[0]*m), len(ranks)*m)
@@ -52,8 +52,8 @@ func (p *Plan) recvBlocks(from int, ranks []int, m int) {
 	p.unpack(ranks, tmp, m, p.recv(from, tmp, len(ranks)*m))
 }
 
-// unpack puts blocks, which lie one behind the other, in their places in Output. The
-// steps are in p.memo.
+// unpack copies blocks, which lie one behind the other, to their places in Output. The steps are in
+// p.memo.
 func (p *Plan) unpack(ranks []int, from Ref, m int, after int32) {
 	p.memo = p.memo[:0]
 	for len(ranks) > 0 {
@@ -63,7 +63,7 @@ func (p *Plan) unpack(ranks []int, from Ref, m int, after int32) {
 	}
 }
 
-// neighbours is how many of the first ranks follow one another.
+// neighbours returns the number of consecutive ranks at the beginning of ranks.
 func neighbours(ranks []int) int {
 	n := 1
 	for n < len(ranks) && ranks[n] == ranks[0]+n {
@@ -72,7 +72,7 @@ func neighbours(ranks []int) int {
 	return n
 }
 
-// twoLevelScatter is the way back.
+// twoLevelScatter is the reverse of twoLevelGather.
 func twoLevelScatter(p *Plan, s *Shape) {
 	t, m := p.byNode(s), s.Count
 	switch {
@@ -115,14 +115,14 @@ func (p *Plan) sendBlocks(to int, ranks []int, m int) {
 	p.send(to, tmp, len(ranks)*m, p.memo...)
 }
 
-// twoLevelAllgather collects the blocks of each node at its leader; the leaders
-// exchange them by recursive doubling, and pass all down a binomial tree. Among leaders
-// they lie node by node: in Output itself if that is the order of the ranks.
+// twoLevelAllgather collects the blocks of each node at its leader; the leaders exchange the blocks
+// by recursive doubling, and send all blocks down a binomial tree. Among leaders the blocks lie
+// node by node: in Output itself if this is the order of the ranks.
 func twoLevelAllgather(p *Plan, s *Shape) {
 	t, m := p.byNode(s), s.Count
 	total := part{0, s.N * m}
 	if parent := p.insideTree(t, s); parent != noParent {
-		p.bcastPart(parent, total, p.send(t.leader(), in(0), m)) // in place it overwrites what was sent
+		p.bcastPart(parent, total, p.send(t.leader(), in(0), m)) // in place it overwrites sent elements
 		return
 	}
 	all, sorted := out(0), neighbours(t.ranks) == s.N

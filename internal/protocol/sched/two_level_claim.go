@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// nodeSizes is how many ranks there are on each node of the case: the nodes in the
-// order of their lowest ranks, from that of the root on, cyclically.
+// nodeSizes returns the number of ranks on each node of the case. The nodes are in the order of
+// their lowest ranks, from the root's node on, cyclically.
 func (c *Case) nodeSizes() (sizes []int) {
 	s := Shape{Nodes: c.Nodes}
 	known, roots := map[int]int{}, 0
@@ -24,7 +24,7 @@ func (c *Case) nodeSizes() (sizes []int) {
 	return slices.Concat(sizes[roots:], sizes[:roots])
 }
 
-// claimTwoLevelTree: leader i of the nodes is as deep as i has bits.
+// claimTwoLevelTree: the depth of leader i is the number of one bits of i.
 func claimTwoLevelTree(c *Case) (messages, depth int) {
 	for i, size := range c.nodeSizes() {
 		depth = max(depth, bits.OnesCount(uint(i))+floorLog2(size))
@@ -32,7 +32,7 @@ func claimTwoLevelTree(c *Case) (messages, depth int) {
 	return (c.N - 1) * c.segments(c.Count), depth
 }
 
-// claimTwoLevelGather: a message goes by its leader, unless that is the root.
+// claimTwoLevelGather: a message passes through its leader, unless the leader is the root.
 func claimTwoLevelGather(c *Case) (messages, depth int) {
 	sizes := c.nodeSizes()
 	depth = atOnce(c.N)
@@ -56,17 +56,17 @@ func claimTwoLevelAllgather(c *Case) (messages, depth int) {
 	return c.twoLevelFolded(atOnce)
 }
 
-// twoLevelFolded: what comes to the leader along chains of up goes down a binomial tree.
+// twoLevelFolded: chains of length up lead to a leader, and a binomial tree leads down again.
 func (c *Case) twoLevelFolded(up func(size int) int) (messages, depth int) {
 	leaders, depth := c.throughLeaders(up, doubledUp)
 	messages, _ = folded(&Case{N: leaders})
 	return 2*(c.N-leaders) + messages, depth
 }
 
-// throughLeaders is the longest chain that goes up to the leader of a node, through
-// the exchange of the leaders, and down a binomial tree. Where nodes have different
-// sizes it need not be the longest of the exchange: so that is followed leader by
-// leader. deep has the longest chains to each, before it and then after it.
+// throughLeaders returns the longest chain up to the leader of a node, through the exchange of the
+// leaders, and down a binomial tree. If nodes have different sizes, this chain need not contain the
+// longest chain of the exchange, so the exchange is computed leader by leader: deep holds the
+// longest chain to each leader, first before and then after the exchange.
 func (c *Case) throughLeaders(up func(size int) int, exchange func(deep []int)) (leaders, depth int) {
 	sizes := c.nodeSizes()
 	var deep []int
@@ -80,8 +80,7 @@ func (c *Case) throughLeaders(up func(size int) int, exchange func(deep []int)) 
 	return len(sizes), depth
 }
 
-// disseminated: the message of a round waits for as many rounds as bring what its
-// receiver lacks.
+// disseminated: the message of a round waits for the rounds that its receiver still needs.
 func disseminated(deep []int) {
 	n := len(deep)
 	came := make([][]int, n)
@@ -97,8 +96,8 @@ func disseminated(deep []int) {
 	}
 }
 
-// doubledUp is recursive doubling: a rank beyond a power of two hands over to the one
-// before it, and gets the result back.
+// doubledUp is recursive doubling: a rank beyond a power of two sends to the rank before, and gets
+// the result back.
 func doubledUp(deep []int) {
 	pairs := len(deep) - 1<<floorLog2(len(deep))
 	var core []int

@@ -5,23 +5,22 @@ import (
 	"fmt"
 )
 
-// A Verifier builds the plans of all ranks for one case and proves them right;
-// see the package comment for what that means. It keeps its memory from one case
-// to the next. The zero value is ready.
+// A Verifier builds the plans of all ranks for one case and proves them correct; the package
+// comment defines correct. A Verifier reuses its memory for the next case. The zero value is ready.
 type Verifier struct {
-	Plans []Plan // by rank; Check looks at these
+	Plans []Plan // by rank; Check examines these
 
 	alg *Algorithm
 	c   *Case
 
 	memories []memory
 	cells    []value  // of all ranks, one behind the other
-	base     [][3]int // by rank: where in cells its buffers begin
-	size     [][3]int // by rank: how long they are
+	base     [][3]int // by rank: the place in cells of each of its buffers
+	size     [][3]int // by rank: the lengths of its buffers
 
 	first []int32 // by rank: the number of its first step among all steps
-	mate  []int32 // by step: the step of the peer that it meets, or none
-	heads []int32 // by pair of ranks: the next message to be met
+	mate  []int32 // by step: the matching step of the peer, or none
+	heads []int32 // by pair of ranks: the next message to be matched
 	chain []int32 // by step: the next message of the pair
 
 	races racer
@@ -30,15 +29,14 @@ type Verifier struct {
 	runs  int
 }
 
-// Verify builds the plans and checks them, executing them once under each of the
-// orders. That there is no deadlock rests on one of them being Rendezvous, as the
-// first of Orders is.
+// Verify builds the plans and checks them, executing them once under each of the orders. The proof
+// that there is no deadlock needs an order with Rendezvous, such as the first of Orders.
 func (v *Verifier) Verify(a *Algorithm, c *Case, orders []Order) error {
 	v.Build(a, c)
 	return v.Check(a, c, orders)
 }
 
-// Fits says whether the algorithm serves the case.
+// Fits reports whether the algorithm serves the case.
 func (a *Algorithm) Fits(c *Case) bool {
 	return c.Layout <= a.Blocks && (!c.InPlace || a.InPlace) && (!a.Even || c.N == 1 || c.N%2 == 0) &&
 		(c.Root == 0 || a.Verb.Rooted())
@@ -57,7 +55,7 @@ func (v *Verifier) Build(a *Algorithm, c *Case) {
 	}
 }
 
-// Check checks Plans. The error names the first rank and step found wrong.
+// Check checks Plans. The error names the first faulty rank and step.
 func (v *Verifier) Check(a *Algorithm, c *Case, orders []Order) error {
 	v.alg, v.c = a, c
 	v.place()
@@ -80,7 +78,7 @@ func (v *Verifier) Check(a *Algorithm, c *Case, orders []Order) error {
 	return nil
 }
 
-// Runs is how many executions of all ranks the Verifier has made.
+// Runs returns the number of executions of all ranks that the Verifier has made.
 func (v *Verifier) Runs() int { return v.runs }
 
 // place lays the buffers of all ranks out in one memory; in place Input and
@@ -106,14 +104,14 @@ func (v *Verifier) place() {
 	v.cells = resize(v.cells, next)
 }
 
-// at is the place of a Ref of rank r in the memory of all.
+// at returns the place in cells of a Ref of rank r.
 func (v *Verifier) at(r int, ref Ref) int { return v.base[r][ref.Buf] + ref.Off }
 
 func (v *Verifier) wrong(r, i int, format string, args ...any) error {
 	return fmt.Errorf("rank %d step %d (%v): %s", r, i, &v.Plans[r].Steps[i], fmt.Sprintf(format, args...))
 }
 
-// checkSteps looks at each step of one rank alone.
+// checkSteps checks each step of one rank by itself.
 func (v *Verifier) checkSteps(r int) error {
 	p := &v.Plans[r]
 	if p.N != v.c.N || p.Me != r {
@@ -180,9 +178,8 @@ func (s *Step) writes() []Ref {
 	return []Ref{s.Dst}
 }
 
-// meet finds for each message the other end: the k-th Send of i to j is the k-th
-// Recv of j from i, whatever the order of events, because a rank starts both in
-// the order of its plan.
+// meet finds the other end of each message: the k-th Send of i to j is the k-th Recv of j from i,
+// in every order of events, because a rank starts both in the order of its plan.
 func (v *Verifier) meet() error {
 	n, steps := v.c.N, int(v.first[v.c.N])
 	v.heads, v.chain, v.mate = fill(v.heads, n*n), resize(v.chain, steps), fill(v.mate, steps)

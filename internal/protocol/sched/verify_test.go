@@ -15,7 +15,7 @@ var long = flag.Bool("long", false, "verify more roots, shapes and orders; a qua
 // sampled runs see fewer ranks.
 func sampled() bool { return (testing.Short() || raced) && !*long }
 
-// TestVerify verifies every builder, for 1 to 64 ranks and beyond.
+// TestVerify verifies every builder, for 1 to 16 ranks (long tests: 64) and beyond.
 func TestVerify(t *testing.T) {
 	var v Verifier
 	var total tally
@@ -48,8 +48,8 @@ func TestVerify(t *testing.T) {
 	t.Logf("%-32s %s in %v", fmt.Sprintf("%d builders", len(Algorithms())), &total, time.Since(begun).Round(time.Millisecond))
 }
 
-// A tally counts what was verified: pairs of n and root, cases of these, and
-// executions of all ranks under some order.
+// A tally counts the verified pairs of n and root, their cases, and the executions of all ranks
+// under some order.
 type tally struct{ largest, roots, cases, runs, plans, steps, messages int }
 
 func (k *tally) add(b tally) {
@@ -80,8 +80,8 @@ func (k *tally) verify(t *testing.T, v *Verifier, a *Algorithm, c Case, orders [
 	k.add(tally{largest: c.N, cases: 1, runs: v.Runs() - before, plans: c.N, steps: steps, messages: messages})
 }
 
-// roots are all for few ranks, else those at the ends, in the middle, and beside
-// a power of two.
+// roots returns all ranks if there are few, else the ranks at the ends, in the middle, and below a
+// power of two.
 func roots(a *Algorithm, n int) []int {
 	if !a.Verb.Rooted() {
 		return []int{0}
@@ -95,7 +95,7 @@ func roots(a *Algorithm, n int) []int {
 	return all
 }
 
-// seeded is how many seeded orders join the two extremes.
+// seeded returns the number of seeded orders besides the two extremes.
 func seeded(n int) int {
 	switch {
 	case n <= 17 && *long:
@@ -108,8 +108,8 @@ func seeded(n int) int {
 	return 0
 }
 
-// cases are the roots, nodes, block shapes and segmentations for n ranks: each alone for
-// few ranks, together for many.
+// cases returns the roots, nodes, block shapes and segmentations for n ranks: each alone for few
+// ranks, together for many.
 func cases(a *Algorithm, n int) []Case {
 	var all []Case
 	for _, root := range roots(a, n) {
@@ -155,9 +155,9 @@ func cases(a *Algorithm, n int) []Case {
 	return all
 }
 
-// nodeMaps are the nodes of n ranks that a two-level algorithm is tried on, besides one
-// for all: each rank on one of its own, blocks of four, round robin on three, and uneven
-// ones anywhere. Others do not look at them.
+// nodeMaps returns the nodes of n ranks with which a two-level algorithm is tried, besides one node
+// for all: a node for each rank, blocks of four, round robin on three, and random uneven nodes.
+// Other algorithms ignore the nodes.
 func nodeMaps(a *Algorithm, n int) [][]int {
 	if !twoLevel(a) {
 		return nil
@@ -179,12 +179,12 @@ func nodeMaps(a *Algorithm, n int) [][]int {
 
 func twoLevel(a *Algorithm) bool { return strings.HasSuffix(a.Name, "/two-level") }
 
-// blocks says whether the count of a case is that of a block.
+// blocks reports whether the count of a case is the length of a block.
 func blocks(a *Algorithm) bool {
 	return a.Blocks > Uniform || a.Verb == Gather || a.Verb == Scatter || a.Verb == Allgather || a.Verb == Alltoall
 }
 
-// beyond are numbers of ranks around larger powers of two; up to 1025 for what is
+// beyond returns numbers of ranks around larger powers of two, up to 1025 for algorithms that are
 // cheap to verify: few steps for most ranks.
 func beyond(a *Algorithm) []int {
 	if sampled() {
@@ -198,14 +198,14 @@ func beyond(a *Algorithm) []int {
 		return ns
 	case len(p.Steps) > 64:
 		return ns[:3]
-	case twoLevel(a): // every rank looks at the nodes of all
+	case twoLevel(a): // every rank reads the nodes of all ranks
 		return ns[:6]
 	}
 	return ns
 }
 
-// big is the count beyond 64 ranks: one element for each piece if the vector is
-// cut, little else.
+// big returns the count for the numbers of ranks of beyond: one element for each piece if the
+// vector is cut, else a small number.
 func big(a *Algorithm, n int) int {
 	switch {
 	case blocks(a):

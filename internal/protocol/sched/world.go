@@ -10,18 +10,18 @@ type world struct {
 
 	execs  []Exec
 	hosts  []rankHost
-	flags  []uint8 // by step: what of a message has happened
+	flags  []uint8 // by step: the progress of a message
 	depth  []int32 // by step: messages in the longest chain up to its end
 	knows  []uint64
 	words  int
-	saved  []int   // by step of an eager Send: where in kept its contents are
+	saved  []int   // by step of an eager Send: the place of its contents in kept
 	kept   []value // contents under way
 	events []event
 	head   int
 	err    error
 }
 
-// An event completes one end of a message, or moves one and completes the Recv.
+// An event completes a Send, or moves a message and completes its Recv.
 type event struct {
 	id   int32 // step
 	rank int32
@@ -38,7 +38,7 @@ type rankHost struct {
 	rank int
 }
 
-// run executes all ranks under one order and checks what they end with.
+// run executes all ranks under one order and checks the results and the claims.
 func (v *Verifier) run(o Order) error {
 	w := &v.world
 	v.runs++
@@ -90,7 +90,7 @@ func (w *world) reset(v *Verifier, o Order) {
 	for r := range n {
 		w.hosts[r] = rankHost{w, r}
 		if w.execs[r].Outstanding() > 0 {
-			w.execs[r] = Exec{} // an execution before went wrong
+			w.execs[r] = Exec{} // the last execution failed
 		}
 		m := &v.memories[r]
 		v.c.contribute(v.alg.Verb, m, v.buffer(r, Input), v.buffer(r, Output))
@@ -131,7 +131,7 @@ func (w *world) pick() event {
 	return ev
 }
 
-// drive starts what rank r may start.
+// drive starts the messages that rank r may start.
 func (w *world) drive(r int) {
 	x := &w.execs[r]
 	for i, ok := x.Next(); ok && w.err == nil; i, ok = x.Next() {
@@ -168,7 +168,7 @@ func (w *world) begin(r int, i int32) {
 	}
 }
 
-// enter notes from how far step i of rank r comes, and what it has heard of.
+// enter computes the depth of step i of rank r, and in a barrier the ranks that it knows of.
 func (w *world) enter(r int, i, id int32) {
 	for k := range w.words {
 		w.knows[int(id)*w.words+k] = 0
@@ -188,7 +188,7 @@ func (w *world) inherit(id, from, hops int32) {
 	}
 }
 
-// take appends what a Send reads.
+// take appends the elements that a Send reads.
 func (w *world) take(r int, i int32, s *Step, to []value) []value {
 	at := w.v.at(r, s.Src)
 	for k, x := range w.v.cells[at : at+s.Len] {
@@ -203,8 +203,7 @@ func (w *world) readable(r int, i int32, x value, k int) {
 	}
 }
 
-// handle completes a Send that is through, or moves a message and completes its
-// Recv.
+// handle completes a Send, or moves a message and completes its Recv.
 func (w *world) handle(ev event) {
 	r, i := int(ev.rank), ev.id-w.v.first[ev.rank]
 	s := &w.v.Plans[r].Steps[i]
@@ -232,7 +231,7 @@ func (w *world) handle(ev event) {
 	w.drive(r)
 }
 
-// Do does a local step on symbolic contents.
+// Do performs a local step on symbolic contents.
 func (h *rankHost) Do(i int) {
 	w, v := h.w, h.w.v
 	s := &v.Plans[h.rank].Steps[i]
@@ -268,7 +267,7 @@ func (w *world) combine(r int, i int32, x, y value, k int) value {
 	return valueOf(x.element(), u)
 }
 
-// stuck says what rank r waits for.
+// stuck returns an error that names the message for which rank r waits.
 func (w *world) stuck(r int) error {
 	for i := range w.v.Plans[r].Steps {
 		if id := w.v.first[r] + int32(i); w.flags[id]&begun != 0 && w.flags[id]&moved == 0 {
@@ -280,8 +279,8 @@ func (w *world) stuck(r int) error {
 	return fmt.Errorf("%w: rank %d does not end", errDeadlock, r)
 }
 
-// results compares every Output with what the verb demands; what it says nothing
-// about must be as before, Input too.
+// results compares every Output with the expected contents. Places that the verb does not define,
+// and Input, must not have changed.
 func (w *world) results() error {
 	v := w.v
 	for r := range v.Plans {
@@ -303,10 +302,10 @@ func (w *world) results() error {
 	return nil
 }
 
-// start is where the memory of rank r begins.
+// start returns the place of the first buffer of rank r.
 func (w *world) start(r int) int { return min(w.v.base[r][Input], w.v.base[r][Output]) }
 
-// show prints a value so that a person can tell what went wrong.
+// show prints a value for an error message.
 func (s *sets) show(x value) string {
 	switch x {
 	case 0:
@@ -323,8 +322,8 @@ func (s *sets) show(x value) string {
 	return fmt.Sprintf("element %d of block %d of %v", x.element()&0xffff, x.element()>>16, ranks)
 }
 
-// claims compares the depth with the claim, and after a barrier demands that
-// everybody has heard from everybody.
+// claims compares the depth with the claim, and after a barrier requires that every rank knows of
+// every rank.
 func (w *world) claims() error {
 	deepest := int32(0)
 	for _, d := range w.depth {
