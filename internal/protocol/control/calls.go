@@ -12,8 +12,7 @@ import (
 	"github.com/goulfm/goulfm/ulfm"
 )
 
-// propose takes part in an agreement, or answers at once where there is nothing
-// to take part in.
+// propose takes part in an agreement, or answers at once if the call cannot begin one.
 func (c *Control) propose(ev Propose) {
 	must.That(ev.Call.Kind != commstate.KindFinalize || ev.Comm == c.world, "finalize on communicator %d", ev.Comm)
 	cm := c.comm.live(ev.Comm)
@@ -36,7 +35,7 @@ func (c *Control) propose(ev Propose) {
 	c.contribute(cm, ev)
 }
 
-// contribute is this process's part in an agreement on cm.
+// contribute adds this process's contribution to an agreement on cm.
 func (c *Control) contribute(cm *communicator, ev Propose) {
 	p := commstate.Propose{Token: ev.Token, Call: ev.Call, Flag: ev.Flag, Veto: ev.Veto, Color: ev.Color, Key: ev.Key, Digest: ev.Digest, Spawned: ev.Spawned, Ranks: ev.Ranks, Entered: ev.Entered}
 	if ev.Call.DrawsIndex() && !ev.Veto {
@@ -50,9 +49,9 @@ func (c *Control) contribute(cm *communicator, ev Propose) {
 	c.step(cm, p)
 }
 
-// decide ends a call. The deaths that were agreed are declared first, so that
-// whoever sees the result can ask who failed (R31); if this process is among
-// them it is fenced, and has no result.
+// decide ends a call. The agreed deaths are declared first, so that a caller that gets the result
+// can ask for the failed members (R31). If this process is among the agreed dead, the process is
+// fenced and has no result.
 func (c *Control) decide(cm *communicator, d commstate.Decide) {
 	c.agreeDead(cm, d.Value.Dead)
 	if c.fenced {
@@ -70,7 +69,7 @@ func (c *Control) decide(cm *communicator, d commstate.Decide) {
 		c.revokeAtOnce(cm)
 	}
 	if out.New != nil && (!c.drew(p) || out.New.Index != p.Index) {
-		// Not what this process contributed: no correct member decides that.
+		// This process did not contribute this index: no correct member decides that.
 		out.New, out.Err = nil, commstate.ErrMismatch
 	}
 	switch {
@@ -89,22 +88,21 @@ func (c *Control) decide(cm *communicator, d commstate.Decide) {
 	}
 }
 
-// lastPoll decides what others have decided in memory before the communicator is
-// forgotten, as far as it can be seen here. By messages, who asks this process later
-// is told that it is not there; in memory nobody asks:
+// lastPoll adopts the visible decisions of other members in shared memory before the communicator
+// is forgotten. With messages, a member that asks this process later gets the answer "closed". In
+// memory no member asks:
 //
-//	0 and 1 dup, and close without waiting for that. 0 decides the dup; 1 does not
-//	look before the closing ends: 0 would wait on the duplicate for ever.
+//	0 and 1 dup, and close without waiting for the dup. 0 decides the dup; 1 does not
+//	poll before the closing ends: 0 would wait on the duplicate for ever.
 func (c *Control) lastPoll(cm *communicator) {
 	for _, a := range slices.Clone(cm.Step(commstate.Look{})) {
 		c.carryOut(cm, a)
 	}
 }
 
-// revokeAtOnce revokes cm before anything else happens, so that no call ends with
-// "revoked" on a communicator that is not revoked here (R15). The member from which this
-// process learnt of the revocation may have died before its flood went out, so this
-// process spreads it, too.
+// revokeAtOnce revokes cm before anything else happens, so that no call ends with "revoked" on a
+// communicator that is not revoked here (R15). The member from which this process learnt of the
+// revocation may have died before its flood was sent, so this process spreads the revocation, too.
 func (c *Control) revokeAtOnce(cm *communicator) {
 	for _, a := range slices.Clone(cm.Step(commstate.Revoke{})) {
 		c.carryOut(cm, a)
@@ -160,15 +158,15 @@ func (c *Control) forgetIndex(p commstate.Proposal, g grave) {
 	}
 }
 
-// drew says whether an index was drawn for a call and still waits for it.
+// drew reports whether an index was drawn for a call and is still pending.
 func (c *Control) drew(p commstate.Proposal) bool {
 	return p.Call.DrawsIndex() && !p.Vetoed && c.comm.state(p.Index) == Pending
 }
 
-// enliven makes a pending index a communicator and delivers what was held for
-// it: first revocations, also of members that died meanwhile; then the deaths
-// known here, in the order of declaration; then the rest, in order of arrival,
-// without the frames of the dead (A6).
+// enliven makes a pending index a communicator and delivers the held frames: first revocations,
+// also from members that died meanwhile; then the deaths known here, in the order of declaration,
+// and the departures; then the other frames in order of arrival, without the frames of the dead
+// (A6).
 func (c *Control) enliven(from origin, g commstate.Group) *communicator {
 	wait := c.comm.at(g.Index).wait
 	cm := c.newCommunicator(g, from)
@@ -198,8 +196,8 @@ func (c *Control) release(cm *communicator, held []heldFrame, revocations bool) 
 		switch isRevoke := h.part == commstate.PartRevoke; {
 		case isRevoke != revocations, dead && !isRevoke:
 		case dead && !belongs:
-			// It had decided the call otherwise, with others that are all dead (A17),
-			// and spoke of the communicator that they had.
+			// The sender had decided the call otherwise, with others that are all dead (A17). Its
+			// frame belongs to the communicator that they had.
 		default:
 			if err := c.give(cm, h.proc, h.memberFrame); err != nil {
 				c.anomaly(h.proc, err.Error())
@@ -208,10 +206,10 @@ func (c *Control) release(cm *communicator, held []heldFrame, revocations bool) 
 	}
 }
 
-// close forgets a communicator: all its live members have proposed to close it,
-// so none of them waits in a call on it. What is still open here was given up by
-// its caller; it is answered all the same, exactly once. After Finalize that
-// holds for every communicator of the process.
+// close forgets a communicator. All its live members have proposed to close, so none of them waits
+// in a call on the communicator. Calls that are still open here were given up by their callers, and
+// are nevertheless answered exactly once. After Finalize the same holds for every communicator of
+// the process.
 func (c *Control) close(cm *communicator, d commstate.Decide) {
 	if d.Proposal.Call.Kind == commstate.KindFinalize {
 		for other := range c.comm.comms() {
@@ -256,8 +254,8 @@ func (c *Control) dismiss(cm *communicator) {
 	c.scatter(cm, commstate.ErrFreed)
 }
 
-// parted handles the closing of parent by members that had given up creations:
-// what those creations made lacks these members.
+// parted handles the closing of parent by members that had given up creations: the communicators
+// that these creations made lack these members.
 func (c *Control) parted(parent *communicator, orphans []commstate.Orphan) {
 	for _, o := range orphans {
 		if o.Rank >= len(parent.Group().Procs) {
@@ -271,8 +269,8 @@ func (c *Control) parted(parent *communicator, orphans []commstate.Orphan) {
 	}
 }
 
-// stayAway tells the members of a communicator that this process will not be one
-// of them: a revocation had answered the call that made it.
+// stayAway notifies the members of a communicator that this process will not join: a revocation had
+// answered its call.
 func (c *Control) stayAway(g commstate.Group) {
 	for rank, proc := range g.Procs {
 		if rank != g.Me {
@@ -281,10 +279,9 @@ func (c *Control) stayAway(g commstate.Group) {
 	}
 }
 
-// missing handles that a member of cm never took it up. As the communicator is of
-// little use without that member, it is revoked; and nobody may wait for the member, in
-// agreements neither. The revocation comes first, because an agreement that ends without
-// the member may end in "revoked" (R15).
+// missing handles a member of cm that never joined cm. The communicator is of little use without
+// this member and is revoked. No call may wait for the member, nor may an agreement. The revocation
+// comes first, because an agreement that ends without the member may end in "revoked" (R15).
 func (c *Control) missing(cm *communicator, proc int) {
 	if rank, belongs := cm.rank(proc); belongs {
 		c.step(cm, commstate.Revoke{})
@@ -292,21 +289,21 @@ func (c *Control) missing(cm *communicator, proc int) {
 	}
 }
 
-// leave notes that a process returned from Finalize. It did so because the
-// finalize agreement had decided there, hence every live process has proposed
-// it: it may end here too. Nobody can be waited for who has left:
+// leave notes that a process returned from Finalize. The finalize agreement had decided at that
+// process, so every live process has proposed to finalize, and the agreement may end here too. No
+// process may wait for a process that has left:
 //
 //	P decides and leaves; its decision reaches C, which is killed before it
-//	passes it on; D would ask P for ever.
+//	forwards it; D would ask P for ever.
 //
-// Other agreements do not wait for it either, but never count it as dead.
+// Other agreements do not wait for the process either, but never count it as dead.
 //
-// Who has not proposed finalize learns from it that it was declared dead: the
-// others ended without it. It may hear so from nobody else, because a process
-// that was stopped for long may go on when all others have left (A2).
+// A process that has not proposed to finalize learns from a departure that it was declared dead,
+// because the others ended without it. A departure may be its only notice: a process that was
+// stopped for a long time may continue when all others have left (A2).
 func (c *Control) leave(proc int) {
 	if proc == c.cfg.Me || c.dead.Has(proc) || !c.left.Add(proc) {
-		return // who was declared dead here and left elsewhere has ended without us
+		return // a process that was declared dead here and left elsewhere has ended without us
 	}
 	if !c.finalizing {
 		c.fence(fmt.Sprintf("process %d finalized by an agreement without this one, which was declared dead", proc))
@@ -327,9 +324,9 @@ func (c *Control) tellLeft(cm *communicator, proc int) {
 	}
 }
 
-// peerClosed handles what a member no longer, or never, had. If the closing
-// agreement has decided there, it may end here too: all live members have
-// proposed it.
+// peerClosed handles the note of a member that has closed a communicator or never joined it. If the
+// closing agreement has decided at that member, the agreement may end here too: all live members
+// have proposed to close.
 func (c *Control) peerClosed(from int, n closedNote) error {
 	switch c.comm.state(n.to) {
 	case Pending:

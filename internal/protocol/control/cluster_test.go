@@ -19,7 +19,7 @@ import (
 type cluster struct {
 	t     testing.TB
 	procs []*Control
-	dead  rankset.Set  // killed: they do nothing any more
+	dead  rankset.Set  // killed: these processes do nothing more
 	gone  rankset.Set  // left
 	queue [][][][]byte // queue[from][to]
 	token uint64       // of the last Propose
@@ -27,13 +27,13 @@ type cluster struct {
 	count []counts
 	log   func(format string, args ...any)
 	sends bool // log sends
-	moved bool // memory: somebody may have to look
+	moved bool // memory: some process may have to poll
 }
 
 // onNode makes the clusters that follow agree in memory, with few blocks.
 var onNode bool
 
-// testBlocks is how many blocks a process has then.
+// testBlocks is the number of blocks of a process then.
 const testBlocks = 3
 
 // share makes the processes of a cluster agree in memory.
@@ -54,10 +54,12 @@ func (c *cluster) share(heap *onenode.Heap, p int, cfg Config) Config {
 	return cfg
 }
 
-// procsPerNode is how many processes a node has, in tests of several; 0: all are on one.
+// procsPerNode is the number of processes of a node, in tests of several nodes; 0: all are on one
+// node.
 var procsPerNode = 0
 
-// teamsOf returns the ranks of a group by node, and what those of this one's share.
+// teamsOf returns the ranks of a group by node, and the sharing of the ranks on this process's
+// node.
 func teamsOf(g commstate.Group) (teams [][]int, mine onenode.Sharing) {
 	node := func(rank int) int { return g.Procs[rank] / procsPerNode }
 	for r := range g.Procs {
@@ -76,7 +78,7 @@ func teamsOf(g commstate.Group) (teams [][]int, mine onenode.Sharing) {
 	return teams, mine
 }
 
-// look lets everybody look at every communicator.
+// look lets every process poll every communicator.
 func (c *cluster) look() {
 	for p, ctl := range c.procs {
 		for i := range ctl.comm.entries.n {
@@ -87,7 +89,7 @@ func (c *cluster) look() {
 	}
 }
 
-// counts is how often a process was told something that must come once.
+// counts holds the number of each action of a process that must come once.
 type counts struct {
 	declared map[int]int
 	revoked  map[uint32]int
@@ -115,7 +117,7 @@ func newClusterWith(t testing.TB, n int, cfg Config) *cluster {
 	return c
 }
 
-// step gives p an event and does what it wants.
+// step gives p an event and carries out its actions.
 func (c *cluster) step(p int, ev Event) []Action {
 	if c.dead.Has(p) || c.gone.Has(p) {
 		return nil
@@ -161,8 +163,8 @@ func (c *cluster) take(p int, a Action) {
 	c.log("%d: %s", p, actionText(a))
 }
 
-// knowsRevoked checks that a call ends with "revoked" only after its caller was told
-// that the communicator is revoked, unless the caller has closed it.
+// knowsRevoked checks that a call ends with "revoked" only after its caller has learnt that the
+// communicator is revoked, unless the caller has closed the communicator.
 func (c *cluster) knowsRevoked(p int, a Decided) {
 	cm := c.procs[p].comm.live(a.Comm)
 	if errors.Is(a.Outcome.Err, ulfm.ErrRevoked) && c.count[p].revoked[a.Comm] == 0 && cm != nil && !cm.Closing() {
@@ -170,7 +172,7 @@ func (c *cluster) knowsRevoked(p int, a Decided) {
 	}
 }
 
-// deliver hands the oldest frame of from to to, if there is one.
+// deliver gives process to the oldest frame from process from, if there is one.
 func (c *cluster) deliver(from, to int) bool {
 	q := c.queue[from][to]
 	if len(q) == 0 {
@@ -181,7 +183,7 @@ func (c *cluster) deliver(from, to int) bool {
 	return true
 }
 
-// run delivers everything that is on the way.
+// run delivers all frames in flight.
 func (c *cluster) run() {
 	all := make([]int, len(c.procs))
 	for p := range all {
@@ -190,7 +192,7 @@ func (c *cluster) run() {
 	c.runAmong(all)
 }
 
-// runAmong delivers everything that is on the way between these processes.
+// runAmong delivers all frames in flight between these processes.
 func (c *cluster) runAmong(procs []int) {
 	for moved := true; moved; {
 		moved = false
@@ -206,7 +208,8 @@ func (c *cluster) runAmong(procs []int) {
 	}
 }
 
-// runUntilClosing delivers what is on the way, but nothing of an agreement that closes.
+// runUntilClosing delivers frames in flight, except frames of closing agreements and the frames
+// behind them.
 func (c *cluster) runUntilClosing() {
 	for moved := true; moved; {
 		moved = false
@@ -224,17 +227,17 @@ func (c *cluster) runUntilClosing() {
 	}
 }
 
-// die stops p; what it sent is still on the way.
+// die stops p; its frames are still in flight.
 func (c *cluster) die(p int) { c.dead.Add(p) }
 
-// lose drops what p has sent and nobody received.
+// lose drops the frames that p has sent and no process has received.
 func (c *cluster) lose(p int) {
 	for to := range c.queue[p] {
 		c.queue[p][to] = nil
 	}
 }
 
-// notice tells everybody who lives that p has ended.
+// notice reports to every live process that p has ended.
 func (c *cluster) notice(p int) {
 	for q := range c.procs {
 		if q != p {
@@ -266,8 +269,8 @@ func (c *cluster) propose(p int, ev Propose) uint64 {
 	return ev.Token
 }
 
-// all makes every live process call the same on its own index of a communicator,
-// runs, and returns the decisions by process.
+// all makes every live process make the same call on its own index of a communicator, runs, and
+// returns the decisions by process.
 func (c *cluster) all(index func(p int) uint32, ev Propose) map[int]Decided {
 	tokens := map[int]uint64{}
 	for _, p := range c.live() {
@@ -375,7 +378,7 @@ func (c *cluster) command(line string) error {
 	switch w[0] {
 	case "sends":
 		c.sends = w[1] == "on"
-	case "run": // between all, or between those that are named
+	case "run": // between all processes, or between the named ones
 		var procs []int
 		for i := range w[1:] {
 			procs = append(procs, num(i+1))
@@ -416,7 +419,7 @@ func (c *cluster) command(line string) error {
 		c.step(num(1), Uniform{Comm: uint32(num(2)), On: w[3] == "on"})
 	case "revoke":
 		c.step(num(1), Revoke{Comm: uint32(num(2))})
-	case "outlived": // PROC INDEX BY: by process BY, of the communicator that has this index there
+	case "outlived": // PROC INDEX BY: by process BY, of the communicator that has this index at BY
 		g := c.procs[num(3)].comm.live(uint32(num(2))).Group()
 		c.step(num(1), Outlived{g.UID.RevokedBy(num(3))})
 	case "ack":

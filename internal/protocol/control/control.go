@@ -17,56 +17,57 @@ import (
 // World is the context index of the world, at every process.
 const World uint32 = 0
 
-// Config says who a process is and how its rules are set.
+// Config holds the identity of a process and the settings of its rules.
 type Config struct {
-	N, Me    int           // processes that the job can have; this one
+	N, Me    int           // processes that the job can have; this process
 	Detector fd.Config     // its N and Me are filled in
 	Watchdog mono.Duration // agreements re-send after this long without progress; 0 = never
 
-	// World are the processes of this one's world, ascending; nil: all N. Others are
-	// heard of by spawns.
+	// World are the processes of this process's world, ascending; nil: all N. Spawns introduce
+	// other processes.
 	World []int
-	// Union, if not nil, is the communicator of a spawned process with those who
-	// started it, of index commstate.SpawnedIndex.
+	// Union, if not nil, is the communicator of a spawned process with the processes that started
+	// it, of index commstate.SpawnedIndex.
 	Union *commstate.Group
-	// UnionUniform says how that begins: as what it was made from.
+	// UnionUniform is the initial uniform mode of Union: the mode of its parent.
 	UnionUniform bool
-	// Uniform says how the world begins: see the event of this name.
+	// Uniform is the initial uniform mode of the world: see the event of this name.
 	Uniform bool
 
-	// Slots says that a process number is a slot, which another process may get once nobody
-	// refers to the one that had it: see LetGo. It takes exact deaths.
+	// Slots means that a process number is a slot. Another process may get the slot once no process
+	// refers to its last occupant: see LetGo. Slots requires exact deaths.
 	Slots bool
-	// Generation is how many processes had the slot of the first process of World before.
+	// Generation is the number of processes that had the slot of the first process of World before.
 	Generation uint32
 
-	// Blocks is how many communicators of a process can have a block of the node's
-	// memory at the same time, 0 for none. Index i has block i mod (Blocks+1), and
-	// none if that is Blocks. An index that has one is drawn only when no other
-	// communicator needs the block, as long as there is such a block.
+	// Blocks is the number of communicators of a process that can have a block of the node's memory
+	// at the same time, 0 for none. Index i has block i mod (Blocks+1), and none if the result is
+	// Blocks. While a block is free, only an index with a free block is drawn.
 	Blocks int
 
-	// Prepare, if not nil, is called when an index with a block is drawn, before
-	// anybody can learn of it: what an earlier communicator left in the block is to be
-	// forgotten there (see onenode.Memory). The world's memory comes prepared.
+	// Prepare, if not nil, is called when an index with a block is drawn, before any other process
+	// can learn of the index. Prepare invalidates the words of an earlier communicator in the block
+	// (see onenode.Memory). The world's memory is prepared from the beginning.
 	Prepare func(index uint32)
 
-	// Together says whether all members of a communicator share memory, for one all of whose
-	// members have blocks: the same at all of them. Nil: all processes do.
+	// Together reports whether all members of a communicator share memory. Control asks if all
+	// members have blocks. The result must be the same at all members. Nil: all processes share
+	// memory.
 	Together func(g commstate.Group) bool
 
-	// SilentRevocation says that revocations of communicators all of whose members have blocks of
-	// memory that they share travel outside of these rules, as Revoke events at each member.
+	// SilentRevocation means that some revocations travel outside of these rules, as Revoke events
+	// at each member: the revocations of communicators whose members all have blocks and share
+	// memory.
 	SilentRevocation bool
 
-	// Memory, if not nil, returns what the agreements of a communicator share, for one
-	// all of whose members have blocks; or none, for reasons that are the same at all
-	// members. It takes exact deaths: see package onenode.
+	// Memory, if not nil, returns the shared memory for the agreements of a communicator. Control
+	// asks if all members have blocks. Memory may return none if it does so at all members. Memory
+	// requires exact deaths: see package onenode.
 	Memory func(index uint32, g commstate.Group) commstate.Memory
 }
 
-// HasBlocks says whether all members of a communicator with these context indices
-// have a block of memory for it, of so many that there are.
+// HasBlocks reports whether all members of a communicator with these context indices have a block
+// of memory for it, if each process has this number of blocks.
 func HasBlocks(indices []uint32, blocks int) bool {
 	for _, i := range indices {
 		if blockOf(i, blocks) < 0 {
@@ -83,7 +84,7 @@ type Control struct {
 	cfg  Config
 	fd   *fd.Detector
 	dead rankset.Set // processes declared here
-	seen []int       // the same in the order of declaration
+	seen []int       // the members of dead in the order of declaration
 	left rankset.Set // processes that returned from Finalize
 	met  rankset.Set // members of communicators that this process has or had
 	comm table
@@ -91,19 +92,19 @@ type Control struct {
 	world uint32 // the communicator that Finalize closes
 
 	early      early
-	queue      []job       // what communicators want done, oldest first
-	out        []Action    // what Step returns
-	compareDue bool        // digests go out at the end of this Step
-	letGoDue   bool        // a process is gone, or a communicator is
-	departed   rankset.Set // processes of which Exited, Lost or Left was heard: those that the list of this node has
-	lost       rankset.Set // those that may run on
+	queue      []job       // actions of communicators to carry out, oldest first
+	out        []Action    // the result of Step
+	compareDue bool        // digests are sent at the end of this Step
+	letGoDue   bool        // a process or a communicator has ended
+	departed   rankset.Set // processes in the list of this node: Exited, Departed, Lost or Left has arrived
+	lost       rankset.Set // dead processes that may still run
 	ending     ending      // Finalize, before it closes
 	finalizing bool        // this process has proposed to close the world
 	fenced     bool        // declared dead by others: does nothing any more
 }
 
-// job is an action of a communicator that is not carried out yet. It names the
-// communicator itself: the last messages of one go out after it was closed.
+// job is an action of a communicator that is not carried out yet. It refers to the communicator
+// itself, because the last messages of a communicator are sent after its close.
 type job struct {
 	comm *communicator
 	act  commstate.Action
@@ -125,7 +126,7 @@ func New(cfg Config) *Control {
 	return c
 }
 
-// begin makes a communicator that this process has from its beginning.
+// begin makes an initial communicator of this process.
 func (c *Control) begin(g commstate.Group, uniform bool) {
 	cm := c.newCommunicator(g, origin{})
 	cm.uniform = uniform
@@ -140,9 +141,9 @@ func (c *Control) newCommunicator(g commstate.Group, from origin) *communicator 
 	return newCommunicator(c.commConfig(g), from)
 }
 
-// WorldGroup returns the world of process me: procs, ascending, or nil for all n. Generation is
-// how many processes had the slot of the first of them before: worlds of the same slots differ
-// by it.
+// WorldGroup returns the world of process me: procs, ascending, or nil for all n. Generation is the
+// number of processes that had the slot of the first process before: it distinguishes worlds of the
+// same slots.
 func WorldGroup(n, me int, procs []int, generation uint32) commstate.Group {
 	if procs == nil {
 		procs = make([]int, n)
@@ -158,9 +159,8 @@ func WorldGroup(n, me int, procs []int, generation uint32) commstate.Group {
 	return g
 }
 
-// Step applies one event and returns, in order, what the caller must do. It
-// never blocks, reads no clock and starts nothing. The slice is valid until the
-// next Step.
+// Step applies one event and returns, in order, the actions of the caller. Step never blocks, reads
+// no clock and starts nothing. The slice is valid until the next Step.
 func (c *Control) Step(ev Event) []Action {
 	c.out = c.out[:0]
 	if c.fenced {
@@ -179,7 +179,7 @@ func (c *Control) Step(ev Event) []Action {
 	return c.out
 }
 
-// Deadline is when the process next wants a Tick, if ever.
+// Deadline returns the time at which the process next needs a Tick, and false if it needs none.
 func (c *Control) Deadline() (mono.Time, bool) {
 	if c.fenced {
 		return 0, false
@@ -196,17 +196,16 @@ func (c *Control) Deadline() (mono.Time, bool) {
 	return least, any
 }
 
-// State says what context index comm means here.
+// State returns the state of context index comm here.
 func (c *Control) State(comm uint32) State { return c.comm.state(comm) }
 
-// IsRevoked says whether communicator comm is live and revoked here.
+// IsRevoked reports whether communicator comm is live and revoked here.
 func (c *Control) IsRevoked(comm uint32) bool {
 	cm := c.comm.live(comm)
 	return cm != nil && cm.IsRevoked()
 }
 
-// Failed returns what is known of the failed members of communicator comm, or
-// nil if it is not live.
+// Failed returns the known failed members of communicator comm, or nil if comm is not live.
 func (c *Control) Failed(comm uint32) *commstate.Failed {
 	if cm := c.comm.live(comm); cm != nil {
 		return cm.Failed()
@@ -214,8 +213,7 @@ func (c *Control) Failed(comm uint32) *commstate.Failed {
 	return nil
 }
 
-// Dead returns the processes that are declared dead here. The set is the
-// caller's.
+// Dead returns the processes that are declared dead here. The set belongs to the caller.
 func (c *Control) Dead() rankset.Set { return c.dead.Clone() }
 
 // WaitsFor returns the ranks of communicator comm for which the call with this
@@ -256,7 +254,7 @@ func (c *Control) apply(ev Event) {
 		c.list(ev.Proc, fd.Exited{Rank: ev.Proc})
 	case Departed:
 		c.list(ev.Proc, fd.Left{Rank: ev.Proc})
-		c.declare(ev.Proc, fd.ByExit) // the detector does not: nobody floods a departure
+		c.declare(ev.Proc, fd.ByExit) // the detector does not: departures are not flooded
 	case Lost:
 		c.lost.Add(ev.Proc)
 		c.list(ev.Proc, fd.Agreed{Dead: rankset.Of(ev.Proc)})
@@ -304,16 +302,16 @@ func (c *Control) tick(now mono.Time) {
 	}
 }
 
-// step gives an event to a communicator and queues what it wants done. Queueing
-// keeps every machine from being entered while it is being left: a decision
-// declares deaths, which step the very agreement that decided.
+// step gives an event to a communicator and queues its actions. The queue prevents that a machine
+// is entered while it returns actions: a decision declares deaths, and a death steps the same
+// agreement that decided.
 func (c *Control) step(cm *communicator, ev commstate.Event) {
 	for _, a := range cm.Step(ev) {
 		c.queue = append(c.queue, job{comm: cm, act: a})
 	}
 }
 
-// drain carries out what is queued, and what comes of it, until nothing is left.
+// drain carries out the queued actions, and the actions that these cause, until the queue is empty.
 func (c *Control) drain() {
 	for i := 0; i < len(c.queue) && !c.fenced; i++ {
 		c.carryOut(c.queue[i].comm, c.queue[i].act)
@@ -341,7 +339,7 @@ func (c *Control) carryOut(cm *communicator, a commstate.Action) {
 	}
 }
 
-// revoked handles that cm is revoked here. If cm is hidden its parent is, too: see
+// revoked handles the revocation of cm here. If cm is hidden, its parent is revoked, too: see
 // revokeParent.
 func (c *Control) revoked(cm *communicator) {
 	if cm.hidden != nil {
@@ -396,7 +394,7 @@ func (c *Control) declare(proc int, evidence fd.Evidence) {
 
 func (c *Control) tellDeath(cm *communicator, proc int) {
 	if rank, belongs := cm.rank(proc); belongs {
-		c.step(cm, commstate.Died{Rank: rank}) // once more changes nothing
+		c.step(cm, commstate.Died{Rank: rank}) // a repetition changes nothing
 		if c.departed.Has(proc) {
 			c.step(cm, commstate.Listed{Rank: rank})
 		}
@@ -406,9 +404,9 @@ func (c *Control) tellDeath(cm *communicator, proc int) {
 	}
 }
 
-// list notes a death, or the departure of a process of another world, that the list of this node
-// has. Communicators are told of both at once, or, if an agreement has declared the death before,
-// that it is in the list now.
+// list handles a death, or the departure of a process of another world, that is in the list of this
+// node. Communicators learn of the death and of the entry at the same time. If an agreement has
+// declared the death before, they learn of the entry now.
 func (c *Control) list(proc int, ev fd.Event) {
 	wasDead := c.dead.Has(proc)
 	c.departed.Add(proc)
@@ -422,9 +420,9 @@ func (c *Control) list(proc int, ev fd.Event) {
 	}
 }
 
-// setUniform has failures revoke a communicator, or not. No rank can miss a failure
-// then (C9): each member revokes by itself when it learns of a death, whatever it is
-// doing, and the revocation reaches those who will learn of it later.
+// setUniform sets whether failures revoke a communicator. In uniform mode no rank can miss a
+// failure (C9): each member revokes by itself as soon as it learns of a death, and the revocation
+// reaches the members that learn of the death later.
 func (c *Control) setUniform(cm *communicator, on bool) {
 	cm.uniform = on
 	if on && cm.Failed().Len() > 0 {
@@ -432,15 +430,15 @@ func (c *Control) setUniform(cm *communicator, on bool) {
 	}
 }
 
-// fence ends this process. What it had decided in this Step is not told to the
-// program: a process that others declared dead returns nothing more (A24).
+// fence ends this process. Decisions of this Step are not reported to the program: a process that
+// others declared dead returns no more results (A24).
 func (c *Control) fence(why string) {
 	c.fenced = true
 	c.out = append(c.out[:0], Fenced{Why: why})
 }
 
-// send drops frames to processes that are gone: the dead are closed (A6, B21),
-// and nobody who left waits for anything.
+// send drops frames to processes that have ended: the dead are closed (A6, B21), and a process that
+// left waits for nothing.
 func (c *Control) send(to int, frame []byte) {
 	if !c.dead.Has(to) && !c.left.Has(to) {
 		c.act(Send{To: to, Frame: frame})
@@ -452,12 +450,12 @@ func (c *Control) receive(from int, frame []byte) {
 		c.anomaly(from, "a frame of no process, or an empty one")
 		return
 	}
-	if frame[0] == classDetector { // it tells a declared process that it is dead
+	if frame[0] == classDetector { // the detector notifies a declared process that it is dead
 		c.stepDetector(fd.Receive{From: from, Msg: frame[1:]})
 		return
 	}
-	if c.dead.Has(from) { // closed: frames that were on the way when it was declared (A6)
-		if c.lost.Has(from) { // it speaks: it may not know that it is dead (F6)
+	if c.dead.Has(from) { // closed: frames that were in flight when the process was declared (A6)
+		if c.lost.Has(from) { // the process still sends: it may not know that it is dead (F6)
 			c.stepDetector(fd.Receive{From: from})
 		}
 		return
@@ -499,7 +497,7 @@ func (c *Control) deliver(from int, class byte, r *wire.Reader) error {
 	return nil
 }
 
-// receiveMember finds what the receiver's index means here.
+// receiveMember delivers a frame according to the state of the receiver's index.
 func (c *Control) receiveMember(from int, f memberFrame) error {
 	switch c.comm.state(f.to) {
 	case Live:
@@ -530,7 +528,7 @@ func (c *Control) give(cm *communicator, from int, f memberFrame) error {
 
 func (c *Control) hold(from int, f memberFrame) error {
 	w := c.comm.at(f.to).wait
-	// Of a spawn those that were started are members, too, and not yet known here.
+	// The processes that a spawn starts are members, too, and not yet known here.
 	if _, belongs := w.parent.rank(from); !belongs && !w.spawns {
 		return errNoMember(f.to, from)
 	}

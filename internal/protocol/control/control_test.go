@@ -44,9 +44,9 @@ func TestSingleProcess(t *testing.T) {
 	}
 }
 
-// TestR10RevokeReachesAll: kills in the middle of the flood, of relays and of the
-// revoker, with what they had on the way. Once the deaths are known, the living
-// are all revoked or none is.
+// TestR10RevokeReachesAll kills relays and the revoker in the middle of the flood, and loses their
+// frames in flight. Once the deaths are known, the communicator is revoked at all survivors or at
+// none.
 func TestR10RevokeReachesAll(t *testing.T) {
 	reached, lost := 0, 0
 	for seed := range uint64(400) {
@@ -119,7 +119,7 @@ func TestR13CreateOnRevoked(t *testing.T) {
 	}
 }
 
-// TestR16RevokeStays: neither parent nor child of a revoked communicator is.
+// TestR16RevokeStays: neither the parent nor a child of a revoked communicator is revoked.
 func TestR16RevokeStays(t *testing.T) {
 	c := newCluster(t, 3)
 	child := newIndex(c.all(world, call(commstate.KindDup)))
@@ -133,8 +133,8 @@ func TestR16RevokeStays(t *testing.T) {
 	}
 }
 
-// TestR31DeclaredBeforeDecided: who sees an error of agree can ask who failed,
-// also if only another process had noticed.
+// TestR31DeclaredBeforeDecided: a member that gets an error from agree can ask for the failed
+// members, even if only another process had noticed the failure.
 func TestR31DeclaredBeforeDecided(t *testing.T) {
 	c := newCluster(t, 8)
 	c.die(6)
@@ -212,7 +212,7 @@ func TestR42ShrinkWithoutFailure(t *testing.T) {
 	}
 }
 
-// TestR38ShrinkLeavesOutTheKnownDead: whom any member knew to be dead when it
+// TestR38ShrinkLeavesOutTheKnownDead: a process that any member knew to be dead when that member
 // entered is not in the new group.
 func TestR38ShrinkLeavesOutTheKnownDead(t *testing.T) {
 	c := newCluster(t, 9)
@@ -224,7 +224,7 @@ func TestR38ShrinkLeavesOutTheKnownDead(t *testing.T) {
 		tokens[p] = c.propose(p, call(commstate.KindShrink))
 	}
 	c.run()
-	c.notice(8) // its children and parent have waited for it
+	c.notice(8) // its children and parent have waited for 8
 	c.notice(4)
 	c.run()
 	for _, p := range c.live() {
@@ -235,8 +235,8 @@ func TestR38ShrinkLeavesOutTheKnownDead(t *testing.T) {
 	}
 }
 
-// TestR62FinalizeSurvives: any deaths at any time, notices of who left in any
-// order: all survivors finalize.
+// TestR62FinalizeSurvives: with any deaths at any time, and notices of departures in any order, all
+// survivors finalize.
 func TestR62FinalizeSurvives(t *testing.T) {
 	for seed := range uint64(200) {
 		rng := rand.New(rand.NewPCG(seed, 62))
@@ -275,8 +275,8 @@ func TestR62FinalizeSurvives(t *testing.T) {
 	}
 }
 
-// TestFreeForgets: a thousand communicators made and freed leave nothing but an
-// index each, and no index is drawn twice (A15).
+// TestFreeForgets: a thousand communicators that were made and freed leave only an index each, and
+// no index is drawn twice (A15).
 func TestFreeForgets(t *testing.T) {
 	c := newCluster(t, 3)
 	for range 1000 {
@@ -297,8 +297,8 @@ func TestFreeForgets(t *testing.T) {
 	}
 }
 
-// TestForgottenAncestorsAreGone: what comes from a communicator does not keep it in
-// memory once it is forgotten, over any number of generations.
+// TestForgottenAncestorsAreGone: a descendant of a forgotten communicator does not keep it in
+// memory, over any number of generations.
 func TestForgottenAncestorsAreGone(t *testing.T) {
 	c := newCluster(t, 2)
 	at := world
@@ -320,8 +320,8 @@ func TestForgottenAncestorsAreGone(t *testing.T) {
 	runtime.KeepAlive(c)
 }
 
-// TestB3DigestsRepair: a revocation that no mend can know to repeat is found by
-// comparing digests after the next death.
+// TestB3DigestsRepair: a revocation that the flood cannot repeat is found by comparing digests
+// after the next death.
 func TestB3DigestsRepair(t *testing.T) {
 	c := newCluster(t, 4)
 	c.step(1, Revoke{Comm: World})
@@ -337,8 +337,8 @@ func TestB3DigestsRepair(t *testing.T) {
 	}
 }
 
-// TestRingDeclares: the ring detector drives the same path; its frames and
-// deadlines go through Control.
+// TestRingDeclares: the ring detector drives the same path; its frames and deadlines pass through
+// Control.
 func TestRingDeclares(t *testing.T) {
 	cfg := Config{Detector: fd.Config{Mode: fd.Ring, Fence: true}}
 	c := newClusterWith(t, 5, cfg)
@@ -364,7 +364,7 @@ func TestRingDeclares(t *testing.T) {
 	}
 }
 
-// TestMalformedFrames: each is reported, none does anything.
+// TestMalformedFrames: each is reported, and none changes the state.
 func TestMalformedFrames(t *testing.T) {
 	for name, frame := range map[string][]byte{
 		"empty":             {},
@@ -400,7 +400,7 @@ func TestHeldFramesAreBounded(t *testing.T) {
 	c.propose(0, call(commstate.KindDup))
 	for i := range 10 * heldPerPeer {
 		c.step(0, Receive{From: 1, Frame: memberFrame{to: 1, seq: uint64(i)}.append(nil)})
-		c.step(0, Receive{From: 1, Frame: memberFrame{to: 1, seq: uint64(i)}.append(nil)}) // again: held once
+		c.step(0, Receive{From: 1, Frame: memberFrame{to: 1, seq: uint64(i)}.append(nil)}) // repeated: held once
 	}
 	if held := len(c.procs[0].comm.at(1).wait.held); held != heldPerPeer {
 		t.Errorf("%d frames held, want %d", held, heldPerPeer)
@@ -410,9 +410,9 @@ func TestHeldFramesAreBounded(t *testing.T) {
 	}
 }
 
-// TestOutboxBound: one Step gives one peer at most, for each communicator, two
-// messages for each agreement that is open or remembered in the three series, and
-// a few of its flood; and a few for the process. The worst event is a death.
+// TestOutboxBound bounds the messages of one Step to one peer: for each communicator, two messages
+// for each agreement that is open or remembered in the three series, and a few of its flood; and a
+// few for the process. The worst event is a death.
 func TestOutboxBound(t *testing.T) {
 	const n = 6
 	const perComm = 3*2*(era.Window+1) + 4
@@ -538,15 +538,14 @@ func framesOfARun(tb testing.TB) [][]byte {
 	return append(scripts, all)
 }
 
-// TestOrphanIsLeftOut: 1 gives the dup up, closes the parent and never learns
-// that 0 has the duplicate. The closing agreement tells 0, which then waits for 1
-// no more.
+// TestOrphanIsLeftOut: 1 gives the dup up, closes the parent and never learns that 0 has the
+// duplicate. The closing agreement notifies 0, which then no longer waits for 1.
 func TestOrphanIsLeftOut(t *testing.T) {
 	c := newCluster(t, 2)
 	c.propose(0, call(commstate.KindDup))
 	c.propose(1, call(commstate.KindDup))
 	c.deliver(1, 0)
-	c.lose(0) // in a bigger world: the decision went to a process that died
+	c.lose(0) // in a bigger world: the decision was sent to a process that died
 	c.step(1, Revoke{Comm: World})
 	c.all(world, call(commstate.KindClose))
 	if !c.procs[0].IsRevoked(1) {
@@ -558,8 +557,8 @@ func TestOrphanIsLeftOut(t *testing.T) {
 	}
 }
 
-// TestA6TheDeadAreNotHeard: whatever was on the way from a process when it was
-// declared dead counts for nothing.
+// TestA6TheDeadAreNotHeard: frames that were in flight from a process when it was declared dead
+// change nothing.
 func TestA6TheDeadAreNotHeard(t *testing.T) {
 	uid := commstate.WorldUID(3)
 	for name, frame := range map[string][]byte{

@@ -7,30 +7,29 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/commstate"
 )
 
-// sendDigests compares, after the set of the dead grew, the revoked
-// communicators with those of the nearest live neighbours on the ring of
-// processes. A flood mends its own cuts as long as each member learns of each
-// death; this finds what a mend could not know: a communicator that became live
-// here after its deaths were declared (B3).
+// sendDigests compares the revoked communicators with the revoked communicators of the nearest live
+// neighbours on the ring of processes, after the set of the dead grew. A flood repairs its own gaps
+// as long as each member learns of each death. The comparison finds a case that the flood cannot
+// repair: a communicator that became live here after its deaths were declared (B3).
 func (c *Control) sendDigests() {
 	for _, proc := range c.neighbors() {
-		// Who has nothing revoked says nothing: a neighbour that has does, and right
-		// after a death every frame wakes a process that has better to do.
+		// A process without a revoked communicator sends nothing: a neighbour that has one sends a
+		// digest, and right after a death every frame wakes a process that is busy with recovery.
 		if mine := c.revokedWith(proc); len(mine) > 0 {
 			c.send(proc, binary.LittleEndian.AppendUint64([]byte{classDigest}, digest(mine)))
 		}
 	}
 }
 
-// compare answers a digest that differs with the list behind this process's own.
+// compare answers a differing digest with the list of this process's revoked communicators.
 func (c *Control) compare(from int, theirs uint64) {
 	if mine := c.revokedWith(from); digest(mine) != theirs {
 		c.send(from, uidList{answer: true, uids: mine}.append(nil))
 	}
 }
 
-// mergeList revokes here what is revoked there. It answers at most once: a list
-// that is an answer gets none.
+// mergeList revokes the communicators that are revoked at the sender. If the list answers a digest
+// and this process has revoked more, it sends its own list, which gets no answer.
 func (c *Control) mergeList(from int, l uidList) {
 	for cm := range c.comm.comms() {
 		if !slices.Contains(l.uids, cm.Group().UID) {
@@ -47,9 +46,9 @@ func (c *Control) mergeList(from int, l uidList) {
 	}
 }
 
-// revokedWith returns the uids of the live revoked communicators of which proc
-// is a member too, in the order of this process's indices. Others do not concern
-// proc; closed ones concern nobody.
+// revokedWith returns the uids of the live revoked communicators of which proc is a member too, in
+// the order of this process's indices. Other communicators do not concern proc, and closed
+// communicators concern no process.
 func (c *Control) revokedWith(proc int) []commstate.UID {
 	var uids []commstate.UID
 	for cm := range c.comm.comms() {
@@ -72,8 +71,8 @@ func digest(uids []commstate.UID) uint64 {
 	return d
 }
 
-// neighbors returns the nearest live processes on the ring, at most two, of those that
-// share or shared a communicator with this one.
+// neighbors returns the nearest live processes on the ring, at most two, of the processes that
+// share or shared a communicator with this process.
 func (c *Control) neighbors() []int {
 	var near []int
 	for _, step := range []int{1, c.cfg.N - 1} {

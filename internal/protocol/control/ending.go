@@ -6,28 +6,28 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/commstate"
 )
 
-// Finalize ends with a closing agreement on the world, and closing has a numbering of its own,
-// so by itself it meets no other call. Then a member in Finalize and others in recovery would
-// wait for each other for ever:
+// Finalize ends with a closing agreement on the world. Closing agreements have a numbering of their
+// own, so a closing agreement alone never meets another call. Then a member in Finalize and others
+// in recovery would wait for each other for ever:
 //
-//	1 dies. 0 has not needed it and is in Finalize; 2 and 3 have met the error, and are in
+//	1 dies. 0 has not needed 1 and is in Finalize; 2 and 3 have met the error, and are in
 //	Shrink, which waits for 0.
 //
-// So a member in Finalize first takes its place in the other two sequences, repair and create,
-// of the world and of each other communicator all of whose members are of its world. There
-// it meets what others call: agree, shrink, or what makes a communicator is ErrMismatch at
-// all, naming both calls. Only when both sequences of the world have found every member in
-// Finalize does it close.
+// So a member in Finalize first takes its place in the other two sequences, repair and create, of
+// the world and of each other communicator all of whose members are of its world. There Finalize
+// meets the calls of other members: an agree, a shrink or a creation ends with ErrMismatch at all
+// members, and the error names both calls. Finalize begins to close only when both sequences of the
+// world have found every member in Finalize.
 //
-// On another communicator nobody is waited for: a member may have freed it, and another not.
-// Those that have it too just find out that this member makes no other call there. A
-// communicator with processes of another world is left alone: they may go on with it, and hear
-// that this process has ended.
+// On other communicators Finalize does not wait: some members may have freed the communicator, and
+// others not. The members that still have the communicator only learn that this member makes no
+// other call there. Finalize skips a communicator with processes of another world: these processes
+// may continue to use the communicator, and learn that this process has ended.
 //
-// A place that was taken is kept, also when Finalize ends in a mismatch elsewhere: it is the
-// next Finalize's.
+// A place is kept even if Finalize ends in a mismatch on another communicator: the next Finalize
+// uses the place.
 
-// sequences are how many there are in which Finalize takes a place.
+// sequences is the number of sequences in which Finalize takes a place.
 const sequences = 2
 
 // kindIn is the kind of Finalize's call in a sequence.
@@ -38,14 +38,14 @@ func kindIn(s commstate.Series) commstate.Kind {
 	return commstate.KindEnd
 }
 
-// ending is how far Finalize has come before it closes.
+// ending is the progress of Finalize before it closes the world.
 type ending struct {
 	ev   Propose // of the call
 	open bool    // the call is neither answered nor closing
-	met  places  // of the world: every member was found in Finalize
+	met  places  // of the world: whether every member was found in Finalize
 }
 
-// places says something of each sequence.
+// places holds one flag for each sequence.
 type places [sequences]bool
 
 // endsOnMost bounds the communicators on which Finalize takes a place: the newest ones.
@@ -67,7 +67,7 @@ func (c *Control) beginEnding(ev Propose) {
 	c.closeIfMet()
 }
 
-// ofMyWorld says whether all members are processes of this one's world.
+// ofMyWorld reports whether all members of cm are processes of this process's world.
 func (c *Control) ofMyWorld(cm *communicator) bool {
 	world := c.comm.live(c.world)
 	for _, proc := range cm.Group().Procs {
@@ -78,8 +78,9 @@ func (c *Control) ofMyWorld(cm *communicator) bool {
 	return true
 }
 
-// takePlaces contributes to the next agreement of each sequence, where that has not been done.
-// What makes a communicator fails on a revoked one by itself: nobody waits there.
+// takePlaces contributes to the next agreement of each sequence, unless this process has
+// contributed already. On a revoked communicator creations fail by themselves, so no member waits
+// there.
 func (c *Control) takePlaces(cm *communicator) {
 	for s := range commstate.Series(sequences) {
 		met := cm.index() == c.world && c.ending.met[s]
@@ -129,7 +130,7 @@ func (c *Control) closeIfMet() {
 	}
 }
 
-// worldRank names a member of cm by its rank in the world.
+// worldRank returns a function from ranks of cm to ranks of the world.
 func (c *Control) worldRank(cm *communicator) func(rank int) int {
 	world := c.comm.live(c.world)
 	return func(rank int) int {

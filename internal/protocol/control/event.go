@@ -6,29 +6,30 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/commstate"
 )
 
-// Event is what happens to a process: one of the types below.
+// Event is an input of the machine: one of the types below.
 type Event interface{ event() }
 
-// Exited says that process Proc has certainly ended without Finalize: it is
-// declared dead at once.
+// Exited reports that process Proc has certainly ended without Finalize. The process is declared
+// dead at once.
 type Exited struct{ Proc int }
 
-// Lost says that process Proc was declared dead without exact evidence, as all of a node that
-// was: it is dead to all, and may run on for a moment. If it speaks it is told so, once.
+// Lost reports that process Proc was declared dead without exact evidence, like all processes of a
+// node that was declared dead. The process is dead to all others, but may still run for a moment.
+// If it sends a frame, it is notified of its death, once.
 type Lost struct{ Proc int }
 
-// Departed says that process Proc of another world ended after its Finalize. It takes part in
-// nothing any more, as if it were dead, but no death is flooded: a member that has not read its
-// departure may still use what it sent before it left.
+// Departed reports that process Proc of another world ended after its Finalize. The process is
+// treated like a dead process, but its death is not flooded: a member that has not read of the
+// departure may still use the messages that Proc sent before.
 type Departed struct{ Proc int }
 
-// Broken says that the connection to process Proc broke: a suspicion.
+// Broken reports that the connection to process Proc broke: a suspicion.
 type Broken struct{ Proc int }
 
-// Left says that process Proc has returned from Finalize.
+// Left reports that process Proc has returned from Finalize.
 type Left struct{ Proc int }
 
-// Tick says that the time is Now. It is due when Deadline has passed.
+// Tick reports the time Now. A Tick is due when Deadline has passed.
 type Tick struct{ Now mono.Time }
 
 // Receive is one control frame from process From. The bytes are read only
@@ -45,7 +46,7 @@ type Propose struct {
 	Comm  uint32
 	Token uint64
 	Call  commstate.Call
-	Flag  uint64 // agree: what the result is the AND of
+	Flag  uint64 // agree: this member's operand; the result is the AND of all
 	Veto  bool   // this caller's arguments are wrong: the call must fail at all members
 	Color int    // split and the like: members of one colour form a communicator; commstate.Undefined: none
 	Key   int    // split and the like: order in the new communicator, ties by old rank
@@ -53,43 +54,43 @@ type Propose struct {
 	// Digest is of the arguments that must be the same at all members; see commstate.Propose.
 	Digest uint64
 
-	// Members and Tag are for a call that gathers (see commstate.Kind.Gathers): the world
-	// processes that make it, this one among them and all of them members of Comm, and
-	// what tells it from others of the same members. All members give the same.
+	// Members and Tag are for a call that gathers (see commstate.Kind.Gathers). Members are the
+	// world processes that make the call, this process among them, and all are members of Comm. Tag
+	// distinguishes the call from other calls of the same members. All members give the same
+	// values.
 	Members []int
 	Tag     int
 
-	Spawned commstate.Spawned // spawn and replace, at the root: what has been started
-	Ranks   []int             // replace: those of the processes that are started
+	Spawned commstate.Spawned // spawn and replace, at the root: the started processes
+	Ranks   []int             // replace: the ranks of the started processes
 
-	// Entered: Call was entered by EnterPlain and goes on by Step. Its contribution
-	// stands as it is.
+	// Entered: EnterPlain has entered Call, and Step continues the call. Its contribution does not
+	// change.
 	Entered bool
 }
 
-// Look says that the memory which the members of communicator Comm share may have
-// moved.
+// Look reports that the shared memory of the members of communicator Comm may have changed.
 type Look struct{ Comm uint32 }
 
-// Revoke says that the program revoked communicator Comm. Revoking twice, or
-// one that is freed, does nothing.
+// Revoke reports that the program revoked communicator Comm. A Revoke of a revoked or freed
+// communicator does nothing.
 type Revoke struct{ Comm uint32 }
 
-// Outlived says that a process that has died since had revoked a communicator. Others spread that,
-// too, if they have heard of it (B24).
+// Outlived reports a revocation whose revoker has died since. Other processes spread the
+// revocation, too, if they have learnt of it (B24).
 type Outlived struct{ Name commstate.Revocation }
 
-// Uniform says whether a failure of a member of communicator Comm revokes it here by
-// itself. With a failure that is known it does at once. What is made from Comm begins
-// as Comm is then.
+// Uniform sets whether a failure of a member of communicator Comm revokes Comm here. If a failure
+// is known already, Comm is revoked at once. A communicator that is made from Comm inherits the
+// mode that Comm has then.
 type Uniform struct {
 	Comm uint32
 	On   bool
 }
 
-// Succeed has communicator Comm take the place of the world at this process: Finalize closes it,
-// and the program may then close the former one, which else refers to its dead for ever. All
-// members of Comm do so before any of them is in Finalize.
+// Succeed makes communicator Comm the successor of the world at this process: Finalize closes Comm,
+// and the program may then close the former world, which otherwise refers to its dead for ever. All
+// members of Comm must do so before any of them is in Finalize.
 type Succeed struct{ Comm uint32 }
 
 func (Succeed) event()  {}
@@ -106,64 +107,63 @@ func (Look) event()     {}
 func (Revoke) event()   {}
 func (Outlived) event() {}
 
-// Action is what the caller of Step must do: one of the types below.
+// Action is a task of the caller of Step: one of the types below.
 type Action interface{ action() }
 
-// Send asks to give one control frame to process To, behind all frames given to
-// it before. The bytes belong to whoever executes the action.
+// Send requests that one control frame is sent to process To, behind all earlier frames to To. The
+// bytes belong to the host.
 type Send struct {
 	To    int
 	Frame []byte
 }
 
-// Declared says that process Proc is dead, for ever. It comes once per process
-// and before every consequence of the death.
+// Declared reports that process Proc is dead, for ever. Declared comes once per process and before
+// every consequence of the death.
 type Declared struct {
 	Proc     int
 	Evidence fd.Evidence
 }
 
-// Suspected says that process Proc is silent or unreachable. Whoever can, should
-// find out whether it has ended.
+// Suspected reports that process Proc is silent or unreachable. A host that can should find out
+// whether Proc has ended.
 type Suspected struct {
 	Proc       int
-	Unanswered bool // it did not answer the second check either: who may, can kill it and report Exited
+	Unanswered bool // Proc did not answer the second check either: a host with the permission can kill Proc and report Exited
 }
 
-// Revoked says that communicator Comm is now revoked here. It comes once.
+// Revoked reports that communicator Comm is now revoked here. Revoked comes once.
 type Revoked struct{ Comm uint32 }
 
-// Reserved says that context index Index was drawn for a communicator that a
-// call on Parent may make. Frames for Index may arrive from now on, before the
-// call is decided here: data frames are to be held until Decided names Index as
-// the new communicator, or Forgotten comes.
+// Reserved reports that context index Index was drawn for a communicator that a call on Parent may
+// make. Frames for Index may arrive from now on, before the call is decided here. The host must
+// hold data frames until Decided names Index as the new communicator, or Forgotten comes.
 type Reserved struct{ Index, Parent uint32 }
 
-// Decided says how the call of the Propose with this Token ended.
+// Decided reports the outcome of the call of the Propose with this Token.
 type Decided struct {
 	Comm    uint32
 	Token   uint64
 	Outcome commstate.Outcome
 }
 
-// Placed says that an agreement has ended on communicator Comm in which Finalize took part.
-// Other members may sleep until they look at it.
+// Placed reports that an agreement in which Finalize took part has ended on communicator Comm.
+// Other members may be asleep and must be woken to poll it.
 type Placed struct{ Comm uint32 }
 
-// Forgotten says that context index Index means nothing any more: the call that
-// drew it made no communicator, or its communicator was freed by all members.
-// Everything held for it is to be dropped.
+// Forgotten reports that context index Index is no longer in use: the call that drew Index made no
+// communicator, or all members freed its communicator. The host must drop everything that it holds
+// for Index.
 type Forgotten struct{ Index uint32 }
 
-// LetGo says that nothing here refers any more to process Proc, which is dead or has left: its
-// slot may be given to another process (Config.Slots).
+// LetGo reports that this process no longer refers to process Proc, which is dead or has left. The
+// slot of Proc may be given to another process (Config.Slots).
 type LetGo struct{ Proc int }
 
-// Fenced says that the others have declared this process dead: it must stop at
-// once and return no result. It is the last action.
+// Fenced reports that the others have declared this process dead. The process must stop at once and
+// return no result. Fenced is the last action.
 type Fenced struct{ Why string }
 
-// Anomaly reports a frame of process From that cannot be right. It was ignored.
+// Anomaly reports an invalid frame of process From. The frame was ignored.
 type Anomaly struct {
 	From int
 	Text string

@@ -11,7 +11,7 @@ import (
 //	member       a message between two members of a communicator
 //	digest       eight bytes: a digest of the revoked communicators
 //	list         the uids of the revoked communicators
-//	closed       "what you call by this index is closed here, and why"
+//	closed       the communicator of this index is closed here, and the reason
 //
 // No frame names a communicator by its uid except lists, which are rare.
 const (
@@ -22,9 +22,9 @@ const (
 	classClosed
 )
 
-// memberFrame is a message between two members of a communicator. It carries
-// both members' context indices: the receiver finds the communicator by its own,
-// and can answer by the sender's even when it has forgotten the communicator.
+// memberFrame is a message between two members of a communicator. The frame carries both members'
+// context indices: the receiver finds the communicator by its own index, and can answer with the
+// sender's index even when it has forgotten the communicator.
 type memberFrame struct {
 	to, from uint32 // context indices of receiver and sender
 	part     commstate.Part
@@ -48,7 +48,7 @@ func readMember(r *wire.Reader) (memberFrame, error) {
 	return f, err
 }
 
-// uidList is the revoked communicators that sender and receiver are members of.
+// uidList is the list of revoked communicators that sender and receiver are members of.
 type uidList struct {
 	answer bool // the receiver shall send its own list if it has more
 	uids   []commstate.UID
@@ -76,12 +76,12 @@ func readList(r *wire.Reader) (uidList, error) {
 	return l, wire.NewReader(rest).Done()
 }
 
-// closedNote tells a member what this process no longer, or never, had.
+// closedNote notifies a member that this process has closed a communicator, or never joined it.
 type closedNote struct {
 	to uint32 // context index of the receiver
 
-	// ended: the closing agreement has decided here, with these orphans. Otherwise
-	// this process never took the communicator up.
+	// ended: the closing agreement has decided here, with these orphans. Otherwise this process
+	// never joined the communicator.
 	ended   bool
 	orphans []commstate.Orphan
 }

@@ -11,43 +11,43 @@ import (
 	"github.com/goulfm/goulfm/ulfm"
 )
 
-// gatheringsMax bounds the gatherings that are open here on one communicator. A peer
-// whose invitation this process has not taken up cannot end that gathering without
-// it, so it bounds the invitations that are kept for one peer, too.
+// gatheringsMax bounds the gatherings that are open here on one communicator. A peer cannot end a
+// gathering before this process has taken up its invitation, so the constant also bounds the
+// invitations that are kept for one peer.
 const gatheringsMax = 16
 
-// A gathering is a call that only some members of a communicator make: they have no
-// agreement of their own, and the others take no part in one. So the callers first
-// make a communicator without an agreement: each draws an index for it, without a
-// block, and tells the others by an invitation. Once an index of each is known, or its death, the
-// communicator opens here, hidden from the program, and the call is agreed there as a
-// creation is anywhere: who died before has contributed nothing, and the call fails
-// for all alike. Then the hidden communicator is closed.
+// A gathering is a call that only some members of a communicator make. They have no agreement of
+// their own, and the others take no part in one. So the callers first make a communicator without
+// an agreement: each caller draws an index without a block, and sends the index to the others in an
+// invitation. Once each member's index or death is known, the communicator opens here, hidden from
+// the program, and the members agree there on the call like on any creation. A member that died
+// before has contributed nothing, and the call fails at all members alike. Then the hidden
+// communicator is closed.
 //
-// A revocation of the parent ends the call, whether the hidden one is open or not: who
-// was not told that it is open somewhere else must be free to go.
+// A revocation of the parent ends the call, whether the hidden communicator is open here or not. A
+// member cannot know that the hidden communicator is open elsewhere, and must not have to wait:
 //
-//	0, 1 and 2 gather. 0 has heard from both and opens; 1 has not heard from 2 when
+//	0, 1 and 2 gather. 0 has both invitations and opens; 1 has none from 2 when
 //	it learns of a revocation, and is done. 0 waits for a contribution of 1.
 //
-// So 1 tells those whom it has invited that it is not there (closedNote), and who
-// invites it later is told the same; 0 then revokes the parent, too (revokeParent).
+// So 1 notifies the members whose invitations it has that it does not take part (closedNote), and
+// sends the same answer to later invitations. 0 then revokes the parent, too (revokeParent).
 type gathering struct {
 	parent  *communicator
 	ev      Propose
 	uid     commstate.UID
-	index   uint32        // drawn here, of a hidden communicator
+	index   uint32        // drawn here, for the hidden communicator
 	procs   []int         // the members, ascending
-	indices []uint32      // what each has drawn
-	known   []bool        // whether it has told
-	hidden  *communicator // nil as long as it is not open
+	indices []uint32      // the index that each member has drawn
+	known   []bool        // whether that index is known here
+	hidden  *communicator // nil until it is open
 }
 
-// An invitation is what one member of a gathering told this process.
+// An invitation is the message of one member of a gathering to this process.
 type invitation struct {
 	proc  int
 	uid   commstate.UID
-	index uint32 // what proc has drawn
+	index uint32 // the index that proc has drawn
 }
 
 func (v invitation) append(dst []byte) []byte {
@@ -90,8 +90,8 @@ func (c *Control) gather(parent *communicator, ev Propose) {
 	c.openIfAll(g)
 }
 
-// newGathering counts how often the same members gather with the same tag: they make
-// these calls in one order.
+// newGathering names a gathering by its members, its tag, and the number of earlier gatherings of
+// the same members and tag. The members make these calls in one order.
 func newGathering(parent *communicator, ev Propose) *gathering {
 	g := &gathering{parent: parent, ev: ev, procs: slices.Sorted(slices.Values(ev.Members))}
 	g.indices, g.known = make([]uint32, len(g.procs)), make([]bool, len(g.procs))
@@ -113,13 +113,13 @@ func (c *Control) invite(g *gathering, proc int) {
 	c.send(proc, f.append(nil))
 }
 
-// invited takes an invitation to a gathering, which may not have begun here.
+// invited handles an invitation to a gathering, which may not have begun here.
 func (c *Control) invited(parent *communicator, proc int, msg []byte) error {
 	v, err := readInvitation(proc, msg)
 	if err != nil {
 		return err
 	}
-	if parent.IsRevoked() { // its gathering has ended here, or never begins
+	if parent.IsRevoked() { // the gathering has ended here, or never begins
 		c.send(proc, closedNote{to: v.index}.append(nil))
 		return nil
 	}
@@ -150,7 +150,7 @@ func (c *communicator) keep(v invitation) error {
 	return nil
 }
 
-// hear notes the index that a member has drawn, and says whether that was news.
+// hear notes the index that a member has drawn, and reports whether it was unknown.
 func (g *gathering) hear(proc int, index uint32) bool {
 	i, belongs := slices.BinarySearch(g.procs, proc)
 	if !belongs || g.known[i] {
@@ -160,7 +160,7 @@ func (g *gathering) hear(proc int, index uint32) bool {
 	return true
 }
 
-// gatherWithout opens what waited for a process that is dead.
+// gatherWithout opens the gatherings that waited only for a process that is dead.
 func (c *Control) gatherWithout(proc int) {
 	for cm := range c.comm.comms() {
 		for _, g := range slices.Clone(cm.gatherings) {
@@ -171,8 +171,8 @@ func (c *Control) gatherWithout(proc int) {
 	}
 }
 
-// openIfAll opens the hidden communicator once nobody is waited for, unless the gathering
-// has ended: one that was opened just before may have revoked the parent.
+// openIfAll opens the hidden communicator once each member's index or death is known, unless the
+// gathering has ended: another gathering that was opened just before may have revoked the parent.
 func (c *Control) openIfAll(g *gathering) {
 	if g.hidden != nil || !slices.Contains(g.parent.gatherings, g) {
 		return
@@ -196,7 +196,8 @@ func (c *Control) openIfAll(g *gathering) {
 	c.contribute(g.hidden, ev)
 }
 
-// agreedOn hands on what was agreed on a hidden communicator, and closes it.
+// agreedOn reports the outcome of the agreement on a hidden communicator, and closes the
+// communicator.
 func (c *Control) agreedOn(hidden *communicator, p commstate.Proposal, out commstate.Outcome) {
 	g := hidden.hidden
 	if p.Series == commstate.SeriesClose && p.Call.Kind == commstate.KindClose {
@@ -207,12 +208,12 @@ func (c *Control) agreedOn(hidden *communicator, p commstate.Proposal, out comms
 	c.contribute(hidden, Propose{Token: g.ev.Token, Call: commstate.Call{Kind: commstate.KindClose}})
 }
 
-// end takes g from those that are under way.
+// end removes g from the gatherings under way.
 func (g *gathering) end() {
 	g.parent.gatherings = slices.DeleteFunc(g.parent.gatherings, func(other *gathering) bool { return other == g })
 }
 
-// translated names ranks of the hidden communicator by those of the parent.
+// translated replaces ranks of the hidden communicator by ranks of the parent.
 func (g *gathering) translated(out commstate.Outcome) commstate.Outcome {
 	out.Seq = 0
 	out.Dead = g.ranks(out.Dead)
@@ -247,26 +248,26 @@ func (c *Control) scatter(parent *communicator, class error) {
 	parent.early = nil
 }
 
-// revokeParent revokes the parent of a gathering because some member of the gathering
-// has seen the parent revoked: it says that it does not take part, or has revoked the
-// hidden communicator. That member's own revocation of the parent cannot be relied on:
+// revokeParent revokes the parent of a gathering because some member of the gathering has seen the
+// parent revoked: the member has answered that it does not take part, or has revoked the hidden
+// communicator. This process cannot rely on that member's own revocation of the parent:
 //
-//	1 revokes the parent, tells 0, with which it gathers, that it does not take part, and
-//	dies. 0 hears that, and of the death before the revocation, which it drops (A6).
+//	1 revokes the parent, notifies 0, with which it gathers, that it does not take part, and
+//	dies. 0 gets the notice, and learns of the death before the revocation, which it drops (A6).
 //
-// Without this rule 0's creation would fail with "revoked" on a communicator that is
-// revoked at no survivor. 0 then makes no more creations on it, as all must fail; 2,
-// which knows nothing, gathers with 0 next and waits for ever.
+// Without this rule 0's creation would fail with "revoked" on a communicator that is revoked at no
+// survivor. 0 then makes no more creations there, because all must fail; 2, which knows nothing,
+// gathers with 0 next and waits for ever.
 //
-// A member also says that it does not take part if the parent is closed there. Then
-// this process has proposed to close it, and the parent just ends.
+// A member also answers that it does not take part if the parent is closed there. Then this process
+// has proposed to close the parent, too, and the parent is not revoked.
 func (c *Control) revokeParent(parent *communicator) {
 	if c.comm.live(parent.index()) == parent && !parent.Closing() {
 		c.revokeAtOnce(parent)
 	}
 }
 
-// giveUp ends a gathering that is not open here, and tells those for whom it may be.
+// giveUp ends a gathering that is not open here, and notifies the members where it may be open.
 func (c *Control) giveUp(g *gathering, class error) {
 	g.end()
 	c.refuse(g.ev, class)
@@ -278,15 +279,15 @@ func (c *Control) giveUp(g *gathering, class error) {
 	}
 }
 
-// abandon ends a gathering that is open here because the parent is closed: all live
-// members of the parent have closed it, and abandon it too.
+// abandon ends a gathering that is open here because the parent is closed: all live members of the
+// parent have closed the parent, and abandon the gathering too.
 func (c *Control) abandon(g *gathering) {
 	c.dismiss(g.hidden)
 	c.forgetPending(g.hidden)
 	c.forget(g.index, grave{})
 }
 
-// visible returns the communicator on which the program called what is agreed on c.
+// visible returns the communicator on which the program made the call that is agreed on c.
 func (c *communicator) visible() *communicator {
 	if c.hidden != nil {
 		return c.hidden.parent
@@ -294,7 +295,7 @@ func (c *communicator) visible() *communicator {
 	return c
 }
 
-// gathering returns the one with this token that is under way on c.
+// gathering returns the gathering with this token that is under way on c.
 func (c *communicator) gathering(token uint64) *gathering {
 	for _, g := range c.gatherings {
 		if g.ev.Token == token {

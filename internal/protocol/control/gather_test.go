@@ -17,7 +17,7 @@ import (
 type groupCall struct {
 	members []int
 	tag     int
-	tokens  map[int]uint64 // by process, of those who made the call
+	tokens  map[int]uint64 // by process that has made the call
 }
 
 // groupRun is a cluster whose processes make creations from groups on one parent.
@@ -26,7 +26,7 @@ type groupRun struct {
 	rng    *rand.Rand
 	parent func(p int) uint32
 	calls  []*groupCall
-	next   []int // by process: which call it makes next
+	next   []int // by process: the next call to make
 	closes bool  // the parent is closed while calls are open
 	closed map[int]bool
 }
@@ -64,7 +64,7 @@ func (r *groupRun) proceed(p int) bool {
 	return false
 }
 
-// somewhere makes one random thing happen.
+// somewhere makes one random step: a delivery, a call, a revocation, a death, a notice or a poll.
 func (r *groupRun) somewhere(revokes, kills bool) {
 	n := len(r.procs)
 	p := r.rng.IntN(n)
@@ -92,7 +92,7 @@ func (r *groupRun) somewhere(revokes, kills bool) {
 	}
 }
 
-// settle makes everything happen that is still to happen.
+// settle gives all notices, makes all remaining calls, and delivers all frames.
 func (r *groupRun) settle() {
 	for p := range r.dead.All() {
 		r.notice(p)
@@ -104,7 +104,7 @@ func (r *groupRun) settle() {
 	r.run()
 }
 
-// check returns how many of the calls made a communicator at all their members.
+// check returns the number of calls that made a communicator at all their members.
 func (r *groupRun) check(revokes bool) (made int) {
 	for i, g := range r.calls {
 		var with, without []int
@@ -135,7 +135,7 @@ func (r *groupRun) check(revokes bool) (made int) {
 		case !revokes && !r.closes:
 			r.t.Fatalf("call %d among %v: made at %v, not at %v", i, g.members, with, without)
 		case revokes && !r.closes:
-			for _, p := range with { // R56: who has it is told that others do not
+			for _, p := range with { // R56: a member that has the communicator learns that others do not
 				if index := r.got[p][g.tokens[p]].Outcome.New.Index; !r.procs[p].IsRevoked(index) {
 					r.t.Fatalf("call %d among %v: process %d has what %v do not have, and it is not revoked\n%s", i, g.members, p, without, r.procs[p].Describe())
 				}
@@ -145,19 +145,19 @@ func (r *groupRun) check(revokes bool) (made int) {
 	return made
 }
 
-// excused says whether something that happened explains an error.
+// excused reports whether the events of the run explain an error.
 func (r *groupRun) excused(g *groupCall, err error, revokes bool) bool {
 	switch {
 	case errors.Is(err, ulfm.ErrProcFailed):
 		return slices.ContainsFunc(g.members, r.dead.Has)
 	case errors.Is(err, ulfm.ErrRevoked):
-		return revokes || r.closes // who has closed the parent is not there any more
+		return revokes || r.closes // a member that has closed the parent takes no part any more
 	}
 	return r.closes && errors.Is(err, commstate.ErrFreed)
 }
 
-// nothingLeft checks that the hidden communicators are gone, and the invitations, and
-// that the parent is revoked only if a process has revoked it.
+// nothingLeft checks that no hidden communicator and no invitation is left, and that the parent is
+// revoked only in runs with revocations.
 func (r *groupRun) nothingLeft(revokes bool) {
 	for _, p := range r.live() {
 		for i, s := range r.procs[p].comm.all() {
@@ -178,11 +178,11 @@ func (r *groupRun) nothingLeft(revokes bool) {
 	}
 }
 
-// TestSpecR15R57OnlyMembersOfTheGroupMatter: random groups gather on one parent, with
-// deaths, revocations and a close of the parent at any time, and frames in any order.
-// Every call is answered: for all living members of the group alike, unless a
-// revocation overtakes it, and by success if no member of the group dies. Nothing is
-// left of the communicators on which they agreed.
+// TestSpecR15R57OnlyMembersOfTheGroupMatter: random groups gather on one parent, with deaths,
+// revocations and a close of the parent at any time, and frames of different senders in any order.
+// Every call is answered: for all living members of the group alike, unless a revocation overtakes
+// it, and by success if no member of the group dies. Nothing is left of the communicators on which
+// they agreed.
 func TestSpecR15R57OnlyMembersOfTheGroupMatter(t *testing.T) {
 	for _, memory := range []bool{false, true} {
 		onNode = memory
@@ -210,8 +210,8 @@ func TestSpecR15R57OnlyMembersOfTheGroupMatter(t *testing.T) {
 	onNode = false
 }
 
-// TestGatheringsAreBounded: the call beyond gatheringsMax is refused, and so is the
-// invitation of a peer that does not keep to it.
+// TestGatheringsAreBounded: the call beyond gatheringsMax is refused, and so is the invitation of a
+// peer that exceeds the bound.
 func TestGatheringsAreBounded(t *testing.T) {
 	c := newCluster(t, 2)
 	ev := call(commstate.KindCreateGroup)
@@ -229,7 +229,7 @@ func TestGatheringsAreBounded(t *testing.T) {
 	if got := c.count[1].anomaly; len(got) != 1 {
 		t.Errorf("anomalies: %q", got)
 	}
-	for range gatheringsMax { // all are waited for still
+	for range gatheringsMax { // all still wait
 		c.propose(1, ev)
 	}
 	c.run()
@@ -240,8 +240,8 @@ func TestGatheringsAreBounded(t *testing.T) {
 	}
 }
 
-// TestGatheringsCostAnEntryEach, like other calls: whatever blocks there are, and nothing
-// of them is told to the owner but what they make.
+// TestGatheringsCostAnEntryEach: a gathering costs one entry like other calls, for any number of
+// blocks. The host learns only of the communicators that gatherings make.
 func TestGatheringsCostAnEntryEach(t *testing.T) {
 	const calls = 100
 	c := newClusterWith(t, 2, Config{Blocks: 63})
@@ -258,7 +258,7 @@ func TestGatheringsCostAnEntryEach(t *testing.T) {
 	}
 }
 
-// TestInvitationsThatCannotBe are reported, and nothing comes of them.
+// TestInvitationsThatCannotBe requires that invalid invitations are reported and have no effect.
 func TestInvitationsThatCannotBe(t *testing.T) {
 	c := newCluster(t, 3)
 	ev := call(commstate.KindCreateGroup)
@@ -311,9 +311,9 @@ func TestGatheringFollowsTheParentsMode(t *testing.T) {
 	}
 }
 
-// TestDeathEndsTwoGatherings: 0 waits for 2 in two gatherings, and 1 has said in both
-// that it does not take part. The death of 2 opens the first one; that revokes the
-// parent, which ends the second before its turn comes.
+// TestDeathEndsTwoGatherings: 0 waits for 2 in two gatherings, and 1 has answered in both that it
+// does not take part. The death of 2 opens the first gathering, which revokes the parent. This ends
+// the second gathering before its turn.
 func TestDeathEndsTwoGatherings(t *testing.T) {
 	c := newCluster(t, 3)
 	tokens := map[int]uint64{}
@@ -325,7 +325,7 @@ func TestDeathEndsTwoGatherings(t *testing.T) {
 	}
 	c.runAmong([]int{0, 1}) // their invitations
 	c.step(1, Revoke{Comm: World})
-	c.deliver(1, 0) // it does not take part
+	c.deliver(1, 0) // the answers that 1 does not take part
 	c.deliver(1, 0)
 	c.die(1)
 	c.lose(1)
@@ -337,8 +337,8 @@ func TestDeathEndsTwoGatherings(t *testing.T) {
 	require.Equal(t, 1, c.count[0].revoked[World])
 }
 
-// TestGatheringEndsWithTheParent: 3 has closed the parent before it has the
-// invitation of 0, which is open and waits for it: 0 has closed the parent too.
+// TestGatheringEndsWithTheParent: 3 has closed the parent before the invitation of 0 arrives. The
+// gathering is open at 0 and waits for 3; it ends because 0 has closed the parent too.
 func TestGatheringEndsWithTheParent(t *testing.T) {
 	c := newCluster(t, 4)
 	parent := newIndex(c.all(world, call(commstate.KindDup)))

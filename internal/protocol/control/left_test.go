@@ -7,8 +7,9 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/commstate"
 )
 
-// TestLeftWithoutMe: a process that was stopped, declared dead, and goes on when
-// all others have finalized has nobody left who could tell it.
+// TestLeftWithoutMe: a process that was stopped, declared dead, and continues when all others have
+// finalized is fenced by their departure: no process is left to notify it. A process that has
+// proposed to finalize ends instead.
 func TestLeftWithoutMe(t *testing.T) {
 	c := New(Config{N: 3, Me: 1})
 	acts := c.Step(Left{Proc: 0})
@@ -34,8 +35,8 @@ func TestLeftWithoutMe(t *testing.T) {
 	}
 }
 
-// TestLeftOfTheDead: across a partition a process that was declared dead here may
-// have finalized with others; that ends nothing here.
+// TestLeftOfTheDead: across a partition a process that was declared dead here may have finalized
+// with others; its departure ends nothing here.
 func TestLeftOfTheDead(t *testing.T) {
 	c := New(Config{N: 3, Me: 1})
 	c.Step(Exited{Proc: 0})
@@ -45,8 +46,8 @@ func TestLeftOfTheDead(t *testing.T) {
 	}
 }
 
-// TestSpecC10FinalizeMeetsOtherCalls: one process is in Finalize, the others in another call.
-// Each of them is told, whatever is on its way when; then all finalize.
+// TestSpecC10FinalizeMeetsOtherCalls: one process is in Finalize, the others in another call. All
+// calls end with ErrMismatch; then all finalize.
 func TestSpecC10FinalizeMeetsOtherCalls(t *testing.T) {
 	for _, kind := range []commstate.Kind{commstate.KindAgree, commstate.KindAgreeFailed, commstate.KindShrink, commstate.KindDup} {
 		for one := range 4 {

@@ -17,12 +17,12 @@ func sharing(t *testing.T, n int) *cluster {
 	return newCluster(t, n)
 }
 
-// TestOnNode: the tests whose schedules are not made of the agreements' messages hold
-// as well where agreements are made in memory.
+// TestOnNode runs the tests whose schedules do not consist of the agreements' messages with
+// agreements in memory.
 func TestOnNode(t *testing.T) { testOnNode(t) }
 
-// TestOnNodes: so they do where those of two processes of each node meet in memory, and nodes by
-// messages.
+// TestOnNodes runs the same tests with two processes on each node: agreements use memory inside a
+// node and messages between nodes.
 func TestOnNodes(t *testing.T) {
 	procsPerNode = 2
 	defer func() { procsPerNode = 0 }()
@@ -54,15 +54,14 @@ func testOnNode(t *testing.T) {
 		{"LeftOfTheDead", TestLeftOfTheDead},
 	} {
 		if procsPerNode > 0 && c.name == "R31DeclaredBeforeDecided" {
-			continue // there a process hears of a death before those of the node of the dead, which no list allows (B23)
+			continue // there a process learns of a death before the processes of the dead process's node, which no list allows (B23)
 		}
 		t.Run(c.name, c.test)
 	}
 }
 
-// TestBlocks: whatever is drawn and freed, no two indices in use have one block, an
-// index is without a block only when all are taken, and numbers only grow. What was
-// passed over was never drawn.
+// TestBlocks draws and frees at random: no two indices in use have one block, an index is without a
+// block only when all blocks are taken, and numbers only grow. Skipped indices were never drawn.
 func TestBlocks(t *testing.T) {
 	for _, blocks := range []int{1, 2, 3, 7, 63} {
 		rng := rand.New(rand.NewPCG(uint64(blocks), 1))
@@ -111,7 +110,7 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-// TestNoBlocks: without blocks every number is drawn, and none has one.
+// TestNoBlocks: without blocks every number is drawn, and none has a block.
 func TestNoBlocks(t *testing.T) {
 	var tab table
 	for i := range uint32(10) {
@@ -138,9 +137,9 @@ func TestHasBlocks(t *testing.T) {
 	}
 }
 
-// TestBlocksAreUsedAgain: communicators come and go in few blocks, and what one left
-// behind means nothing to the next. Those for which no block is left agree by
-// messages.
+// TestBlocksAreUsedAgain: communicators are made and freed in few blocks, and the words that a
+// communicator leaves behind do not affect the next. Communicators for which no block is left agree
+// by messages.
 func TestBlocksAreUsedAgain(t *testing.T) {
 	const n = 3
 	c := sharing(t, n)
@@ -170,12 +169,12 @@ func TestBlocksAreUsedAgain(t *testing.T) {
 	}
 }
 
-// TestTornBlockIsKept: 1 gives a dup up that 0 gets. By the block that 1 had drawn for
-// it 0 may still decide; 1 does not use it again.
+// TestTornBlockIsKept: 0 gives a dup up that 1 gets. 1 may still decide by the block that 0 had
+// drawn for the duplicate, so 0 does not use this block again.
 func TestTornBlockIsKept(t *testing.T) {
 	c := sharing(t, 2)
 	c.propose(0, call(commstate.KindDup))
-	c.propose(1, call(commstate.KindDup)) // decides at once; 0 has not looked
+	c.propose(1, call(commstate.KindDup)) // decides at once; 0 has not polled
 	token := c.token
 	c.step(0, Revoke{Comm: World})
 	if d := c.got[1][token]; d.Outcome.New == nil {
@@ -197,8 +196,8 @@ func TestTornBlockIsKept(t *testing.T) {
 	}
 }
 
-// TestLastPoll: 0 has the duplicate; 1 takes it up before it forgets the parent, though
-// nobody told it to look.
+// TestLastPoll: 0 has the duplicate. 1 joins before it forgets the parent, although no process has
+// woken it to poll.
 func TestLastPoll(t *testing.T) {
 	c := sharing(t, 2)
 	parent := newIndex(c.all(world, call(commstate.KindDup)))
@@ -214,8 +213,7 @@ func TestLastPoll(t *testing.T) {
 	}
 }
 
-// TestPassedOver: a frame for an index that was passed over is as wrong as one for an
-// index beyond all.
+// TestPassedOver: a frame for a skipped index is as invalid as a frame for an index beyond all.
 func TestPassedOver(t *testing.T) {
 	c := sharing(t, 2)
 	for range 2 {
@@ -235,7 +233,7 @@ func TestPassedOver(t *testing.T) {
 	}
 }
 
-// TestNoFramesForMemory: agreements in memory send nothing, and a frame for one is
+// TestNoFramesForMemory: agreements in memory send nothing, and a frame for such an agreement is
 // reported.
 func TestNoFramesForMemory(t *testing.T) {
 	c := sharing(t, 4)
@@ -255,8 +253,8 @@ func TestNoFramesForMemory(t *testing.T) {
 
 var agreeCall = commstate.Call{Kind: commstate.KindAgree}
 
-// TestPlainWay: all enter plainly, in any mixture with others that do not, and all
-// get what they would have got without it.
+// TestPlainWay: some members enter plainly, in any mixture with others that do not, and all get the
+// result of a normal agree.
 func TestPlainWay(t *testing.T) {
 	for mask := range 1 << 3 {
 		c := sharing(t, 3)
@@ -293,8 +291,8 @@ func TestPlainWay(t *testing.T) {
 	}
 }
 
-// TestPlainTurnsMixed: somebody dies, or calls something else: the call goes on by
-// Step, with the contribution that was made, and ends as ever.
+// TestPlainTurnsMixed: if a member dies or makes another call, the call continues with Step, with
+// the contribution that was made, and ends as usual.
 func TestPlainTurnsMixed(t *testing.T) {
 	for name, upset := range map[string]func(c *cluster){
 		"death":    func(c *cluster) { c.kill(2) },
@@ -335,7 +333,7 @@ func TestPlainTurnsMixed(t *testing.T) {
 	}
 }
 
-// TestPlainOnForgotten: a communicator that is gone answers a plain call as any other.
+// TestPlainOnForgotten: a forgotten communicator answers a plain call like any other call.
 func TestPlainOnForgotten(t *testing.T) {
 	c := sharing(t, 2)
 	index := newIndex(c.all(world, call(commstate.KindDup)))
@@ -353,7 +351,7 @@ func TestPlainOnForgotten(t *testing.T) {
 	}
 }
 
-// TestPlainAgreeAllocatesNothing: neither the calls here nor what lies below them.
+// TestPlainAgreeAllocatesNothing: neither the calls here nor the layers below allocate.
 func TestPlainAgreeAllocatesNothing(t *testing.T) {
 	c := sharing(t, 2)
 	allocs := testing.AllocsPerRun(100, func() {

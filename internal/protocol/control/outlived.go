@@ -6,14 +6,15 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/commstate"
 )
 
-// An early holds revocations whose revokers have died, of communicators that are not there yet
-// (B24): while a call is undecided here that may make a communicator, it may be that one.
+// An early holds revocations whose revokers have died, of communicators that do not exist here yet
+// (B24). A call that is undecided here may make the revoked communicator.
 //
 //	0 and 1 dup. 0 decides, revokes the duplicate, and dies.
-//	1's daemon tells of the revocation; then 1 decides: there is the duplicate.
+//	1's daemon reports the revocation; then 1 decides: there is the duplicate.
 type early struct{ names []commstate.Revocation }
 
-// hear returns the communicator that a process which has died had revoked, or nil if there is none.
+// hear returns the communicator of a revocation whose revoker has died. If there is none, hear
+// returns nil and keeps the revocation while a call is undecided.
 func (e *early) hear(t *table, r commstate.Revocation) *communicator {
 	for cm := range t.comms() {
 		if r.Meets(*cm.Group()) {
@@ -29,7 +30,7 @@ func (e *early) hear(t *table, r commstate.Revocation) *communicator {
 	return nil
 }
 
-// take says whether a communicator was revoked before it was there.
+// take reports whether a communicator was revoked before it existed here.
 func (e *early) take(g commstate.Group) bool {
 	i := slices.IndexFunc(e.names, func(r commstate.Revocation) bool { return r.Meets(g) })
 	if i >= 0 {
@@ -38,7 +39,7 @@ func (e *early) take(g commstate.Group) bool {
 	return i >= 0
 }
 
-// hasPending says whether a call is undecided here that may make a communicator.
+// hasPending reports whether a call that may make a communicator is undecided here.
 func (t *table) hasPending() bool {
 	for _, s := range t.all() {
 		if s.state == Pending {

@@ -1,23 +1,23 @@
 package control
 
-// Context indices are counted up and never used again, so a program that makes and
-// frees communicators for weeks would grow a flat list without bound, and looking at all
-// would take longer and longer. The list is cut into pages; one whose indices are all
-// freed, with nothing to tell but whether by a closing agreement, is folded into a word
-// of bits. What remains is 24 bytes for 64 indices.
+// Context indices only grow and are never used again. If a program makes and frees communicators
+// for weeks, a flat list would grow without bound, and a scan would take longer and longer. So the
+// list is cut into pages. A page is folded into a word of bits when all its drawn indices are freed
+// without orphans: a bit holds whether a closing agreement freed the index. A folded page takes 16
+// bytes for 64 indices.
 const pageLen = 64
 
 type page struct {
 	entries [pageLen]entry
-	open    int // entries that are pending or live, or freed with more to tell
+	open    int // entries that are pending or live, or freed with orphans
 }
 
 // pages is a list of entries by number.
 type pages struct {
 	list []*page
-	fold []uint64 // by page: ended, of those that are folded (nil in list)
+	fold []uint64 // by page: the ended bits of a folded page (nil in list)
 	n    uint32   // entries so far
-	// What a folded entry is: never written.
+	// The values of folded entries: never written.
 	ended, gone *entry
 }
 
@@ -25,8 +25,8 @@ func newPages() pages {
 	return pages{ended: &entry{state: Freed, grave: &grave{ended: true}}, gone: &entry{state: Freed, grave: &grave{}}}
 }
 
-// at returns the i-th entry, or nil if there are not so many. What it returns is changed by
-// put alone, but for what a pending entry waits for.
+// at returns the i-th entry, or nil if the list is shorter. Only put changes an entry, except for
+// the waiting state of a pending entry.
 func (p *pages) at(i uint32) *entry {
 	switch {
 	case i >= p.n:
@@ -39,7 +39,7 @@ func (p *pages) at(i uint32) *entry {
 	return p.gone
 }
 
-// put sets the i-th entry; those between stay Absent. An entry that is freed is not set
+// put sets the i-th entry; the entries before that are new stay Absent. A freed entry is not set
 // again.
 func (p *pages) put(i uint32, s entry) {
 	for p.n <= i {
@@ -64,7 +64,8 @@ func count(s *entry) int {
 	return 1
 }
 
-// tidy folds a page that is over: those passed over in it are never drawn.
+// tidy folds a page without open entries, except the last page. Absent entries of such a page are
+// never drawn.
 func (p *pages) tidy(at int) {
 	if at < 0 || at == len(p.list)-1 || p.list[at] == nil || p.list[at].open > 0 {
 		return
@@ -77,8 +78,8 @@ func (p *pages) tidy(at int) {
 	p.list[at] = nil
 }
 
-// each yields the entries that are not folded, ascending, and says whether it was not
-// stopped. Entries may come and go meanwhile.
+// each yields the entries that are not folded, ascending, and reports whether it reached the end.
+// Entries may be put and folded meanwhile.
 func (p *pages) each(first uint32, yield func(uint32, *entry) bool) bool {
 	for k := 0; k < len(p.list); k++ {
 		for i := 0; i < pageLen && p.list[k] != nil && uint32(k*pageLen+i) < p.n; i++ {

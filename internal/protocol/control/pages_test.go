@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestPagesAgainstAMap draws, frees and asks in any order, beside a map of the states.
+// TestPagesAgainstAMap draws and frees in random order, and compares with a map of the states.
 func TestPagesAgainstAMap(t *testing.T) {
 	for seed := range uint64(50) {
 		rng := rand.New(rand.NewPCG(seed, 1))
@@ -15,7 +15,7 @@ func TestPagesAgainstAMap(t *testing.T) {
 		next := uint32(0)
 		for range 3000 {
 			if k := rng.IntN(3); k > 0 || len(used) == 0 {
-				next += uint32(rng.IntN(3)) // some are passed over
+				next += uint32(rng.IntN(3)) // some are skipped
 				p.put(next, entry{state: Live, comm: &communicator{}})
 				want[next] = Live
 				used = append(used, next)

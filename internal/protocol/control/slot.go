@@ -6,24 +6,25 @@ import (
 	"github.com/goulfm/goulfm/fd"
 )
 
-// A slot of the node's tables may be used by another process when nobody refers to the one that
-// had it (package node). Here nothing does when this process has heard of its departure, and no
-// communicator of this process has it as a member, nor may get it as one. That an agreement has
-// declared it dead is not enough: the news of its departure, which comes later, would be taken
-// for that of the next process. Of a process that is lost with its node it is never forgotten that
-// it is dead: it may run on, and speak (F6). Nobody gets a slot of that node.
+// A slot of the node's tables may be used by another process when no process refers to its last
+// occupant (package node). This process does not refer to the occupant when it has learnt of the
+// departure from the list of its node, and no communicator of this process has the occupant as a
+// member or may get it as a member. A death that was only agreed is not enough: the entry of the
+// departure comes later and would be taken for the departure of the next process in the slot. The
+// death of a process that is lost with its node is never forgotten: the process may still run and
+// send (F6). No process gets a slot of that node.
 //
-// What is known of such a process is forgotten, and LetGo says so, once. The next process in the
-// slot is met by a Spawn, as a process that nobody knows. Schedule that makes it necessary to
-// wait for communicators, 0 and 1 with 2 in slot 2:
+// Control forgets all it knows of such a process, and reports LetGo once. A Spawn introduces the
+// next process in the slot as an unknown process. This schedule makes it necessary to wait for
+// communicators, 0 and 1 with 2 in slot 2:
 //
-//	0: agrees on a communicator with 2: 2 is dead       1: has not looked yet
+//	0: agrees on a communicator with 2: 2 is dead       1: has not polled yet
 //	                                                    a new process gets slot 2
 //	                                                    1: reads the decision: "2 is dead"
 //
-// 1 has that communicator, so it has not let go of 2, and the launcher does not give the slot away.
+// 1 has this communicator, so 1 has not let go of 2, and the launcher does not assign the slot.
 
-// letGo forgets the processes that are gone and to which nothing refers.
+// letGo forgets the processes that have ended and to which nothing refers.
 func (c *Control) letGo() {
 	gone := c.dead.Clone()
 	gone.Union(c.left)
@@ -46,7 +47,8 @@ func (c *Control) letGo() {
 // a member of another communicator had its slot before. So a member that waits in a Replace lets go
 // of an earlier process, and the Replace may need its slot:
 //
-//	0, 1, 2   begin an attempt, in which 3 has replaced a dead process; the communicators with the dead begin to close
+//	0, 1, 2   begin an attempt, in which 3 has replaced a dead process;
+//	          the communicators with the dead begin to close
 //	1         dies
 //	0, 2      shrink; 2 is in Replace, and the first communicator closes
 //	launcher  has one slot, and waits until 2 lets go of the process that had it

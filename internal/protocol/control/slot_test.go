@@ -9,7 +9,7 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/commstate"
 )
 
-// lettingGo are the processes of which a step lets go.
+// lettingGo returns the processes of which a step lets go.
 func lettingGo(actions []Action) (procs []int) {
 	for _, a := range actions {
 		if a, ok := a.(LetGo); ok {
@@ -28,8 +28,9 @@ func declaring(actions []Action) (procs []int) {
 	return procs
 }
 
-// TestLetGo: a process lets go of one that is dead and a member of nothing here, each time that
-// another one in that slot dies; of a member of a live communicator it does not.
+// TestLetGo: a process lets go of a dead process that is a member of no communicator here, each
+// time that another process in the slot dies. It does not let go of a member of a live
+// communicator.
 func TestLetGo(t *testing.T) {
 	c := New(Config{N: 4, World: []int{0, 1}, Slots: true})
 	for range 3 {
@@ -41,8 +42,9 @@ func TestLetGo(t *testing.T) {
 	}
 }
 
-// TestLetGoOfTheUnion: a member of a communicator is let go when that is closed, and not
-// before this process has heard of its departure: an agreement may tell of the death first.
+// TestLetGoOfTheUnion: a process lets go of a member when the communicator is closed, and not
+// before it has learnt of the member's departure from the list: an agreement may report the death
+// first.
 //
 //	0: decides "2 is dead", closes the communicator     the launcher's list: 2
 //	   must not let go of 2                              0 has not read that yet
@@ -75,8 +77,8 @@ func TestLostIsNeverLetGo(t *testing.T) {
 	assert.False(t, c.IsRevoked(World))
 }
 
-// TestLost: a process that was declared dead without exact evidence is dead like any other; if it
-// still speaks it is told so, once. One that has certainly ended is told nothing.
+// TestLost: a process that was declared dead without exact evidence is dead like any other. If it
+// still sends, it is notified, once. A process that has certainly ended is not notified.
 func TestLost(t *testing.T) {
 	told := func(actions []Action) (to []int) {
 		for _, a := range actions {
@@ -97,8 +99,8 @@ func TestLost(t *testing.T) {
 	assert.Empty(t, told(c.Step(Receive{From: 2, Frame: frame})))
 }
 
-// TestLetGoOfTheWorld: once another communicator has taken its place the world is closed as any
-// other, and its dead are let go. Finalize ends the successor.
+// TestLetGoOfTheWorld: once another communicator has taken its place, the world can be closed like
+// any other, and its dead are let go. Finalize ends the successor.
 func TestLetGoOfTheWorld(t *testing.T) {
 	g := commstate.Group{Index: commstate.SpawnedIndex, Procs: []int{0, 2}, Indices: []uint32{commstate.SpawnedIndex, 5}, Me: 0}
 	c := New(Config{N: 4, World: []int{0, 1}, Union: &g, Slots: true})
@@ -119,9 +121,9 @@ func TestLetGoOfTheWorld(t *testing.T) {
 	assert.Equal(t, Freed, c.State(commstate.SpawnedIndex))
 }
 
-// TestLetGoInAReplace: a process in a Replace lets go of those that were members of other
-// communicators: the launcher may wait for the slot of one. A process that it has never met may be
-// one of those that the Replace has started.
+// TestLetGoInAReplace: a process in a Replace lets go of processes that were members of other
+// communicators, because the launcher may wait for the slot of such a process. It keeps processes
+// that it has never met, because the Replace may have started them.
 func TestLetGoInAReplace(t *testing.T) {
 	g := commstate.Group{Index: commstate.SpawnedIndex, Procs: []int{2, 0}, Indices: []uint32{5, commstate.SpawnedIndex}, Me: 1}
 	c := New(Config{N: 4, World: []int{0, 1}, Union: &g, Slots: true})

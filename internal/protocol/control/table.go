@@ -10,14 +10,14 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/commstate"
 )
 
-// State says what a context index of this process means.
+// State is the state of a context index of this process.
 type State uint8
 
-// The states, in the order in which an index goes through them. No index ever
-// goes back or is used again, so a late frame cannot meet another communicator.
+// The states, in the order in which an index passes through them. No index ever returns to an
+// earlier state or is used again, so a late frame cannot meet another communicator.
 const (
 	Absent  State = iota // never drawn
-	Pending              // drawn for a call that is not decided here: frames are held
+	Pending              // drawn for a call that is undecided here: frames are held
 	Live                 // a communicator
 	Freed                // the call made nothing, or the communicator was closed
 )
@@ -35,22 +35,22 @@ func (s State) String() string {
 	return "freed"
 }
 
-// communicator is a live communicator and what this process adds to it.
+// communicator is a live communicator and the state that Control adds to it.
 type communicator struct {
 	*commstate.Comm
 	rankOf map[int]int // the rank of each world process that is a member; looked up, never ranged over; nil if the ranks are in the order of processes
 	birth  birth
 
-	orphans []commstate.Orphan // heard together with the end of the closing agreement
+	orphans []commstate.Orphan // received together with the end of the closing agreement
 
-	uniform bool // a failure of a member revokes it
+	uniform bool // a failure of a member revokes the communicator
 
-	ends places // Finalize has contributed to an agreement that is not decided here
+	ends places // Finalize has contributed to an agreement that is undecided here
 
-	gatherings []*gathering             // of members of this one, under way here
-	early      []invitation             // to gatherings that are not, in order of arrival
-	gathered   map[commstate.UID]uint64 // how often, by members and tag
-	hidden     *gathering               // this is the communicator of a gathering; nil: of the program
+	gatherings []*gathering             // of members of this communicator, under way here
+	early      []invitation             // to gatherings that have not begun here, in order of arrival
+	gathered   map[commstate.UID]uint64 // number of gatherings, by members and tag
+	hidden     *gathering               // the gathering to which this hidden communicator belongs; nil: a communicator of the program
 }
 
 // origin is the agreement that a communicator comes from.
@@ -60,8 +60,8 @@ type origin struct {
 	seq    uint64
 }
 
-// birth is an origin as a communicator remembers it. The parent may be forgotten
-// before it: an index keeps nothing alive.
+// birth is the origin that a communicator remembers. The parent may be forgotten before the
+// communicator: an index keeps nothing alive.
 type birth struct {
 	parent uint32
 	series commstate.Series
@@ -105,17 +105,17 @@ type entry struct {
 	grave *grave        // iff freed
 }
 
-// grave is what late frames for a freed index are answered with.
+// grave is the content of the answer to late frames for a freed index.
 type grave struct {
-	ended   bool               // by a closing agreement; else no communicator was taken up
+	ended   bool               // freed by a closing agreement; false: this process joined no communicator
 	orphans []commstate.Orphan // of the closing agreement
 
-	// torn: others may have the communicator that this process did not take up. The
-	// words by which they decide can be in its block, so it is not used again.
+	// torn: others may have the communicator that this process did not join. The words by which
+	// they decide can be in its block, so the block is not used again.
 	torn bool
 }
 
-// waiting is what is known of an index before its communicator exists here.
+// waiting is the state of an index before its communicator exists here.
 type waiting struct {
 	parent *communicator
 	spawns bool // for a call that starts processes
@@ -128,15 +128,15 @@ type heldFrame struct {
 	memberFrame
 }
 
-// heldPerPeer bounds the frames held for one peer and one index. A peer that has
-// the communicator already cannot decide anything on it without this process, so
-// it has at most era.Window agreements open in each series; each costs it one
-// contribution to a given peer, and requests that repeat are held once.
+// heldPerPeer bounds the frames held for one peer and one index. A peer that has the communicator
+// already cannot decide anything there without this process, so the peer has at most era.Window
+// agreements open in each series. Each agreement costs one contribution to a given peer, and
+// repeated requests are held once.
 const heldPerPeer = 4 * era.Window * commstate.PartCount
 
-// hold keeps a frame until the communicator exists and says whether there was
-// room. Nothing that may arrive early is dropped, a revocation least of all: its
-// flood sends it once per growth, and might not pass here again (B4).
+// hold keeps a frame until the communicator exists and reports whether there was room. No early
+// frame within the bound is dropped, a revocation least of all: its flood sends the frame once per
+// growth of the set of the dead, and might not pass here again (B4).
 func (w *waiting) hold(proc int, f memberFrame) bool {
 	count := 0
 	for _, h := range w.held {
@@ -156,8 +156,8 @@ func (w *waiting) hold(proc int, f memberFrame) bool {
 	return true
 }
 
-// table holds every context index that this process has drawn. Those between that
-// were passed over stay Absent: nobody ever hears of them.
+// table holds every context index that this process has drawn. Skipped indices stay Absent: no
+// process ever learns of them.
 type table struct {
 	entries pages
 	hidden  pages // of indices from firstHidden on
@@ -169,12 +169,12 @@ func newTable(blocks int) table {
 	return table{entries: newPages(), hidden: newPages(), blocks: blocks}
 }
 
-// firstHidden is the least index for hidden communicators. They have no blocks, and
-// numbers of their own: where an index without a block is one in many, each of them
-// would cost as many entries.
+// firstHidden is the least index for hidden communicators. They have no blocks, and numbers of
+// their own: if only one index in many has no block, each hidden communicator would cost that many
+// entries.
 const firstHidden uint32 = 1 << 31
 
-// blockOf returns the block that belongs to a context index, of so many, or -1.
+// blockOf returns the block that belongs to a context index with this number of blocks, or -1.
 func blockOf(index uint32, blocks int) int {
 	if b := int(index % uint32(blocks+1)); b < blocks && index < firstHidden {
 		return b
@@ -204,8 +204,8 @@ func (t *table) live(i uint32) *communicator {
 	return t.at(i).comm
 }
 
-// all yields the indices that have entries, ascending, but for those that are long freed.
-// Entries may come and go meanwhile.
+// all yields the indices that have entries, ascending, except the indices of folded pages. Entries
+// may be put and folded meanwhile.
 func (t *table) all() iter.Seq2[uint32, *entry] {
 	return func(yield func(uint32, *entry) bool) {
 		if t.entries.each(0, yield) {
@@ -239,8 +239,8 @@ func (t *table) drawHidden(parent *communicator) uint32 {
 	return i
 }
 
-// next returns the least index above all others whose block is not taken; if all
-// are, the least without a block.
+// next returns the least index above all others whose block is free, or, if all blocks are taken,
+// the least without a block.
 func (t *table) next() uint32 {
 	full := t.taken.Len() == t.blocks
 	for i := t.entries.n; ; i++ {

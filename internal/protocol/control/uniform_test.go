@@ -7,8 +7,8 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/commstate"
 )
 
-// TestSpecC9DeathRevokes: in random worlds, on parents and children, a communicator
-// with a dead member is revoked at all who live, and no other one is; with the mode off
+// TestSpecC9DeathRevokes: in random worlds, on parents and children, a communicator with a dead
+// member is revoked at all live members, and no other communicator is revoked; with the mode off
 // none is.
 func TestSpecC9DeathRevokes(t *testing.T) {
 	for seed := range uint64(200) {
@@ -30,7 +30,7 @@ func TestSpecC9DeathRevokes(t *testing.T) {
 		first := (victim + 1 + rng.IntN(n-1)) % n
 		c.step(first, Exited{Proc: victim})
 		c.run()
-		for _, p := range c.live() { // also who has not learnt of the death
+		for _, p := range c.live() { // also a process that has not learnt of the death
 			if got := c.procs[p].IsRevoked(World); got != on {
 				t.Fatalf("seed %d: process %d: the world is revoked: %v", seed, p, got)
 			}
