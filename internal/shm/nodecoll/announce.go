@@ -1,15 +1,15 @@
 package nodecoll
 
-// All is the Audience of what every member may wait for.
+// All is the Audience if every member may wait for the published words.
 const All = -1
 
 const nobody = -2
 
-// An announcer collects for whom this member has published something, until the caller asks
-// with Moved.
+// An announcer collects the members for which this member has published something, until the caller
+// asks with Moved.
 type announcer struct {
 	moved       bool
-	audience    int   // of what moved: a member, or All
+	audience    int   // of the published words: a member, or All
 	announcedOp int64 // the last operation in which the arrival was announced to all
 }
 
@@ -23,28 +23,28 @@ func (a *announcer) announce(to int) {
 	}
 }
 
-// Moved says whether this member has published something since the last call
-// that a sleeping member may wait for. A caller that then asks whether that member sleeps makes
-// a publish.Fence first, or the sleeper makes a publish.FenceAll before it looks for the last
-// time: what was published may not be seen yet.
+// Moved reports whether this member has published something since the last call for which a
+// sleeping member may wait. A caller that then checks whether a member sleeps must first make a
+// publish.Fence, or the sleeper must make a publish.FenceAll before its last poll: otherwise the
+// published words may not be visible yet.
 func (g *Group) Moved() bool {
 	moved := g.moved
 	g.moved = false
 	return moved
 }
 
-// Audience returns, after Moved has said true, the only member that may wait for
-// what was published, or All. To wake everybody whatever it says is right, but
-// where ranks outnumber cores it is what most of the time would go into.
+// Audience returns, after Moved has returned true, the only member that may wait for the published
+// words, or All. A caller may always wake all members, but if ranks outnumber cores the wake-ups
+// would cost most of the time.
 func (g *Group) Audience() int { return g.audience }
 
 // announceArrival announces this member's arrival line.
 //
-// Besides those that need the line for the operation itself, another member may wait for it in
-// mayOverwrite, in a later operation. That needs one announcement to all among as many
-// operations as the other can be ahead in that operation, this one included: so it wakes in
-// time. There are not many more, because a member that is woken takes a time slice, and makes few
-// operations in it. Nor are there fewer if this member cannot enter an operation:
+// Besides the members that need the line for the operation itself, another member may wait for the
+// line in mayOverwrite, in a later operation. To wake this member in time, one announcement to all
+// is needed in each span of operations by which the other can be ahead, the current operation
+// included. More announcements would be costly, because a woken member takes a time slice and makes
+// few operations in it. Fewer are not enough if this member cannot enter an operation:
 //
 //	op       1        2 ... 5               6: an allgather, of 4 slots
 //	0 and 1  barrier  scans, not announced  wait in mayOverwrite for each other's line of 3
@@ -62,7 +62,7 @@ func (g *Group) announceArrival() {
 }
 
 // announceWait announces the arrivals that were not announced, when this member has to wait in
-// mayOverwrite: another may wait there for the same operation.
+// mayOverwrite: another member may wait there for the same operation.
 func (g *Group) announceWait() {
 	if g.op-g.announcedOp >= g.payloadDistance() {
 		g.announcedOp = g.op - 1
@@ -70,8 +70,7 @@ func (g *Group) announceWait() {
 	}
 }
 
-// runsAhead says whether members may leave this operation before all have
-// entered it.
+// runsAhead reports whether members may leave this operation before all have entered it.
 func (g *Group) runsAhead() bool {
 	switch g.next {
 	case idle, reading, chaining, passing, streaming:
@@ -80,7 +79,7 @@ func (g *Group) runsAhead() bool {
 	return g.root == g.me
 }
 
-// arrivalAudience returns who needs this member's arrival for the operation itself.
+// arrivalAudience returns the members that need this member's arrival for the operation itself.
 func (g *Group) arrivalAudience() int {
 	switch g.next {
 	case idle: // root of a broadcast or a scatter, or not the root of a reduction or a gather
@@ -94,7 +93,7 @@ func (g *Group) arrivalAudience() int {
 		if !g.isWide() {
 			return nobody
 		}
-		return g.root // which may wait for room: there is some for two payloads, or a few
+		return g.root // root may wait for room, which exists for two payloads or a few
 	case streaming:
 		if g.root != g.me {
 			return g.root

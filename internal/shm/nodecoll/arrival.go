@@ -2,12 +2,12 @@ package nodecoll
 
 import "github.com/goulfm/goulfm/internal/shm/segment"
 
-// A member's arrival line says that it has entered an operation, with which call, and
-// carries its payload, or says where that is. This is how the line is written, and how the
-// lines of other members are read.
+// A member's arrival line shows that the member has entered an operation, and with which call. The
+// line carries the payload or its place. This file writes the line and reads the lines of other
+// members.
 
-// enterOperation publishes the arrival line, as soon as everybody has left the operation
-// whose slot it takes.
+// enterOperation publishes the arrival line, as soon as all members have left the last operation
+// that used the slot.
 func (g *Group) enterOperation() bool {
 	if !g.mayOverwrite(g.lastUse()) {
 		g.announceWait()
@@ -31,12 +31,12 @@ func (g *Group) enterOperation() bool {
 	return true
 }
 
-// entrance is the algorithm of the phase entering. It has no state but the open operation.
+// entrance is the algorithm of the phase entering. Its only state is the open operation.
 type entrance struct{}
 
 func (entrance) step(g *Group) bool { return g.enterOperation() }
 
-// waitsFor reports whether member m may still read the memory that the arrival line takes.
+// waitsFor reports whether member m may still read the memory that the arrival line overwrites.
 func (entrance) waitsFor(g *Group, m int) bool {
 	last := g.lastUse()
 	if g.sharedOp <= last && m != g.me+1 {
@@ -45,22 +45,22 @@ func (entrance) waitsFor(g *Group, m int) bool {
 	return max(g.members[m].left, g.safe) < last
 }
 
-// lastUse returns the last operation in which others may read the memory that this one
-// takes.
+// lastUse returns the last operation in which others may read the memory that this operation
+// overwrites.
 func (g *Group) lastUse() int64 {
 	last := g.op - g.reuseDistance()
 	if g.out == nil || !g.isWide() {
 		return last
 	}
 	last = max(last, g.op-int64(sharedAreaBytes/g.size), g.area.ringOp, g.area.reductionOp, g.broken)
-	if g.area.wideSize != g.size { // what stands there lies across several of these
+	if g.area.wideSize != g.size { // an old payload there spans several new ones
 		last = max(last, g.area.wideOp)
 	}
 	return last
 }
 
-// reuseDistance returns how many operations ago the line and the slot were used that this
-// operation takes.
+// reuseDistance returns the number of operations since the last use of this operation's line and
+// slot.
 func (g *Group) reuseDistance() int64 {
 	if g.out == nil && g.next != chaining {
 		return slots
@@ -90,7 +90,7 @@ func (g *Group) publishArrival(out []byte) {
 	g.lines.arrivals.Reach(at)
 	if g.safe >= g.op-slots {
 		segment.Put64(g.lines.whatWord(at), g.what)
-	} else { // in a row of chains somebody may look at the line: see hasOtherCall
+	} else { // in a row of chains another member may read the line: see hasOtherCall
 		segment.Swap64(g.lines.word(at), me.base+uint64(g.op)|unfinished)
 		segment.Publish64(g.lines.whatWord(at), g.what)
 	}
@@ -118,16 +118,16 @@ func (g *Group) publishArrival(out []byte) {
 	}
 }
 
-// publishParts publishes, for an operation that has a part for each member, all but this
-// member's own, which nobody takes: those behind it stand at next.
+// publishParts publishes the parts of an operation that has a part for each member, except this
+// member's own part, which no other member needs. The parts behind it are stored at next.
 func (g *Group) publishParts(to []byte, next int, parts []byte) {
 	own := g.me * g.part
 	g.copier.Copy(to[:own], parts[:own])
 	g.copier.Copy(to[next:], parts[own+g.part:])
 }
 
-// publishResult publishes this member's result line: what it has for others once it has got
-// what it needed. Its payload stands there already.
+// publishResult publishes this member's result line: its result for others after its input has
+// arrived. The payload is stored there already.
 func (g *Group) publishResult() {
 	at := g.lines.result(g.me, g.op)
 	segment.Put64(g.lines.whatWord(at), g.what)
@@ -135,16 +135,16 @@ func (g *Group) publishResult() {
 	segment.Soon(g.lines.word(g.lines.result(g.me, g.op+linesAhead)))
 }
 
-// linesAhead is how far ahead a member asks for its line: the others do not look at it
-// before it is there.
+// linesAhead is the number of operations by which a member prefetches its own line. The others do
+// not read the line before it is written.
 const linesAhead = 4
 
-// hasArrived says whether member m has entered the operation, and with the same
-// call; if not, the operation waits, or is broken.
+// hasArrived reports whether member m has entered the operation with the same call. If not, the
+// operation waits, or is broken.
 func (g *Group) hasArrived(m int) bool { return g.hasCome(m, g.lines.arrival(m, g.op)) }
 
-// hasCome says whether a line of member m, its arrival or its result, has come to this
-// operation.
+// hasCome reports whether a line of member m, its arrival or its result, belongs to this operation
+// and has the same call.
 func (g *Group) hasCome(m, at int) bool {
 	word := g.lines.word(at)
 	if v := segment.Load64(word); v != g.members[m].base+uint64(g.op) {
@@ -153,7 +153,7 @@ func (g *Group) hasCome(m, at int) bool {
 	return g.compareCall(m, at)
 }
 
-// compareCall says whether the call of member m, whose line is there, is this one's.
+// compareCall reports whether the call in the line of member m is this member's call.
 func (g *Group) compareCall(m, at int) bool {
 	what := g.lines.what(at)
 	if what != g.what {
@@ -162,7 +162,7 @@ func (g *Group) compareCall(m, at int) bool {
 	return what == g.what
 }
 
-// breakOperation notes that member m has come to this operation with another call.
+// breakOperation notes that member m has entered this operation with another call.
 func (g *Group) breakOperation(m int, theirs uint64) {
 	g.mismatch, g.waiting = mismatch{bad: true, member: m, theirs: theirs}, nil
 }

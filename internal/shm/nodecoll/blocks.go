@@ -1,12 +1,12 @@
 package nodecoll
 
-// Operations whose payloads have a block for each member, or are one: here each chooses its
-// algorithm. Payloads go whole, up to PayloadBytes each or less. Longer ones are pulled, see
-// Config.Pull, where the operation says so.
+// Operations whose payloads have a block for each member, or are one block. Each chooses its
+// algorithm here. Payloads are published whole, up to PayloadBytes each or less. Longer payloads
+// are pulled, see Config.Pull, if the comment of the operation says so.
 
-// Gather starts a collection of all members' src, of one length, one behind the other
-// in root's dst. dst is nil elsewhere; src may be its place in dst at root. A payload
-// is src; longer ones panic.
+// Gather starts a collection of all members' src, of one length, one behind the other in root's
+// dst. dst is nil elsewhere; src may be its place in dst at root. A payload is src. A payload
+// longer than PayloadBytes panics.
 func (g *Group) Gather(what uint64, root int, dst, src []byte) {
 	if g.quick.tryGather(g, what, root, dst, src) {
 		return
@@ -30,9 +30,9 @@ func (g *Group) Gather(what uint64, root int, dst, src []byte) {
 	}
 }
 
-// Scatter starts a distribution of root's src: the i-th of equal parts is member i's
-// dst. src is nil elsewhere; dst may be its place in src at root. A payload is what
-// the others get together; parts of a longer one are pulled.
+// Scatter starts a distribution of root's src: the i-th of equal parts is member i's dst. src is
+// nil elsewhere; dst may be its place in src at root. A payload is the parts of the others
+// together; parts of a longer payload are pulled.
 func (g *Group) Scatter(what uint64, root int, dst, src []byte) {
 	if g.quick.tryScatter(g, what, root, dst, src) {
 		return
@@ -59,14 +59,13 @@ func (g *Group) Scatter(what uint64, root int, dst, src []byte) {
 		g.enterThen(idle, src[g.part:])
 	case root == len(g.members)-1:
 		g.enterThen(idle, src[:g.size])
-	default: // the others' parts do not stand together
+	default: // the others' parts are not contiguous
 		g.enterThen(idle, src)
 	}
 }
 
-// Allgather starts a collection of all members' src, of one length, one behind the
-// other in everybody's dst. src may be its place in dst. A payload is src; a longer one
-// is pulled.
+// Allgather starts a collection of all members' src, of one length, one behind the other in the dst
+// of each member. src may be its place in dst. A payload is src; a longer payload is pulled.
 func (g *Group) Allgather(what uint64, dst, src []byte) {
 	wantLength("allgather", len(dst), len(src)*len(g.members))
 	if g.pair.tryAllgather(g, what, dst, src) {
@@ -81,10 +80,10 @@ func (g *Group) Allgather(what uint64, dst, src []byte) {
 	g.startWhole(src)
 }
 
-// Alltoall starts an exchange: the i-th of equal parts of src comes to member i, where
-// it is the part of dst with this member's number. A payload is src, or of two members the
-// other's part of it; parts of a longer one are pulled. dst may be src up to WholeBytes, and
-// must be apart from it above.
+// Alltoall starts an exchange: member i receives the i-th of equal parts of src, as the part of its
+// dst with this member's number. A payload is src, or with two members the other's part of src;
+// parts of a longer payload are pulled. dst may be src up to WholeBytes, and must be apart from it
+// above.
 func (g *Group) Alltoall(what uint64, dst, src []byte) {
 	wantLength("alltoall", len(dst), len(src))
 	if g.pair.tryAlltoall(g, what, dst, src) {
@@ -100,10 +99,9 @@ func (g *Group) Alltoall(what uint64, dst, src []byte) {
 	copy(dst[g.me*g.part:][:g.part], src[g.me*g.part:])
 }
 
-// ReduceScatter starts a reduction of all members' src, in rank order: the i-th of
-// equal parts of the result is member i's dst, which may be its place in src, or the
-// beginning of it. A payload is src, or of two members the other's part of it; a longer
-// src panics.
+// ReduceScatter starts a reduction of all members' src, in rank order: the i-th of equal parts of
+// the result is member i's dst, which may be its place in src, or the beginning of it. A payload is
+// src, or with two members the other's part of src; a src longer than PayloadBytes panics.
 func (g *Group) ReduceScatter(what uint64, dst, src []byte, r Reduce) {
 	wantLength("reduce_scatter", len(dst)*len(g.members), len(src))
 	wantWhole(len(src))
@@ -115,15 +113,15 @@ func (g *Group) ReduceScatter(what uint64, dst, src []byte, r Reduce) {
 	g.startWhole(g.cutPayload(src, g.me, len(g.members)))
 }
 
-// wideBytes is up to what size parts are published together though they do not fit a
-// slot: in the area, as many payloads one behind the other as there is room for.
+// wideBytes is the largest size of parts that are published together although they do not fit a
+// slot: in the area, with as many payloads one behind the other as there is room for.
 const wideBytes = sharedAreaBytes / 2
 
-// isWide says whether a payload goes through the area. Where the last to arrive works for
-// all, pulls would wait for two meetings; and this way the root may be ahead.
+// isWide reports whether a payload is stored in the area. In a central group a pull would wait for
+// two meetings, and with the area the root may run ahead.
 func (g *Group) isWide() bool {
 	return g.verb == scatter && g.central && g.size > longBytes && g.size <= wideBytes
 }
 
-// wideAt returns where the payload of the current operation stands in the area.
+// wideAt returns the place of the current operation's payload in the area.
 func (g *Group) wideAt() int { return int(g.op%int64(sharedAreaBytes/g.size)) * g.size }

@@ -1,8 +1,8 @@
 package nodecoll
 
-// A broadcast is a large one: root copies chunk after chunk into its ring and counts them in
-// its steps word; readers copy them out. A reader counts only what root may wait for:
-// those chunks whose place another one takes.
+// A broadcast is a large Bcast: root copies chunk after chunk into its ring and counts the chunks
+// in its steps word; readers copy them out. A reader counts only the chunks for which root may
+// wait: the chunks whose place another chunk will use.
 type broadcast struct {
 	ring ring
 	pos  int // chunks filled, or drained
@@ -52,7 +52,7 @@ func (b *broadcast) fillRing(g *Group) bool {
 	return true
 }
 
-// haveDrained says whether all readers have drained want chunks.
+// haveDrained reports whether all readers have drained the given number of chunks.
 func (b *broadcast) haveDrained(g *Group, want int) bool {
 	if want <= b.free {
 		return true

@@ -2,12 +2,12 @@ package nodecoll
 
 import "github.com/goulfm/goulfm/internal/shm/segment"
 
-// A centre is where all members meet when the last to arrive does the work for all: a rank
-// that has to share its core runs once per operation, and nobody reads n lines but one.
+// A centre is a synchronization of all members in which the last to arrive does the work for all. A
+// rank that has to share its core runs once per operation, and only one member reads n lines.
 //
-// Central synchronizations are named by operation and step. All members join the count of
-// one. The member that completes the count is the last: it does what is to be done for all,
-// and stores the release word: the name and who it was. The others wait for that word alone.
+// The name of a central synchronization consists of operation and step. All members join its count.
+// The member that completes the count is the last: it does the work for all, and stores the release
+// word, which holds the name and the last member. The others wait for this word alone.
 //
 //	members 0 and 2   publish a line, join the count, wait for the release word
 //	member 1          publishes its line, joins the count: is the last
@@ -15,31 +15,30 @@ import "github.com/goulfm/goulfm/internal/shm/segment"
 //	                  stores the release word
 //	members 0 and 2   copy the result from member 1
 //
-// The count word holds the name and how many have joined: the first to join puts
-// the name there. So an operation that some members left because of a mismatch
-// does not disturb the count of the next. A member that comes to it even later finds a later
-// name, at most leadMax operations later, and finds the mismatch, too. A member that
-// dies before it joins, or between the last join and the release, leaves a
-// synchronization that never completes.
+// The count word holds the name and the number of joined members: the first to join stores the
+// name. So an operation that some members left because of a mismatch does not disturb the count of
+// the next. A member that arrives even later finds a later name, at most leadMax operations later,
+// and finds the mismatch, too. If a member dies before it joins, or the last member dies between
+// its join and the release, the synchronization never completes.
 //
-// A whole payload has one synchronization, a large reduction one for each step, and a pull
-// one when each member has copied what it needs.
+// An operation with whole payloads has one synchronization, a large reduction one for each step,
+// and a pull one when each member has copied its blocks.
 type centre struct {
-	introduced bool // this group's words are there
+	introduced bool // this group's words are initialized
 	state      centreState
 	number     int       // of the synchronization in the operation
 	all        collector // of the last member
 	who        int       // the last member, once it has released the others
-	refused    bool      // what it said of a pull: see Refused
+	refused    bool      // the last member's result of a pull: see Refused
 }
 
-// A centreState is where this member stands in the synchronization.
+// A centreState is the progress of this member in the synchronization.
 type centreState uint8
 
 const (
 	joining  centreState = iota
-	checking             // is the last, and checks that all mean the same operation
-	working              // is the last, which works for all and releases them
+	checking             // is the last, and checks that all make the same call
+	working              // is the last, works for all and releases them
 	awaiting             // waits for the release
 )
 
@@ -52,7 +51,7 @@ const (
 	stepBits     = 16
 )
 
-// start starts an operation whose payloads go whole.
+// start starts an operation with whole payloads.
 func (c *centre) start(g *Group, out []byte) {
 	c.begin(0)
 	g.enterThen(counting, out)
@@ -61,8 +60,8 @@ func (c *centre) start(g *Group, out []byte) {
 // begin begins a synchronization of the open operation.
 func (c *centre) begin(number int) { c.state, c.number, c.all.cursor = joining, number, 0 }
 
-// step has the last member combine the payloads, and the others copy the result. Where each
-// takes blocks of all payloads the last does no more than release the others.
+// step lets the last member combine the payloads, and the others copy the result. If each member
+// takes blocks of all payloads, the last member only releases the others.
 func (c *centre) step(g *Group) bool {
 	if !c.meet(g) {
 		return false
@@ -84,8 +83,8 @@ func (c *centre) step(g *Group) bool {
 	return true
 }
 
-// publishCombined writes the result of all payloads over the last member's own: it alone
-// reads payloads, and has.
+// publishCombined writes the result of all payloads over the last member's own payload. Only the
+// last member reads payloads, and it has read them.
 func (c *centre) publishCombined(g *Group) {
 	if g.dst != nil && g.size > 0 {
 		c.all.combine(g)
@@ -95,12 +94,12 @@ func (c *centre) publishCombined(g *Group) {
 	}
 }
 
-// name returns the name of the synchronization that this rank is at.
+// name returns the name of this rank's current synchronization.
 func (c *centre) name(g *Group) uint64 { return uint64(g.op)<<stepBits + uint64(c.number) }
 
-// introduce is done by member 0 before anything else: it clears the words with
-// several writers of what an earlier group left, then says so. Others may have
-// been waiting for that since before this Group was made.
+// introduce is the first step of member 0. It clears the values of an earlier group from the words
+// with several writers, and then publishes this. Other members may have been waiting since before
+// this Group was made.
 func (c *centre) introduce(g *Group) {
 	segment.Store64(g.lines.word(countAt), 0)
 	segment.Store64(g.lines.word(releaseAt), 0)
@@ -108,11 +107,12 @@ func (c *centre) introduce(g *Group) {
 	g.announce(All)
 }
 
-// meet says whether all members have joined and, to the others, whether the last has released
-// them. The last one has to do that once meet has said true to it: see isLast.
+// meet reports whether the synchronization is complete: for the last member, when all have joined;
+// for the others, when the last has released them. Once meet has returned true at the last member,
+// that member must release the others: see isLast.
 //
-// Once in each operation the last one looks at all lines: that all mean the same operation,
-// which later steps need not repeat. A member that is released knows that all have arrived.
+// Once in each operation the last member reads all lines and checks that all make the same call;
+// later steps need not repeat this. A released member knows that all have arrived.
 func (c *centre) meet(g *Group) bool {
 	if c.state == joining && !c.joinCount(g) {
 		return false
@@ -135,7 +135,7 @@ func (c *centre) meet(g *Group) bool {
 	return true
 }
 
-// isLast says, where meet has said true, whether this member works for all.
+// isLast reports, after meet has returned true, whether this member works for all.
 func (c *centre) isLast() bool { return c.state == working }
 
 // joinCount adds this rank to the count.
@@ -172,8 +172,8 @@ func (c *centre) joinCount(g *Group) bool {
 	}
 }
 
-// release tells the others that the last member, which this is, is done; refused is what
-// they are to hear of a pull.
+// release publishes that the last member, which is this member, is done. refused is the result of a
+// pull for the others.
 func (c *centre) release(g *Group, refused bool) {
 	who := uint64(g.me)
 	if refused {

@@ -1,16 +1,16 @@
 package nodecoll
 
-// A chain is a scan whose payloads go whole: each member waits for what the member before
-// passes on, combines it with its own and passes that on. Nobody waits for anybody else, so
-// where all make one call after the other they work at different operations at the same time,
-// like at an assembly line. What a member passes on stands in its result line, not in that of
-// the arrival, which says from the beginning which call this member has come to. Member 0 has
-// nothing to wait for: what it passes on goes with its arrival.
+// A chain is a scan with whole payloads: each member waits for the result of the member before,
+// combines it with its own operand, and publishes the new result for the next member. A member
+// waits for no other member. So if all make one call after the other, they work at different
+// operations at the same time, like at an assembly line. The result is in the result line, not in
+// the arrival line, which shows the member's call from the beginning. Member 0 waits for nothing
+// and publishes its operand with its arrival.
 //
-// It has no state but the open operation.
+// Its only state is the open operation.
 type chain struct{}
 
-// step combines what the member before passes on with this one's.
+// step combines the result of the member before with this member's operand.
 func (c chain) step(g *Group) bool {
 	if g.me > 0 && !g.hasCome(g.me-1, c.lineOf(g, g.me-1)) {
 		return false
@@ -32,7 +32,7 @@ func (c chain) step(g *Group) bool {
 	if between {
 		g.publishResult()
 	}
-	if last { // the member before has entered this operation, and so has each before that
+	if last { // all members before have entered this operation
 		g.safe = g.op - 1
 	} else {
 		g.announce(g.me + 1)
@@ -43,7 +43,7 @@ func (c chain) step(g *Group) bool {
 
 func (chain) waitsFor(g *Group, m int) bool { return m == g.me-1 }
 
-// lineOf returns where the line stands that says that member m has passed on what it has.
+// lineOf returns the place of the line with which member m publishes its result for the next.
 func (chain) lineOf(g *Group, m int) int {
 	if m == 0 {
 		return g.lines.arrival(m, g.op)
@@ -51,8 +51,8 @@ func (chain) lineOf(g *Group, m int) int {
 	return g.lines.result(m, g.op)
 }
 
-// passedBy returns where member m passes on what it has: in that line if it fits, else in
-// its slot.
+// passedBy returns the memory of member m's result for the next: in that line if the result fits,
+// else in its slot.
 func (c chain) passedBy(g *Group, m int) []byte {
 	if g.size <= g.lines.inline {
 		return g.lines.body(c.lineOf(g, m))[inlineAt : inlineAt+g.size]
@@ -60,14 +60,14 @@ func (c chain) passedBy(g *Group, m int) []byte {
 	return g.slotOf(m)
 }
 
-// combineBlock combines n bytes, at most a block, at off of src with the same of what lower
-// members have combined, which begins at before (nil: nothing), and puts them where they are
-// wanted: into dst, and to on, which is what is passed on (nil: nobody wants it).
+// combineBlock combines n bytes, at most a block, at off of src with the combined bytes of the
+// lower members in before (nil: there are none). The result is stored in dst, and in on for the
+// next member (nil: there is none).
 func (g *Group) combineBlock(before, on []byte, off, n int) {
 	own := g.src[off : off+n]
 	result := own
 	switch {
-	case before == nil && g.verb == exscan: // nothing comes before member 0
+	case before == nil && g.verb == exscan: // member 0 has no predecessor
 	case before == nil:
 		if g.dst != nil {
 			copy(g.dst[off:off+n], own)

@@ -1,9 +1,9 @@
 package nodecoll
 
-// A collector waits for the arrival lines of all members and combines their payloads itself,
-// in rank order: each member in an operation in which all wait for all, so that all get the
-// same bits; root of a reduction or a gather; and in a central operation the last member to
-// arrive, for all (centre). Payloads of blocks it leaves to a taker.
+// A collector waits for the arrival lines of all members and combines their payloads itself, in
+// rank order: each member in an operation in which all wait for all, so that all get the same bits;
+// root of a reduction or a gather; and in a central operation the last member to arrive, for all
+// (centre). A taker handles payloads of blocks.
 type collector struct {
 	cursor int // members 0 to cursor-1 have arrived
 }
@@ -30,11 +30,11 @@ func (c *collector) step(g *Group) bool {
 
 func (c *collector) waitsFor(g *Group, m int) bool { return !g.isHere(m) }
 
-// seeAll says whether all arrival lines are there. What a member that has arrived may still
-// read is of this operation: all have left the one before.
+// seeAll reports whether all arrival lines are there. A member that has arrived may only read
+// memory of this operation: all have left the operation before.
 func (c *collector) seeAll(g *Group) bool {
 	for ; c.cursor < len(g.members); c.cursor++ {
-		at := g.lines.arrival(c.cursor, g.op) // hasArrived is one call more, for each member
+		at := g.lines.arrival(c.cursor, g.op) // hasArrived would be an additional call for each member
 		if c.cursor != g.me && !g.hasCome(c.cursor, at) {
 			return false
 		}
@@ -43,7 +43,7 @@ func (c *collector) seeAll(g *Group) bool {
 	return true
 }
 
-// combine reduces all payloads into dst, in rank order. There are two at least.
+// combine reduces all payloads, at least two, into dst, in rank order.
 func (c *collector) combine(g *Group) {
 	own := c.ownOperand(g)
 	var acc []byte
@@ -60,8 +60,8 @@ func (c *collector) combine(g *Group) {
 	}
 }
 
-// ownOperand returns this member's operand where the result does not overwrite it. What it
-// has published is the last choice: it is in others' caches.
+// ownOperand returns this member's operand from a place that the result does not overwrite. The
+// published payload is the last choice, because it is in the caches of other members.
 func (c *collector) ownOperand(g *Group) []byte {
 	switch {
 	case !g.overwritesOwn(g.me):

@@ -6,28 +6,26 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/segment"
 )
 
-// Config is what all members of a group agree on, and which of them this is.
-// Everything but Me is the same at all of them.
+// Config is the configuration of a group. Everything except Me is the same at all members.
 type Config struct {
-	// N members, 0 to N-1 in the order in which operands are reduced; this is Me.
+	// N is the number of members; operands are reduced in the order 0 to N-1. Me is this member.
 	N, Me int
-	// Mutual says that every rank has a core: each reads what each published.
-	// Otherwise, and with more than 8 members, the last to arrive does the work
-	// for all ("central"), so that a rank runs once per operation.
+	// Mutual means that every rank has a core: each member reads the payloads of all. Otherwise,
+	// and with more than 8 members, the last to arrive does the work for all ("central"), so that a
+	// rank runs once per operation.
 	Mutual bool
 	// Lines holds LinesBytes, mapped.
 	Lines segment.Region
-	// Data returns DataBytes of a member. It is asked for when first needed, once
-	// for each member.
+	// Data returns DataBytes of a member. The Group calls Data once for each member, at first use.
 	Data func(member int) segment.Region
-	// Base is, per member, what its sequence words start from. A region may have
-	// been another group's before: then Base[m] is at least that group's, plus the
-	// operations that any of its members started, plus one. (Generation << 40 is.) With all
-	// operations of this group, opsMax at most, they stay below 1 << 63.
+	// Base is, per member, the origin of its sequence words. If an earlier group used a region,
+	// Base[m] must be at least that group's base, plus the operations that any of its members
+	// started, plus one. (Generation << 40 is such a base.) The sequence words of all operations of
+	// this group, at most opsMax, must stay below 1 << 63.
 	Base []uint64
-	// Pull copies from an address in the memory of a member, and says whether the
-	// kernel lets it: false ends the operation for all, see Refused. nil: blocks of more
-	// than PayloadBytes must not come.
+	// Pull copies from an address in the memory of a member, and reports whether the kernel permits
+	// the copy: false ends the operation for all, see Refused. nil: blocks of more than
+	// PayloadBytes are not allowed.
 	Pull func(member int, addr uint64, dst []byte) bool
 	// Chunk is the bytes per step of the large algorithms; 0: a default for the
 	// regime.
@@ -44,8 +42,8 @@ func (c *Config) check() {
 	that(c.Lines.Size() >= LinesBytes(c.N), "lines of %d bytes for %d members", c.Lines.Size(), c.N)
 }
 
-// that panics unless a program that uses this package is correct. What a peer
-// wrote is never asserted.
+// that panics if a program uses this package in a wrong way. Values that a peer wrote are never
+// asserted.
 func that(cond bool, format string, args ...any) {
 	if !cond {
 		panic("goulfm: collectives in shared memory: " + fmt.Sprintf(format, args...))

@@ -2,20 +2,20 @@ package nodecoll
 
 import "github.com/goulfm/goulfm/internal/shm/segment"
 
-// A mismatch is what has broken the open operation: a member in another call.
+// A mismatch is the reason why the open operation is broken: a member in another call.
 type mismatch struct {
 	bad    bool
 	member int
-	theirs uint64 // its what
+	theirs uint64 // its call
 }
 
-// Mismatch looks at every member's line and says whether one entered this
-// operation with another call: its number and its what. The operation then never
-// completes here: Abandon ends it.
+// Mismatch reads every member's line and reports whether a member entered this operation with
+// another call: the member's number and its call. The operation then never completes here: Abandon
+// ends it.
 //
-// It costs a load for each member. Call it now and then while waiting, before
-// sleeping, and after waking: a member may have entered another operation
-// without doing what this one waits for.
+// Mismatch costs a load for each member. Call it from time to time while waiting, before sleeping,
+// and after waking: a member may have entered another call and never publish the words for which
+// this operation waits.
 func (g *Group) Mismatch() (member int, theirs uint64, bad bool) {
 	if g.phase == idle {
 		return 0, 0, false
@@ -31,8 +31,8 @@ func (g *Group) Mismatch() (member int, theirs uint64, bad bool) {
 	return g.mismatch.member, g.mismatch.theirs, g.mismatch.bad
 }
 
-// Apart is Mismatch for an operation that is complete here, as long as no other was
-// started: whoever goes by messages after a Note looks whether others do the same.
+// Apart is Mismatch for an operation that is complete here, as long as no other was started: a
+// member that uses messages after a Note checks with Apart whether others make the same call.
 func (g *Group) Apart() (member int, theirs uint64, bad bool) {
 	for m := range g.members {
 		if what, bad := g.hasOtherCall(m); bad {
@@ -42,10 +42,10 @@ func (g *Group) Apart() (member int, theirs uint64, bad bool) {
 	return 0, 0, false
 }
 
-// hasOtherCall says whether member m has come to this operation with another call. Before m
-// is here m's line has the call of an earlier operation, and when m is far ahead, in a row
-// of scans, that of a later one: m may begin to write that at any moment, so m is here
-// only if it still is after its call was read.
+// hasOtherCall reports whether member m has entered this operation with another call. Before m
+// enters, m's line has the call of an earlier operation. When m is far ahead, in a row of scans,
+// the line has the call of a later operation. m may begin to write this call at any moment, so
+// hasOtherCall checks again after reading the call that the line belongs to this operation.
 func (g *Group) hasOtherCall(m int) (theirs uint64, bad bool) {
 	if !g.isHere(m) {
 		return 0, false
@@ -54,15 +54,15 @@ func (g *Group) hasOtherCall(m int) (theirs uint64, bad bool) {
 	return theirs, theirs != g.what && g.isHere(m)
 }
 
-// isHere says whether member m's line of this operation is there. It stays
-// there until this rank leaves the operation, unless that is a scan.
+// isHere reports whether member m's line of this operation is there. The line stays there until
+// this rank leaves the operation, unless the operation is a scan.
 func (g *Group) isHere(m int) bool {
 	return segment.Load64(g.lines.word(g.lines.arrival(m, g.op))) == g.members[m].base+uint64(g.op)
 }
 
-// Waits returns the members whose arrival or data this rank waits for, for
-// messages to people. Where it waits for whoever is last and all have arrived,
-// these are all others.
+// Waits returns the members whose arrival or data this rank waits for, for diagnostic messages. If
+// all have arrived and this rank waits for the release by the last member, Waits returns all
+// others.
 func (g *Group) Waits() []int {
 	var waits []int
 	for m := range g.members {

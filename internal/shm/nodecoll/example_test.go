@@ -8,8 +8,7 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/segment"
 )
 
-// Three members sum a number each. One goroutine plays all of them: Advance never
-// blocks.
+// Three members sum a number each. One goroutine acts for all of them: Advance never blocks.
 func Example() {
 	const n = 3
 	lines := segment.HeapRegion(nodecoll.LinesBytes(n))

@@ -2,14 +2,13 @@ package nodecoll
 
 import "github.com/goulfm/goulfm/internal/shm/segment"
 
-// A phase is where the open operation stands: nowhere, at the entrance, or with one of the
-// algorithms. Each algorithm is a type with a method step, and keeps in its own fields how
-// far it is.
+// A phase is the state of the open operation: idle, entering, or in one of the algorithms. Each
+// algorithm is a type with a method step, and keeps its progress in its own fields.
 type phase uint8
 
 const (
 	idle       phase = iota
-	entering         // the line and the slot that it takes may still be read: see enterOperation
+	entering         // others may still read the line and the slot: see enterOperation
 	facing           // pair
 	collecting       // collector
 	taking           // taker
@@ -17,7 +16,7 @@ const (
 	reading          // reader
 	chaining         // chain
 	pulling          // pull
-	// The algorithms from here on go by steps, see goesBySteps.
+	// The algorithms from here on count steps, see goesBySteps.
 	passing   // pipeline
 	swapping  // swap
 	streaming // broadcast
@@ -35,17 +34,17 @@ type algorithm interface {
 	waitsFor(g *Group, m int) bool
 }
 
-// goesBySteps says whether an algorithm counts steps in the members' steps words.
+// goesBySteps reports whether an algorithm counts steps in the members' steps words.
 func (p phase) goesBySteps() bool { return p >= passing }
 
-// A Group is one member's end of the collectives of one communicator on one
-// node. It is for one goroutine at a time.
+// A Group is one member's end of the collectives of one communicator on one node. Only one
+// goroutine at a time may use a Group.
 //
-// Its own fields are what the algorithms share: the open operation, which operations
-// the others have left, the memory of all members, and the word that is waited for.
+// Its own fields are shared by the algorithms: the open operation, the operations that the others
+// have left, the memory of all members, and the word for which the operation waits.
 type Group struct {
-	// waiting is a word whose change lets the operation go on, while it is not
-	// stale; nil: there is something to do.
+	// waiting is the word for which the operation waits: nothing can be done while its value is
+	// stale. nil: there is something to do.
 	waiting *uint64
 	stale   uint64
 
@@ -64,16 +63,16 @@ type Group struct {
 	memory  memory
 	area    area
 
-	steps  uint64 // what stands in this member's steps word
+	steps  uint64 // the value of this member's steps word
 	budget int    // bytes that this Advance may still copy or reduce
 	copier segment.Copier
 
-	// algorithms has the algorithm of each phase but idle, as values that point to the fields below:
-	// a call converts and allocates nothing.
+	// algorithms has the algorithm of each phase except idle, as values that point to the fields
+	// below: a call converts and allocates nothing.
 	algorithms [phases]algorithm
 
-	// The algorithms. One of them has the open operation; reduction and pull meet through
-	// centre where the last to arrive works for all.
+	// The algorithms. One of them executes the open operation. In central groups reduction and pull
+	// synchronize with centre.
 	quick     quick
 	pair      pair
 	collector collector
@@ -88,9 +87,9 @@ type Group struct {
 	reduction reduction
 }
 
-// New returns member c.Me's end of a group. Members may make theirs at any time;
-// an operation waits for those it needs. New may have something for others
-// already, so look at Moved.
+// New returns member c.Me's end of a group. Members may make theirs at any time; an operation waits
+// for the members that it needs. New may have published something for others already, so the caller
+// must check Moved.
 func New(c Config) *Group {
 	c.check()
 	g := &Group{me: c.Me, regime: regimeOf(&c), members: make([]member, c.N), lines: openLines(&c)}
@@ -103,20 +102,20 @@ func New(c Config) *Group {
 	for m := range g.members {
 		g.members[m] = member{base: c.Base[m], steps: g.lines.word(stepsAt + m*stride)}
 	}
-	g.steps = segment.Load64(g.members[g.me].steps) // goes on from what an earlier group of this region left
+	g.steps = segment.Load64(g.members[g.me].steps) // continues the count of an earlier group of this region
 	if g.me == 0 {
 		g.centre.introduce(g)
 	}
 	return g
 }
 
-// Awaits returns a word and the value that it has as long as there is nothing to do;
-// nil: there is something.
+// Awaits returns a word and a value: while the word has this value there is nothing to do. nil:
+// there is something to do.
 func (g *Group) Awaits() (word *uint64, stale uint64) { return g.waiting, g.stale }
 
-// Abandon ends an open operation that a Mismatch has broken. The next one may be
-// started: an operation in which all wait for all is broken at all members or at
-// none, and in the others nobody counts on those who do not come.
+// Abandon ends an open operation that a Mismatch has broken. The next one may be started: an
+// operation in which all wait for all is broken at all members or at none, and in other operations
+// no member depends on the members that abandon.
 func (g *Group) Abandon() {
 	if g.phase.goesBySteps() {
 		g.broken = g.op
@@ -125,12 +124,12 @@ func (g *Group) Abandon() {
 	g.mismatch.bad = false
 }
 
-// Done says whether the operation is complete.
+// Done reports whether the operation is complete.
 func (g *Group) Done() bool { return g.phase == idle }
 
-// Advance makes all progress that is possible now, up to some 128 KiB (or 256 by the kernel) of
-// copying, and says whether the operation is complete. Where nothing moved it
-// costs one load.
+// Advance makes all progress that is possible now, up to about 128 KiB (256 KiB by the kernel) of
+// copying, and reports whether the operation is complete. If nothing has changed, Advance costs one
+// load.
 func (g *Group) Advance() (done bool) {
 	if g.waiting != nil && segment.Load64(g.waiting) == g.stale {
 		return false
@@ -138,7 +137,7 @@ func (g *Group) Advance() (done bool) {
 	return g.runOpen()
 }
 
-// runOpen is kept out of Advance, which a wait loop takes in.
+// runOpen is not inlined into Advance, so that Advance can be inlined into a wait loop.
 //
 //go:noinline
 func (g *Group) runOpen() bool {
@@ -151,8 +150,8 @@ func (g *Group) runOpen() bool {
 	return true
 }
 
-// stepOpen lets the algorithm that has the operation go on. False: it waits, or has
-// worked enough.
+// stepOpen calls the algorithm of the open operation. False: the operation waits, or this Advance
+// has done enough work.
 func (g *Group) stepOpen() bool {
 	if g.phase.goesBySteps() && g.broken > g.safe && !g.mayOverwrite(g.broken) {
 		return false
@@ -160,7 +159,7 @@ func (g *Group) stepOpen() bool {
 	return g.algorithms[g.phase].step(g)
 }
 
-// waitOn ends this Advance: nothing can be done before word differs from seen.
+// waitOn ends this Advance: nothing can be done until word differs from seen.
 func (g *Group) waitOn(word *uint64, seen uint64) bool {
 	g.waiting, g.stale = word, seen
 	return false
@@ -169,7 +168,7 @@ func (g *Group) waitOn(word *uint64, seen uint64) bool {
 // endOperation ends the operation here.
 func (g *Group) endOperation() {
 	if !g.mismatch.bad && !g.runsAhead() {
-		g.announcedOp = g.op // to all, by completing it
+		g.announcedOp = g.op // completion proves all arrivals
 	}
 	g.phase, g.waiting, g.dst, g.src, g.out = idle, nil, nil, nil, nil
 }

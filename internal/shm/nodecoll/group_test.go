@@ -15,7 +15,7 @@ import (
 func together(t *testing.T, w *world, mutual bool, chunk int, seed uint64, calls []*call) {
 	t.Helper()
 	var wg sync.WaitGroup
-	var failed atomic.Bool // then the others would wait for ever
+	var failed atomic.Bool // otherwise the other members would wait for ever
 	for me := range w.n {
 		wg.Add(1)
 		go func() {
@@ -53,7 +53,7 @@ func regimeName(mutual bool) string {
 	return "central"
 }
 
-// TestEverySize makes every kind of call with every size, and a root that moves.
+// TestEverySize makes every kind of call with every size, and with changing roots.
 func TestEverySize(t *testing.T) {
 	sizes := []int{0, 1, 8, 40, 48, 49, 64, 1000, 4096, 32768, 65536, 100003, 1<<20 + 8}
 	members := []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 17}
@@ -71,7 +71,7 @@ func TestEverySize(t *testing.T) {
 				var calls []*call
 				for i, size := range sizes {
 					if n > 3 && n != 8 && n != 17 && size > 65536 {
-						continue // one size with steps must do
+						continue // one size with steps is enough
 					}
 					elem := 1
 					for _, e := range []int{16, 12, 8, 4} {
@@ -96,8 +96,8 @@ func TestEverySize(t *testing.T) {
 	}
 }
 
-// TestManyInARow mixes hundreds of operations, one group after another in the
-// same memory, with chunks so small that everything wraps around often.
+// TestManyInARow mixes hundreds of operations, one group after another in the same memory, with
+// small chunks, so that rings and slots wrap around often.
 func TestManyInARow(t *testing.T) {
 	count, members := 150, []int{2, 3, 5, 8, 9, 13}
 	if raceOn || testing.Short() || !longtest.On() {

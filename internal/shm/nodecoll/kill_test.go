@@ -10,9 +10,8 @@ import (
 	"github.com/goulfm/goulfm/internal/base/failpoint"
 )
 
-// TestDiesBeforeAnyStore kills one member before each of its stores in turn:
-// whatever prefix of its stores the others see, none of them completes wrongly,
-// panics or writes elsewhere.
+// TestDiesBeforeAnyStore kills one member before each of its stores in turn: for every prefix of
+// its stores that the others see, none of them completes wrongly, panics or writes out of bounds.
 func TestDiesBeforeAnyStore(t *testing.T) {
 	defer failpoint.On(nil)
 	deaths := 0

@@ -8,10 +8,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestLateReadersOfAMeeting: all have come to an operation in which all wait for all, and
-// member 0, which sees that first, runs on: through broadcasts of its own, which wait for
-// nobody, to the operation that would take the same memory. The others still read what
-// they met for: member 0 must wait.
+// TestLateReadersOfAMeeting: all have entered an operation in which all wait for all. Member 0 sees
+// this first and continues: through broadcasts of its own, which wait for no member, to the
+// operation that would use the same memory. The others still read the payloads of the meeting, so
+// member 0 must wait.
 func TestLateReadersOfAMeeting(t *testing.T) {
 	sizes, members := []int{64, 900, 3000, 20000, 60000, 200000}, []int{2, 3, 5}
 	if raceOn { // there is one goroutine
@@ -29,21 +29,21 @@ func TestLateReadersOfAMeeting(t *testing.T) {
 	}
 }
 
-// lag has members meet again and again, with broadcasts of member 0 between.
+// lag makes members meet repeatedly, with broadcasts of member 0 between the meetings.
 func lag(met verb, size, n int, mutual bool) error {
 	rng := rand.New(rand.NewPCG(uint64(size+n), 10))
 	var calls []*call
 	for range 6 {
 		calls = append(calls, &call{verb: met, size: min(size, met.sizeMax(n)), elem: 1, seed: rng.Uint64(), inPlace: rng.IntN(2) == 0})
-		for range []int{metSlots - 1, rng.IntN(2 * metSlots)}[rng.IntN(2)] { // mostly those behind which the slot comes again
+		for range []int{metSlots - 1, rng.IntN(2 * metSlots)}[rng.IntN(2)] { // often the number after which the slot is used again
 			calls = append(calls, &call{verb: bcast, size: 8, elem: 1, seed: rng.Uint64()})
 		}
 	}
 	return lagging(newSchedule(newWorld(n), rng, mutual, 0, calls))
 }
 
-// lagging lets member 0 go as far as it gets, each time that some of the others have
-// acted once.
+// lagging lets member 0 proceed as far as possible, each time after some of the others have acted
+// once.
 func lagging(s *schedule) error {
 	for turns := 0; !s.finished(); turns++ {
 		for _, m := range s.rng.Perm(s.w.n)[:1+s.rng.IntN(s.w.n)] {
@@ -64,8 +64,8 @@ func lagging(s *schedule) error {
 	return nil
 }
 
-// TestLateReadersOfARing: member 0 writes more than the area has room for, twice, and its
-// readers come late: no chunk is written over that a reader has not taken.
+// TestLateReadersOfARing: member 0 writes more than the area can hold, twice, and its readers come
+// late: no chunk is overwritten before its readers have taken it.
 func TestLateReadersOfARing(t *testing.T) {
 	for _, v := range []verb{bcast, scan, reduce} {
 		for _, n := range []int{2, 3} {
@@ -89,8 +89,8 @@ func TestLateReadersOfARing(t *testing.T) {
 	}
 }
 
-// TestLateReadersOfAnArea: the same with the area of the large algorithms, which a
-// broadcast of member 0 fills as soon as nobody reads there any more.
+// TestLateReadersOfAnArea is the same for the area of the large algorithms, which a broadcast of
+// member 0 fills as soon as no member still reads there.
 func TestLateReadersOfAnArea(t *testing.T) {
 	for _, x := range []struct {
 		verb    verb

@@ -25,7 +25,7 @@ func TestLayoutFits(t *testing.T) {
 	}
 	denser := 8
 	if raceOn {
-		denser = 1 // this is arithmetic: the detector has nothing to find
+		denser = 1 // pure arithmetic: the detector has nothing to find
 	}
 	for n := 2; n <= 300; n += 1 + n/denser {
 		for _, chunk := range []int{0, 1, 5000, chunkBytesMax, 1 << 30} {
@@ -45,8 +45,8 @@ func TestLayoutFits(t *testing.T) {
 	}
 }
 
-// TestSlotsAreApart: payloads of operations in which members may be at the same time, of
-// whatever length, lie apart from each other and from the area.
+// TestSlotsAreApart: payloads of any length, of operations in which members may be at the same
+// time, lie apart from each other and from the area.
 func TestSlotsAreApart(t *testing.T) {
 	w := newWorld(3)
 	g := New(w.config(0, false, 0))
@@ -75,9 +75,9 @@ func TestSlotsAreApart(t *testing.T) {
 	}
 }
 
-// placesFit checks where reductions of various sizes, one after the other, have their
-// buffers: inside of the area, apart from those of the chunk before and the one before that,
-// also where those are of another operation.
+// placesFit checks where reductions of various sizes, one after the other, have their buffers:
+// inside the area, and apart from the buffers of the two chunks before, even if these belong to
+// another operation.
 func placesFit(t *testing.T, g *Group) {
 	t.Helper()
 	type place struct{ from, to int }
@@ -124,8 +124,7 @@ func slicesFit(t *testing.T, g *Group, elem int) {
 	}
 }
 
-// TestAdvanceIsBounded: between two looks of the caller there is a bounded piece
-// of work.
+// TestAdvanceIsBounded: one Advance does a bounded amount of work.
 func TestAdvanceIsBounded(t *testing.T) {
 	for _, n := range []int{2, 5, 40} {
 		for _, mutual := range []bool{true, false} {

@@ -2,21 +2,21 @@ package nodecoll
 
 import "github.com/goulfm/goulfm/internal/shm/segment"
 
-// A memory is the data regions of all members, as this member has them. Each is opened when
-// it is first needed, which most operations never do.
+// A memory holds this member's mappings of the data regions of all members. A region is opened at
+// its first use; most operations need none.
 type memory struct {
 	of      func(member int) segment.Region // Config.Data
 	members int
-	ahead   bool         // a ring goes through all of the area: its pages are asked for ahead
-	regions []dataRegion // nil until one is needed
+	ahead   bool         // a ring uses all of the area: its pages are populated ahead
+	regions []dataRegion // nil until the first use
 	scratch []byte       // see scratchBlock
 }
 
 // A dataRegion is the data of one member.
 type dataRegion struct {
 	bytes []byte
-	met   segment.Ahead // of the pages that meetingSlot returns
-	ring  segment.Ahead // of those of the area, which rings go through from the front
+	met   segment.Ahead // pages of meetingSlot
+	ring  segment.Ahead // pages of the area, which rings use from the front
 }
 
 // bytesOf returns the data region of member m.
@@ -33,8 +33,8 @@ func (d *memory) bytesOf(m int) []byte {
 	return p.bytes
 }
 
-// meetingSlot returns n bytes at a slot of member m for a payload that is not long of an
-// operation in which all meet.
+// meetingSlot returns n bytes at a slot of member m, for a short or middle payload of an operation
+// in which all meet.
 func (d *memory) meetingSlot(m, at, n int) []byte {
 	data := d.bytesOf(m)
 	d.regions[m].met.Reach(at - metShortAt)
@@ -50,8 +50,8 @@ func (d *memory) areaOf(m, off, n int) []byte {
 	return data[off : off+n]
 }
 
-// scratchBlock returns blockBytes of this member's own, for operations that have no destination
-// to reduce into.
+// scratchBlock returns blockBytes of private memory, for operations that have no destination to
+// reduce into.
 func (d *memory) scratchBlock() []byte {
 	if d.scratch == nil {
 		d.scratch = make([]byte, blockBytes)
@@ -59,8 +59,8 @@ func (d *memory) scratchBlock() []byte {
 	return d.scratch
 }
 
-// payload returns where member m's payload of the current operation stands: in
-// its line if it fits, else in a slot of its data region.
+// payload returns the memory of member m's payload of the current operation: in the line if the
+// payload fits, else in a slot of m's data region.
 func (g *Group) payload(m int) []byte {
 	if g.size <= g.lines.inline {
 		return g.lines.body(g.lines.arrival(m, g.op))[inlineAt : inlineAt+g.size]
@@ -90,16 +90,16 @@ func (g *Group) slotOf(m int) []byte {
 	return g.memory.bytesOf(m)[at : at+g.size]
 }
 
-// An area is what this member remembers of the areas: until when others read there.
+// An area holds the last operations in which members read the areas of others.
 type area struct {
-	// The last operations in which others read this member's area: a ring, the buffers of
-	// a reduction, a wide payload, and how long that was.
+	// The last operations in which others read this member's area: a ring, the buffers of a
+	// reduction, a wide payload and its length.
 	ringOp, reductionOp, wideOp int64
 	wideSize                    int
 
-	anyOp  int64 // the last operation in which anybody's area is read by others
-	ringAt int   // where the next ring begins, in bytes
-	first  int   // where the open one does, in chunks, as the others hear it
+	anyOp  int64 // the last operation in which members read the area of any other member
+	ringAt int   // the beginning of the next ring, in bytes
+	first  int   // the beginning of the open ring, in chunks, as published for the others
 }
 
 // lastRead returns the last operation in which others read this member's area.

@@ -10,8 +10,7 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/longtest"
 )
 
-// kindsOfCalls are calls of which every two differ in what, one for each path
-// through the package.
+// kindsOfCalls returns calls with different call words, one for each path through the package.
 func kindsOfCalls(n int) []*call {
 	cs := []*call{{verb: barrier, elem: 1}}
 	for _, size := range []int{0, 8, 24, 56, inlineOf(n) + 8, 3000, 40000} {
@@ -33,9 +32,9 @@ func kindsOfCalls(n int) []*call {
 	return append(cs, &call{verb: allreduce, size: 24, elem: 4})
 }
 
-// TestEveryMismatch: whatever two different calls meet, who waits in one of them
-// notices, nobody who completes has wrong data, and the group works on: all
-// complete the barrier after, and the call that was broken when they make it again.
+// TestEveryMismatch: for each two different calls that meet, a member that waits in one of them
+// detects the mismatch, no member that completes has wrong data, and the group continues: all
+// complete the barrier after, and the broken call when they repeat it.
 func TestEveryMismatch(t *testing.T) {
 	for _, n := range []int{2, 3, 9} {
 		oneIn := longtest.N(5, 1)
@@ -63,7 +62,7 @@ func TestEveryMismatch(t *testing.T) {
 	}
 }
 
-// meets has member who call odd where the others call most.
+// meets makes one member call odd while the others call most.
 func meets(w *world, rng *rand.Rand, mutual bool, who int, most, odd *call) error {
 	defer w.nextGroup(4)
 	before, after := &call{verb: barrier, elem: 1}, &call{verb: barrier, elem: 1, size: 1}
@@ -87,7 +86,7 @@ func meets(w *world, rng *rand.Rand, mutual bool, who int, most, odd *call) erro
 	return nil
 }
 
-// waits says whether a call completes at no member before all have come.
+// waits reports whether a call completes at no member before all have entered.
 func waits(c *call) bool {
 	return c.verb == barrier || c.verb == allreduce || c.verb == allgather || c.verb == alltoall || c.verb == reduceScatter
 }
@@ -115,8 +114,8 @@ func TestMismatchNames(t *testing.T) {
 	}
 }
 
-// TestSendersGoOn: two members that both only send cannot notice; nothing of it is
-// left in the next operation.
+// TestSendersGoOn: two members that both only send cannot detect the mismatch, which leaves no
+// state for the next operation.
 func TestSendersGoOn(t *testing.T) {
 	w := newWorld(2)
 	gs := []*Group{New(w.config(0, true, 0)), New(w.config(1, true, 0))}
@@ -132,7 +131,7 @@ func TestSendersGoOn(t *testing.T) {
 	}
 }
 
-// TestNote: who has come to another call is seen by who waits for it, and both go on.
+// TestNote: a waiting member detects that the other has made another call, and both continue.
 func TestNote(t *testing.T) {
 	for _, mutual := range []bool{true, false} {
 		w := newWorld(2)
@@ -155,21 +154,21 @@ func TestNote(t *testing.T) {
 	}
 }
 
-// TestLargeAfterMismatch: after a mismatch of large calls the next large call follows at once,
-// with no barrier between. Nobody who completes either of them has wrong data: not the members
-// that still read in the broken one what others have abandoned, nor those that come later.
+// TestLargeAfterMismatch: after a mismatch of large calls the next large call follows at once, with
+// no barrier between. No member that completes one of the calls has wrong data: neither members
+// that still read in the broken call that others have abandoned, nor members that come later.
 func TestLargeAfterMismatch(t *testing.T) {
 	for _, n := range []int{2, 3, 5} {
 		largeAfterMismatch(t, n, 512, 40000, longtest.N(5, 1))
 	}
 }
 
-// TestLongAfterMismatch is the same with rings that go round: readers count steps, too.
+// TestLongAfterMismatch is the same with rings that wrap around: readers count steps, too.
 func TestLongAfterMismatch(t *testing.T) {
 	largeAfterMismatch(t, 3, 128<<10, 3*sharedAreaBytes/2, longtest.N(50, 10))
 }
 
-// largeAfterMismatch tries one in so many of all threes of calls, each in two regimes.
+// largeAfterMismatch tries one in oneIn of all triples of calls, each in two regimes.
 func largeAfterMismatch(t *testing.T, n, chunk, size, oneIn int) {
 	if raceOn {
 		oneIn *= 5
@@ -201,7 +200,7 @@ func largeAfterMismatch(t *testing.T, n, chunk, size, oneIn int) {
 	}
 }
 
-// meetsThen has member who call odd where the others call most, and then all call next, twice.
+// meetsThen makes one member call odd while the others call most, and then all call next, twice.
 func meetsThen(w *world, rng *rand.Rand, mutual bool, chunk, who int, most, odd, next *call) error {
 	defer w.nextGroup(4)
 	before := &call{verb: barrier, elem: 1}
@@ -221,9 +220,9 @@ func meetsThen(w *world, rng *rand.Rand, mutual bool, chunk, who int, most, odd,
 	return nil
 }
 
-// TestNoStepsAfterABrokenOne: member 0 leaves a broken broadcast, of which it has filled all
-// places of its ring, and would count steps as a reader of the next one. Member 1, which does
-// not look for a mismatch yet, must not take them for the chunks that are missing.
+// TestNoStepsAfterABrokenOne: member 0 leaves a broken broadcast, of which it has filled all places
+// of its ring, and would count steps as a reader of the next one. Member 1, which has not checked
+// for a mismatch yet, must not mistake these steps for the missing chunks.
 func TestNoStepsAfterABrokenOne(t *testing.T) {
 	const n, chunk = 3, 128 << 10
 	size := (sharedAreaBytes/chunk + 4) * chunk

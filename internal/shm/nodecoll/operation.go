@@ -4,8 +4,8 @@ import "fmt"
 
 // Reduce is a reduction of elements.
 type Reduce struct {
-	// Func sets dst to acc op in, element by element; acc comes from lower ranks. dst may
-	// be either. All have the same length, a multiple of ElemBytes.
+	// Func sets dst to acc op in, element by element; acc comes from lower ranks. dst may be acc or
+	// in. All have the same length, a multiple of ElemBytes.
 	Func func(dst, acc, in []byte)
 	// ElemBytes is the size of an element, 1 to 16.
 	ElemBytes int
@@ -13,16 +13,16 @@ type Reduce struct {
 
 const elemBytesMax = 16
 
-// fits says whether so many bytes are whole elements, of a size that there is.
+// fits reports whether size is a multiple of a valid element size.
 func (r *Reduce) fits(size int) bool {
 	return r.ElemBytes >= 1 && r.ElemBytes <= elemBytesMax && uint(size)%uint(r.ElemBytes) == 0
 }
 
-// block returns how many bytes are combined at once: whole elements.
+// block returns the number of bytes that are combined at once: whole elements.
 func (r *Reduce) block() int { return blockBytes / r.ElemBytes * r.ElemBytes }
 
-// combineTwo sets dst to own op others, or the other way round if member m, whose operand
-// others is, goes first: of two members.
+// combineTwo combines the operands of two members in rank order: dst is own op others, or others op
+// own if member m, the owner of others, is member 0.
 func (r *Reduce) combineTwo(dst, own, others []byte, m int) {
 	switch {
 	case len(own) == 0:
@@ -33,7 +33,7 @@ func (r *Reduce) combineTwo(dst, own, others []byte, m int) {
 	}
 }
 
-// verb is what the open operation does.
+// verb is the kind of the open operation.
 type verb uint8
 
 const (
@@ -56,22 +56,22 @@ const (
 	takingVerbs  = 1<<gather | 1<<allgather | 1<<alltoall | 1<<reduceScatter
 )
 
-// meets says whether all wait for all in an operation whose payloads go whole.
+// meets reports whether all wait for all in an operation with whole payloads.
 func (v verb) meets() bool { return meetingVerbs>>v&1 != 0 }
 
-// takesBlocks says whether each member takes what it needs out of all payloads.
+// takesBlocks reports whether each member takes its blocks out of all payloads.
 func (v verb) takesBlocks() bool { return takingVerbs>>v&1 != 0 }
 
-// An operation is what the caller has asked for.
+// An operation is the call of the caller.
 type operation struct {
 	verb     verb
 	what     uint64
-	root     int // -1: there is none; nobody: and a sleeper need not look at the arrival
+	root     int // -1: there is none; nobody: the same, and the arrival wakes no sleeper
 	dst, src []byte
-	out      []byte // the payload that goes with the arrival line
+	out      []byte // the payload of the arrival line
 	red      Reduce
 	size     int // of a payload
-	part     int // of a payload that is cut into one for each member
+	part     int // of a member's part, if a payload has a part for each member
 }
 
 func (o *operation) setRoot(root, members int) {
@@ -81,8 +81,8 @@ func (o *operation) setRoot(root, members int) {
 	o.root = root
 }
 
-// cutPayload returns the payload of member me in an operation in which src has a part for
-// each member: of two it is the other's part.
+// cutPayload returns the payload of member me in an operation in which src has a part for each
+// member: with two members, the other's part.
 func (o *operation) cutPayload(src []byte, me, members int) []byte {
 	if members == 2 {
 		src = src[(1-me)*o.part:][:o.part]
@@ -91,7 +91,7 @@ func (o *operation) cutPayload(src []byte, me, members int) []byte {
 	return src
 }
 
-// partAt returns where the part of member me stands in root's payload of a scatter.
+// partAt returns the place of member me's part in root's payload of a scatter.
 func (o *operation) partAt(me int) int {
 	if me > o.root {
 		return (me - 1) * o.part
@@ -99,15 +99,14 @@ func (o *operation) partAt(me int) int {
 	return me * o.part
 }
 
-// overwritesOwn says whether what comes of the operands of lower members overwrites that
-// of member me.
+// overwritesOwn reports whether the combined operands of lower members overwrite the operand of
+// member me.
 func (o *operation) overwritesOwn(me int) bool { return me > 1 && &o.dst[0] == &o.src[0] }
 
-// keepsOwn says whether member me can combine all operands with nothing that it has published
-// itself.
+// keepsOwn reports whether member me can combine all operands without its own published payload.
 func (o *operation) keepsOwn(me int) bool { return o.size <= blockBytes || !o.overwritesOwn(me) }
 
-// beginOperation makes an operation the open one. It becomes visible to others with start.
+// beginOperation makes an operation the open one. Others see the operation once it is entered.
 func (g *Group) beginOperation(v verb, what uint64, dst, src []byte, size int) {
 	if g.phase != idle {
 		panic("goulfm: collectives in shared memory: an operation is open, or ended in a mismatch")
@@ -117,7 +116,7 @@ func (g *Group) beginOperation(v verb, what uint64, dst, src []byte, size int) {
 	g.root = -1
 }
 
-// beginReduction is beginOperation for one that combines operands.
+// beginReduction is beginOperation for an operation that combines operands.
 func (g *Group) beginReduction(v verb, what uint64, dst, src []byte, r Reduce) {
 	if !r.fits(len(src)) || dst != nil && v != reduceScatter && len(dst) != len(src) {
 		panic(fmt.Sprintf("goulfm: collectives in shared memory: reduction of %d bytes into %d, elements of %d", len(src), len(dst), r.ElemBytes))
@@ -126,8 +125,8 @@ func (g *Group) beginReduction(v verb, what uint64, dst, src []byte, r Reduce) {
 	g.red = r
 }
 
-// enterThen enters the operation, which an algorithm has then; out is the payload that goes
-// with the arrival line.
+// enterThen enters the operation, with next as its algorithm. out is the payload of the arrival
+// line.
 func (g *Group) enterThen(next phase, out []byte) {
 	g.out, g.next, g.phase = out, next, entering
 	g.waiting, g.budget = nil, workBytes
@@ -136,8 +135,8 @@ func (g *Group) enterThen(next phase, out []byte) {
 	}
 }
 
-// startWhole starts an operation that all wait for all in, with payloads that
-// stand in the lines or in slots of the data regions.
+// startWhole starts an operation in which all wait for all, with payloads in the lines or in slots
+// of the data regions.
 func (g *Group) startWhole(out []byte) {
 	switch {
 	case len(g.members) == 1:
@@ -164,7 +163,7 @@ func wantLength(what string, got, want int) {
 }
 
 func wantWhole(size int) {
-	if size > longBytes { // else the numbers become values of an interface each time
+	if size > longBytes { // avoids converting the numbers to interface values in each call
 		that(false, "a payload of %d bytes: at most %d go whole", size, longBytes)
 	}
 }

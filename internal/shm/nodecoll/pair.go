@@ -1,17 +1,17 @@
 package nodecoll
 
-// pair is two members with a core each that wait for each other, with a short payload: all
-// that a member has to ask is whether the other's line is there. Each try says whether it has
-// entered the operation; if not, nothing has happened, and the long way begins.
+// pair is the algorithm of two members with a core each that wait for each other, with a short
+// payload. A member only has to check whether the other's line is there. Each try method reports
+// whether it has entered the operation. If not, nothing has happened, and the caller must use the
+// normal path.
 //
-// It has no state but the open operation.
+// Its only state is the open operation.
 type pair struct{}
 
-// tryEnter enters an operation with what this member has for the other.
+// tryEnter enters an operation with this member's payload for the other.
 //
-// It does not look for the other's line at once. The other does the same at the same time,
-// mostly, and a member that looks too early takes the other's line away from it
-// (park.Patience).
+// tryEnter does not poll the other's line at once. The other member usually enters at the same
+// time, and polling too early steals the cache line from its writer (park.Patience).
 func (pair) tryEnter(g *Group, v verb, what uint64, dst, src, out []byte) bool {
 	if len(g.members) != 2 || g.central || len(out) > ringDirectMutual || !g.quick.isFree(g, metSlots) {
 		return false
@@ -25,7 +25,7 @@ func (pair) tryEnter(g *Group, v verb, what uint64, dst, src, out []byte) bool {
 	return true
 }
 
-// step completes what tryEnter has entered, when the other's line is there.
+// step completes the operation that tryEnter has entered, when the other's line is there.
 func (pair) step(g *Group) bool {
 	m := 1 - g.me
 	at := g.lines.arrival(m, g.op)

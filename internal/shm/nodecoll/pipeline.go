@@ -1,15 +1,15 @@
 package nodecoll
 
-// A pipeline is a large scan, or a large reduction of two members with a core each to one of
-// them: chunks go from member up to this one, which combines them with its own, and on to
-// member down. Each counts the chunks that it is done with: down may take them then, and up
-// use their place again.
+// A pipeline is a large scan, or a large reduction of two members with a core each to one of them.
+// This member receives chunks from member up, combines them with its own, and passes them on to
+// member down. Each member counts its finished chunks: then down may read them, and up may use
+// their place again.
 //
 //	scan                 member 0 -> member 1 -> member 2 -> ...
 //	reduction of two     the other member -> root
 type pipeline struct {
 	ring     ring
-	up, down int // whose chunks this member takes, and who takes its own; -1: nobody
+	up, down int // the members before and after this member; -1: there is none
 	pos      int // chunks passed on
 }
 
@@ -53,8 +53,8 @@ func (p *pipeline) step(g *Group) bool {
 	return true
 }
 
-// mayPass says whether the next chunk of up is there, and down has taken what stands where
-// this member's goes.
+// mayPass reports whether the next chunk of up is there, and down has read the old chunk in the
+// place of this member's next chunk.
 func (p *pipeline) mayPass(g *Group) bool {
 	if p.up >= 0 && !p.ring.hasDone(g, p.up, p.pos+1) {
 		return false

@@ -6,22 +6,22 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/segment"
 )
 
-// A pull is an operation whose blocks are too large to be published: each member says in its
-// arrival line where its source is, and the others copy from there straight into their
-// destinations (Config.Pull). In the end all meet, each with a result line that says whether
-// that worked: so nobody has its source back while another reads it, and nobody
+// A pull is an operation whose blocks are too large to be published: each member publishes the
+// address of its source in its arrival line, and the others copy from there directly into their
+// destinations (Config.Pull). At the end all meet, and each result line shows whether its member's
+// copies worked. So no caller gets its source back while another member reads it, and no member
 // completes with bytes of a member that gave up meanwhile.
 type pull struct {
 	from func(member int, addr uint64, dst []byte) bool // Config.Pull
 
 	off, bytes int // of this member's block in each source
 	state      pullState
-	cursor     int // so many members are done with: copying begins at this one, confirming at 0
+	cursor     int // number of members done: copying begins at this member, confirming at 0
 	pos        int // bytes copied of a block
 	refused    bool
 }
 
-// A pullState is where this member stands in a pull.
+// A pullState is the progress of this member in a pull.
 type pullState uint8
 
 const (
@@ -30,19 +30,19 @@ const (
 	confirming                     // reads the result lines of all
 )
 
-// What a result line says: whether the kernel has let a member copy.
+// The values of a result line: whether the kernel has permitted a member's copies.
 const (
 	pulled  = 0
 	refused = 1
 )
 
-// Refused says of a complete operation that the kernel did not let some member copy
-// from another: the same at all members. Destinations are undefined then, and the
-// caller has another way.
+// Refused reports, for a complete operation, that the kernel did not permit some member to copy
+// from another: the same at all members. Destinations are undefined then, and the caller must use
+// another path.
 func (g *Group) Refused() bool { return g.next == pulling && g.pull.refused }
 
-// start starts an operation of blocks of n bytes, of which this member's is at off
-// in the source of each other, or of the root.
+// start starts an operation of blocks of n bytes. This member's block is at off in the source of
+// each other member, or of the root.
 func (p *pull) start(g *Group, off, n int) {
 	that(p.from != nil, "blocks of %d bytes without a way to copy them", n)
 	*p = pull{from: p.from, off: off, bytes: n}
@@ -71,7 +71,7 @@ func (p *pull) waitsFor(g *Group, m int) bool {
 	}
 }
 
-// copyBlocks copies from one member after the other, this one first.
+// copyBlocks copies from one member after the other, from this member on.
 func (p *pull) copyBlocks(g *Group) bool {
 	n := len(g.members)
 	for ; p.cursor < n; p.cursor++ {
@@ -87,7 +87,7 @@ func (p *pull) copyBlocks(g *Group) bool {
 	return true
 }
 
-// copyBlock copies this member's block of member m.
+// copyBlock copies this member's block from member m.
 func (p *pull) copyBlock(g *Group, m int) bool {
 	dst := g.dst
 	if g.verb != scatter {
@@ -109,7 +109,7 @@ func (p *pull) copyBlock(g *Group, m int) bool {
 func (p *pull) copyPiece(g *Group, m int, dst []byte) {
 	at := p.off + p.pos
 	if m == g.me {
-		if src := g.src[at:]; &dst[0] != &src[0] { // in place: the others are reading it
+		if src := g.src[at:]; &dst[0] != &src[0] { // not in place, where the others are reading the block
 			copy(dst, src)
 		}
 		return
@@ -121,7 +121,7 @@ func (p *pull) copyPiece(g *Group, m int, dst []byte) {
 	p.refused = !p.from(m, from+uint64(at), dst)
 }
 
-// confirm says that this member needs no source any more, and meets the others.
+// confirm publishes that this member no longer needs a source, and begins the meeting.
 func (p *pull) confirm(g *Group) {
 	word := uint64(pulled)
 	if p.refused {
@@ -141,7 +141,7 @@ func (p *pull) confirm(g *Group) {
 	p.state = confirming
 }
 
-// meetCentre waits until all have confirmed. The last one reads what they say, for all.
+// meetCentre waits until all have confirmed. The last member reads the result lines for all.
 func (p *pull) meetCentre(g *Group) bool {
 	if !g.centre.meet(g) {
 		return false

@@ -2,22 +2,22 @@ package nodecoll
 
 import "github.com/goulfm/goulfm/internal/shm/segment"
 
-// quick is the shortest way: a member that waits for nobody publishes its line, and one that
-// waits for a single other finds that line there. The call completes the operation itself. It
-// does what the long way does, without what that does for a wait that does not come. Each
-// try says whether it has; if not, nothing has happened, and the long way begins.
+// quick is the shortest path: a member that waits for no other member publishes its line, and a
+// member that waits for a single other member finds that line there. The call itself completes the
+// operation. The result is the same as on the normal path, without the preparations for a wait.
+// Each try method reports whether it has completed the operation. If not, nothing has happened, and
+// the caller must use the normal path.
 //
-// It has no state, and no step.
+// quick has no state, and no step.
 type quick struct{}
 
-// isFree says whether nobody reads any more what was published reach operations before the
-// next one, and whether the arrival in that need not be announced to more than the member
-// that needs it.
+// isFree reports whether no member still reads the memory published reach operations before the
+// next operation, and whether only the member that needs the next arrival must be notified of it.
 func (quick) isFree(g *Group, reach int64) bool {
 	return g.op+1-reach <= g.safe && g.op+1-g.announcedOp < slots/2 && g.phase == idle
 }
 
-// fitsLine says whether the next operation may go this way with a payload of size bytes.
+// fitsLine reports whether the next operation may use this path with a payload of size bytes.
 func (q quick) fitsLine(g *Group, size int) bool {
 	return size <= g.lines.inline && q.isFree(g, slots)
 }
@@ -32,8 +32,8 @@ func (quick) enter(g *Group, v verb, next phase, what uint64, out []byte, size i
 	g.publishArrival(out)
 }
 
-// trySend makes an operation in which this member has a payload for others, who may
-// sleep: to, or All.
+// trySend makes an operation in which this member has a payload for others that may sleep: member
+// to, or All.
 func (q quick) trySend(g *Group, v verb, what uint64, out []byte, to int) bool {
 	if !q.fitsLine(g, len(out)) {
 		return false
@@ -46,8 +46,8 @@ func (q quick) trySend(g *Group, v verb, what uint64, out []byte, to int) bool {
 	return true
 }
 
-// tryTake makes an operation in which this member takes size bytes of member m, if they
-// are there: they stay until this member's next operation.
+// tryTake makes an operation in which this member takes size bytes of member m, if they are there.
+// The bytes stay valid until this member's next operation.
 func (q quick) tryTake(g *Group, v verb, what uint64, m, size int) (payload []byte, ok bool) {
 	if !q.fitsLine(g, size) {
 		return nil, false

@@ -1,9 +1,9 @@
 package nodecoll
 
-// A reader waits for the root's arrival line alone, and takes the payload that is there or in
-// the root's slot: of a broadcast, or its part of a scatter.
+// A reader waits for the root's arrival line alone, and takes the payload of a broadcast, or its
+// part of a scatter, from the line or the root's slot.
 //
-// It has no state but the open operation.
+// Its only state is the open operation.
 type reader struct{}
 
 func (reader) step(g *Group) bool {

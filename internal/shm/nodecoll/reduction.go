@@ -1,41 +1,41 @@
 package nodecoll
 
-// A reduction is a large Reduce or Allreduce in which each member combines a slice of
-// everybody's data. One of T chunks has steps 0 to T+1. In step t each member
+// A reduction is a large Reduce or Allreduce in which each member combines a slice of all members'
+// data. A reduction of T chunks has steps 0 to T+1. In step t each member
 //
-//	reduces its slice of chunk t-1, from everybody's in-buffer, into its result buffer and dst,
-//	copies the others' slices of chunk t-2 out of their result buffers, if it wants the result,
+//	reduces its slice of chunk t-1, from all in-buffers, into its result buffer and dst,
+//	copies the others' slices of chunk t-2 out of their result buffers, if it needs the result,
 //	copies chunk t without its own slice into its in-buffer,
 //
-// and then all meet, except after the last step. Buffers alternate, so that
-// what step t writes was last read in step t-1:
+// and then all meet, except after the last step. Buffers alternate, so that a buffer that step t
+// writes was last read in step t-1:
 //
 //	in[t mod 2]       written in step t, read in t+1, written again in t+2
 //	result[t-1 mod 2] written in step t, read in t+1, written again in t+2
 //
-// The last results are still read when the next operation begins. Its result
-// buffers are not written before its first meeting, but its in-buffers are: so
-// where a buffer stands does not depend on the operation (on its elements, say).
+// The last results are still read when the next operation begins. That operation writes its
+// in-buffers before its first meeting, but not its result buffers. So the place of a buffer must
+// not depend on the operation (on its elements, for example).
 //
-// Where each member has a core both buffers of a chunk lie in a ring, see ringBytes, and
-// those of the next chunk behind them, also if it is of the next operation: the ring has
-// room for more than the chunks whose buffers are in use, which are two.
+// If each member has a core, both buffers of a chunk lie in a ring, see ringBytes. The buffers of
+// the next chunk lie behind them, even if that chunk belongs to the next operation. The ring has
+// room for more than the two chunks whose buffers are in use.
 //
-// dst may be src: a byte of src is last read in the step in which, or before, it
-// is overwritten, and a block is reduced before it goes to dst.
+// dst may be src: a byte of src is last read not later than in the step that overwrites it, and a
+// block is reduced before it is copied to dst.
 type reduction struct {
 	ring ring
 	unit int // bytes that slices are multiples of
 
 	t       int  // the step
-	meeting bool // waits until all have done it
+	meeting bool // waits until all have done the step
 	cursor  int  // meeting: members 0 to cursor-1 have done it
 	task    task
-	at      int // how far the task is, in bytes
-	of      int // whose slice is being copied out
+	at      int // progress of the task, in bytes
+	of      int // the member whose slice is being copied out
 }
 
-// A task is what is to be done in a step.
+// A task is one part of a step.
 type task uint8
 
 const (
@@ -54,12 +54,12 @@ func (r *reduction) start(g *Group) {
 
 func (r *reduction) beginTask(t task) { r.task, r.at, r.of = t, 0, 0 }
 
-// cut says what its chunks are, and where they go.
+// cut determines the chunks and their places.
 func (r *reduction) cut(g *Group) {
 	r.unit = lineUnit(g.red.ElemBytes)
 	chunk := max(r.unit, g.reduceChunk()/r.unit*r.unit)
 	if g.mutual {
-		chunk = min(chunk, (g.size+r.unit-1)/r.unit*r.unit) // the next operation begins behind it
+		chunk = min(chunk, (g.size+r.unit-1)/r.unit*r.unit) // the next operation begins behind the chunk
 	}
 	r.ring = ring{chunk: chunk, chunks: (g.size + chunk - 1) / chunk}
 	if g.mutual {
@@ -86,7 +86,7 @@ func (r *reduction) waitsFor(g *Group, m int) bool {
 
 // doStep does one step.
 func (r *reduction) doStep(g *Group) bool {
-	if r.t == 0 && !g.mayOverwrite(max(g.area.ringOp, g.area.wideOp)) { // readers of my last broadcast may still be at my area
+	if r.t == 0 && !g.mayOverwrite(max(g.area.ringOp, g.area.wideOp)) { // readers of this member's last broadcast may still use its area
 		return false
 	}
 	for r.task < tasks {
@@ -109,7 +109,7 @@ func (r *reduction) doStep(g *Group) bool {
 	return true
 }
 
-// doTask says whether a task of this step is done.
+// doTask performs a task of this step, and reports whether the task is done.
 func (r *reduction) doTask(g *Group, t task) bool {
 	switch t {
 	case reducingSlice:
@@ -137,7 +137,7 @@ func (r *reduction) meet(g *Group) bool {
 	return true
 }
 
-// seeSteps says whether all members' steps words say that they have done the step.
+// seeSteps reports whether the steps words show that all members have done the step.
 func (r *reduction) seeSteps(g *Group) bool {
 	want := r.t + 1
 	for ; r.cursor < len(g.members); r.cursor++ {
@@ -156,8 +156,8 @@ func (r *reduction) seeSteps(g *Group) bool {
 	return true
 }
 
-// endStep goes on after all have met. A member that does not want the result leaves with
-// the last meeting: after it nobody reads its in-buffers.
+// endStep begins the next step after all have met. A member that does not need the result leaves
+// with the last meeting, after which no member reads its in-buffers.
 func (r *reduction) endStep(g *Group) {
 	r.t++
 	r.meeting = false
@@ -181,12 +181,12 @@ func (r *reduction) sliceOf(m, members, bytes int) (from, to int) {
 	return min(from, bytes), min(to, bytes)
 }
 
-// inRoom returns the room for a chunk, and resultRoom that for a slice of it,
-// whatever the elements.
+// inRoom returns the room for a chunk, and resultRoom the room for a slice of a chunk, for elements
+// of any size.
 func (r *reduction) inRoom(g *Group) int     { return max(g.reduceChunk(), unitMax) }
 func (r *reduction) resultRoom(g *Group) int { return r.inRoom(g)/len(g.members) + 2*unitMax }
 
-// inAt and resultAt return where the buffers of chunk c stand in the area of member m.
+// inAt and resultAt return the places of the buffers of chunk c in the area of member m.
 func (r *reduction) inAt(g *Group, m, c int) int {
 	if r.ring.span > 0 {
 		return r.ring.offsetAt(g, m, c)
@@ -239,7 +239,7 @@ func (r *reduction) reduceBlock(g *Group, c, off, n int) {
 		}
 		acc = in
 	}
-	if g.root != g.me { // root of a Reduce: nobody else wants it
+	if g.root != g.me { // root of a Reduce: no other member needs the result
 		g.copier.Copy(g.memory.areaOf(g.me, r.resultAt(g, g.me, c)+r.at, n), result)
 	}
 	if g.dst != nil && &g.dst[at] != &result[0] {
@@ -247,8 +247,8 @@ func (r *reduction) reduceBlock(g *Group, c, off, n int) {
 	}
 }
 
-// accumulator returns where to reduce n bytes at offset at: in dst, unless there
-// is none, or lower ranks' operands would overwrite this one's there.
+// accumulator returns the memory in which to reduce n bytes at offset at: dst, unless there is
+// none, or lower ranks' operands would overwrite this member's operand there.
 func (r *reduction) accumulator(g *Group, at, n int) []byte {
 	if g.dst == nil || g.overwritesOwn(g.me) {
 		return g.memory.scratchBlock()[:n]
@@ -281,8 +281,8 @@ func (r *reduction) copyOut(g *Group, c int) bool {
 	return true
 }
 
-// copyIn copies chunk c into the in-buffer, except this member's own slice,
-// which nobody else reads.
+// copyIn copies chunk c into the in-buffer, except this member's own slice, which no other member
+// reads.
 func (r *reduction) copyIn(g *Group, c int) bool {
 	if c >= r.ring.chunks {
 		return true

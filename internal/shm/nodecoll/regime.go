@@ -2,9 +2,9 @@ package nodecoll
 
 import "github.com/goulfm/goulfm/internal/shm/segment"
 
-// A regime is how a group works, the same at all members: who reads what others publish, and
-// up to what size an operation's payload goes whole, through the lines or the slots of the
-// data regions, with one synchronization.
+// A regime is the mode of operation of a group, the same at all members: which members read the
+// payloads of others, and the sizes up to which payloads are published whole, in the lines or the
+// slots of the data regions, with one synchronization.
 type regime struct {
 	mutual  bool // every rank has a core: Config.Mutual
 	central bool // the last member to arrive works for all
@@ -15,14 +15,15 @@ type regime struct {
 }
 
 const (
-	// mutualMembersMax is up to how many members each reads all lines itself: that
-	// is n*n transfers of a line.
+	// mutualMembersMax is the number of members up to which each reads all lines itself, with n*n
+	// transfers of a line.
 	mutualMembersMax = 8
 
-	// Of what a ring takes else: a broadcast, a scan, reductions of two.
+	// The largest whole payload of operations that otherwise use a ring: a broadcast, a scan,
+	// reductions of two.
 	ringDirectMutual = 4 << 10
-	// A reduction of whole payloads reads all of them where the large algorithm
-	// reads one n-th, and saves a synchronization for it.
+	// A reduction of whole payloads reads all payloads, while the large algorithm reads one n-th of
+	// each, but saves a synchronization.
 	reduceDirectMutual  = 16 << 10 // of n-1 payloads, from three members on
 	reduceDirectCentral = 64 << 10 // of n payloads
 )
@@ -50,10 +51,10 @@ func regimeOf(c *Config) regime {
 	return r
 }
 
-// ringBytes is what a ring may use of the area. Where each member has a core it goes round
-// in more than a second-level cache has: a chunk is then written where the one before it
-// has left the cache of its reader, from where the writer would take longer to get it. Where
-// members share cores it stays short.
+// ringBytes is the part of the area that a ring may use. If each member has a core, the ring is
+// larger than a second-level cache: then the old chunk in a place has left its reader's cache when
+// the next chunk is written there, and the write is faster than a transfer from that cache. If
+// members share cores, the ring stays short.
 func (r *regime) ringBytes() int {
 	if r.mutual {
 		return areaBytes
@@ -63,10 +64,10 @@ func (r *regime) ringBytes() int {
 
 const (
 	ringChunkMutual    = 16 << 10
-	ringChunkMutualMin = 4 << 10 // so that short messages overlap copying in and out too
+	ringChunkMutualMin = 4 << 10 // short messages overlap copying in and out, too
 )
 
-// ringChunk returns the bytes of a chunk of an operation of size bytes that goes through rings.
+// ringChunk returns the bytes of a chunk of an operation of size bytes that uses rings.
 func (r *regime) ringChunk(size int) int {
 	switch {
 	case r.chunkOf > 0:
@@ -79,7 +80,8 @@ func (r *regime) ringChunk(size int) int {
 
 const (
 	reduceChunkMutual = 128 << 10
-	// Above 8 members with a core each a slice of 64 KiB would be short.
+	// With more than 8 members that have a core each, the slices of a chunk of 64 KiB would be
+	// short.
 	reduceChunkMany = 128 << 10
 )
 

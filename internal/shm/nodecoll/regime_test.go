@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestWhichAlgorithm holds the table of the package comment to the truth: up to which size an
-// operation goes to which algorithm, and to which one above; and what that waits for.
+// TestWhichAlgorithm checks the table of the package comment: the algorithm of each operation up to
+// a size and above the size, and the members for which the algorithm waits.
 func TestWhichAlgorithm(t *testing.T) {
 	const large = 1 << 20
 	type upTo struct {
@@ -64,7 +64,7 @@ func TestWhichAlgorithm(t *testing.T) {
 			for _, size := range []int{from, row.bytes} {
 				w := newWorld(x.n)
 				a := &actor{w: w, g: New(w.config(x.me, x.mutual, 0)), me: x.me, n: x.n, calls: []*call{{verb: x.verb, size: size, elem: 1}}}
-				a.g.announcedOp = -slots // which forbids what completes in the call
+				a.g.announcedOp = -slots // disables the paths that complete in the call
 				if row.phase == facing {
 					a.g.announcedOp = 0
 				}
@@ -72,7 +72,7 @@ func TestWhichAlgorithm(t *testing.T) {
 				name := fmt.Sprintf("%v of %d bytes, member %d of %d, %s", x.verb, size, x.me, x.n, regimeName(x.mutual))
 				assert.Equal(t, row.phase, a.g.next, name)
 				for word, _ := a.g.Awaits(); word == nil && !a.g.Advance(); word, _ = a.g.Awaits() {
-					continue // it has something to copy of its own
+					continue // the member copies its own data
 				}
 				assert.Equal(t, waitsAlone(a.g), a.g.Waits(), name)
 			}
@@ -81,12 +81,12 @@ func TestWhichAlgorithm(t *testing.T) {
 	}
 }
 
-// waitsAlone returns for whom a member waits that is the first to come to an operation.
+// waitsAlone returns the members for which the first member in an operation waits.
 func waitsAlone(g *Group) (waits []int) {
 	switch {
 	case g.Done():
 		return nil
-	case g.central && !g.centre.introduced && (g.next == counting || g.next == reducing): // member 0 is not even there
+	case g.central && !g.centre.introduced && (g.next == counting || g.next == reducing): // member 0 has not made its Group
 		return []int{0}
 	case g.next == reading, g.next == chaining, g.me > 0 && (g.next == streaming || g.next == passing), g.me > 0 && g.verb == scatter:
 		return []int{0}
@@ -101,8 +101,9 @@ func waitsAlone(g *Group) (waits []int) {
 	return waits
 }
 
-// TestCompletesInTheCall: a member that waits for nobody completes in the call, and so does
-// the other when the first one's line is there; with a payload that fits a line the quick way.
+// TestCompletesInTheCall: a member that waits for no other member completes in the call, and so
+// does the other when the first member's line is there. A payload that fits a line uses the quick
+// path.
 func TestCompletesInTheCall(t *testing.T) {
 	for _, v := range []verb{bcast, reduce, gather, scatter, scan} {
 		for _, size := range []int{inlineOf(2), inlineOf(2) + 1} {
@@ -117,7 +118,7 @@ func TestCompletesInTheCall(t *testing.T) {
 				a.start()
 				name := fmt.Sprintf("%v of %d bytes, member %d", v, size, me)
 				assert.True(t, a.g.Done(), name)
-				assert.Equal(t, size <= inlineOf(2), a.g.budget == 0, name) // the long way has given itself a budget
+				assert.Equal(t, size <= inlineOf(2), a.g.budget == 0, name) // the normal path sets a budget
 				_, err := a.advance()
 				assert.NoError(t, err, name)
 			}

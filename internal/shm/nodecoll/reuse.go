@@ -2,53 +2,54 @@ package nodecoll
 
 import "github.com/goulfm/goulfm/internal/shm/segment"
 
-// A sequence is which operation this member is in, and which ones the others have left.
+// A sequence holds the operation of this member, and the operations that the others have left.
 type sequence struct {
 	op   int64 // the open operation, or the last: 1, 2, ...
 	safe int64 // all members have left this operation and all before it
-	// sharedOp is the last operation that was entered here and is not a chain: of what this
-	// member wrote in later ones only the member after it reads.
+	// sharedOp is the last operation that was entered here and is not a chain: only the next member
+	// reads the memory that this member wrote in later operations.
 	sharedOp int64
-	// broken is the last operation by steps that ended in a mismatch here. Others may not know
-	// of it yet. They still read what this member has written in it, and would take steps that
-	// it counts later for steps of that operation: it counts none before all have left.
+	// broken is the last operation by steps that ended in a mismatch here. Others may not know of
+	// the mismatch yet. They still read the memory that this member has written in the operation,
+	// and would mistake its later steps for steps of the operation. So this member counts no step
+	// before all have left.
 	//
 	//	me        bcast, root: 3 chunks, a mismatch    allreduce: step 1
 	//	member m  bcast: reads chunks 1, 2, 3                             chunk 4?
 	broken int64
 }
 
-// mayOverwrite says whether nobody reads any more what this member wrote in operation j,
-// j < g.op; if not, the operation waits. A member that enters an operation proves that it has
-// left the one before, so the arrival lines are all the evidence there is, and nobody stores
-// anything just to say that it has left. With 8 slots:
+// mayOverwrite reports whether no member still reads the memory that this member wrote in operation
+// j, j < g.op; if not, the operation waits. A member that enters an operation proves that it has
+// left the operation before. So the arrival lines are the only evidence, and no member needs an
+// additional store to show that it has left. With 8 slots:
 //
 //	op            k-8  k-7  ...  k
-//	me            bcast ... bcast  wants slot k mod 8 = slot (k-8) mod 8
+//	me            bcast ... bcast  needs slot k mod 8 = slot (k-8) mod 8
 //	member m      still reads my line of k-8: no arrival line of m is above k-8
 //
-// A member that completes an operation in which all wait for all has seen every
-// arrival and need not look at lines at all.
+// A member that completes an operation in which all wait for all has seen every arrival and need
+// not poll any lines.
 //
-// What a member writes in a chain is read by the next member alone. So in a row of
-// chains the writer waits for the next member alone, and each member can be as many
-// operations ahead of the next as there are slots, not only the first ahead of the last: else
-// a time slice of a member would be worth slots/n operations.
+// Only the next member reads the memory that a member writes in a chain. So in a row of chains the
+// writer waits for the next member alone, and each member, not only the first, can be as many
+// operations ahead of the next as there are slots. Otherwise a member would make only slots/n
+// operations in a time slice.
 func (g *Group) mayOverwrite(j int64) bool {
 	if j <= g.safe {
 		return true
 	}
-	if g.sharedOp > j || len(g.members) == 2 { // of two the next one is all others
+	if g.sharedOp > j || len(g.members) == 2 { // of two members the next is the only other
 		return g.haveAllLeft(j)
 	}
 	after := g.me + 1
 	return g.haveAllLeft(g.sharedOp) && (after == len(g.members) || g.members[after].left >= j || g.hasLeft(after, j))
 }
 
-// mayOverwriteArea says whether nobody reads this member's area any more.
+// mayOverwriteArea reports whether no member still reads this member's area.
 func (g *Group) mayOverwriteArea() bool { return g.mayOverwrite(g.area.lastRead()) }
 
-// haveAllLeft says whether all members have left operation j.
+// haveAllLeft reports whether all members have left operation j.
 func (g *Group) haveAllLeft(j int64) bool {
 	if j <= g.safe {
 		return true
@@ -68,9 +69,9 @@ func (g *Group) haveAllLeft(j int64) bool {
 	return true
 }
 
-// hasLeft looks for an arrival line of m that proves that m has left operation j, and
-// whether m is much further already: not for m's newest line, because a look at the line
-// that m writes next slows m down. What an earlier group left in a line is below base.
+// hasLeft polls for an arrival line of m that proves that m has left operation j, and checks
+// whether m is much further already. It avoids m's newest line, because reading the line that m
+// writes next slows m down. Values of an earlier group in a line are below base.
 func (g *Group) hasLeft(m int, j int64) bool {
 	first, v := g.readSequence(m, j+1)
 	if first < j+1 {
@@ -87,19 +88,19 @@ func (g *Group) hasLeft(m int, j int64) bool {
 	return true
 }
 
-// further is how many operations apart the lines are that hasLeft looks at.
+// further is the distance in operations between the lines that hasLeft reads.
 const further = slots / 16
 
-// readSequence returns the operation, as this group counts, in which m has written the line
-// of operation i, and what stands there.
+// readSequence returns the operation, as this group counts, in which m has written the line of
+// operation i, and the sequence word.
 func (g *Group) readSequence(m int, i int64) (op int64, word uint64) {
 	v := segment.Load64(g.lines.word(g.lines.arrival(m, i)))
 	if op = int64(v&^unfinished - g.members[m].base); op > g.op+g.leadMax() {
-		op = 0 // an earlier group's
+		op = 0 // of an earlier group
 	}
 	return op, v
 }
 
-// leadMax is how many operations a member can be ahead of another: in a row of chains
-// each is up to slots operations ahead of the next.
+// leadMax is the maximal number of operations by which a member can be ahead of another: in a row
+// of chains each member is up to slots operations ahead of the next.
 func (g *Group) leadMax() int64 { return slots * int64(len(g.members)) }

@@ -9,9 +9,9 @@ import (
 	"github.com/goulfm/goulfm/internal/base/failpoint"
 )
 
-// TestNoMismatchBetweenStores: in a row of scans a member writes over lines of operations
-// in which others still are. Before each of its stores nobody takes what stands there for
-// another call, and who knew that the member has left an operation goes on knowing it.
+// TestNoMismatchBetweenStores: in a row of scans a member overwrites lines of operations in which
+// others still are. Before each of its stores no member mistakes the line for another call, and a
+// member that knew that the writer has left an operation does not lose this knowledge.
 func TestNoMismatchBetweenStores(t *testing.T) {
 	defer failpoint.On(nil)
 	const n, row = 5, 8 * slots
@@ -31,7 +31,8 @@ func TestNoMismatchBetweenStores(t *testing.T) {
 			if who, _, bad := a.g.Mismatch(); bad {
 				t.Fatalf("member %d, at call %d, holds that of %d, at call %d, for another", m, a.next, who, s.actors[who].next)
 			}
-			// What it knows of others does not shrink while they write the line that says it.
+			// The known progress of others does not shrink while they write the line that proves
+			// it.
 			writer := s.actors[s.turn]
 			for i := a.g.op; writer.g != nil && i > a.g.op-slots && i > 0; i-- {
 				if op, _ := a.g.readSequence(s.turn, i); i < writer.g.op && op < i {

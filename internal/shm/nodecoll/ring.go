@@ -6,9 +6,9 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/segment"
 )
 
-// A ring is how an operation that is too large for a slot cuts its data into chunks, and where
-// the chunks stand in the area of the member that writes them: one behind the other, round
-// and round. broadcast, pipeline, swap and reduction each have one.
+// A ring holds the chunks of an operation that is too large for a slot. The chunks lie in the area
+// of the member that writes them, one behind the other, and wrap around. broadcast, pipeline, swap
+// and reduction each have a ring.
 //
 //	place     0         1         2         3
 //	area   | chunk 2 | chunk 3 | chunk 4 | chunk 5 |    room 4, first 2; here chunks 0 and 1 were
@@ -17,23 +17,23 @@ type ring struct {
 	chunks int
 	span   int // bytes of the area for a chunk; 0: there is no ring
 	room   int // chunks that fit
-	first  int // where the first chunk stands, in chunks
+	first  int // the place of the first chunk, in chunks
 }
 
-// cut makes it the ring of the open operation, of chunks of so many bytes.
+// cut makes r the ring of the open operation, with chunks of chunk bytes.
 func (r *ring) cut(g *Group, chunk int) {
 	*r = ring{chunk: chunk, chunks: (g.size + chunk - 1) / chunk}
 	r.place(g, chunk)
 }
 
-// place gives the ring so many bytes of the area for each chunk. It begins where the
-// last one that this member knows of has ended. Others may know of another one, after
-// operations in which members made different calls:
+// place gives the ring span bytes of the area for each chunk. The ring begins at the end of the
+// last ring that this member knows of. Others may know of another last ring, after operations in
+// which members made different calls:
 //
 //	member 0   broadcast of 40 KB, abandoned   broadcast: fills places 3, 4, ...
 //	member 1   barrier, abandoned              broadcast: would drain places 0, 1, ...
 //
-// So each member says in its arrival line where its ring begins.
+// So each member publishes the beginning of its ring in its arrival line.
 func (r *ring) place(g *Group, span int) {
 	r.span, r.room = span, g.ringBytes()/span
 	r.first = (g.area.ringAt + span - 1) / span % r.room
@@ -41,11 +41,10 @@ func (r *ring) place(g *Group, span int) {
 	g.area.first = r.first
 }
 
-// offset returns where a chunk stands in the area if chunk 0 stands at place first.
+// offset returns the offset of a chunk in the area if chunk 0 is at place first.
 func (r *ring) offset(first, pos int) int { return (first + pos) % r.room * r.span }
 
-// offsetAt returns where a chunk stands in the area of member m, which has entered the
-// operation.
+// offsetAt returns the offset of a chunk in the area of member m, which has entered the operation.
 func (r *ring) offsetAt(g *Group, m, pos int) int {
 	first := r.first
 	if m != g.me {
@@ -55,7 +54,7 @@ func (r *ring) offsetAt(g *Group, m, pos int) int {
 	return r.offset(first, pos)
 }
 
-// bounds returns where a chunk of an operation of size bytes begins, and how long it is.
+// bounds returns the beginning and the length of a chunk of an operation of size bytes.
 func (r *ring) bounds(pos, size int) (off, n int) {
 	off = pos * r.chunk
 	return off, min(r.chunk, size-off)
@@ -66,7 +65,7 @@ func (r *ring) inChunk(g *Group, m, pos, off, n int) []byte {
 	return g.memory.areaOf(m, r.offsetAt(g, m, pos)+off, n)
 }
 
-// hasDone says whether member m is done with so many chunks.
+// hasDone reports whether member m is done with the given number of chunks.
 func (r *ring) hasDone(g *Group, m, chunks int) bool {
 	if !g.hasBegun(m) {
 		return false
@@ -83,8 +82,8 @@ func (r *ring) writeChunk(g *Group, pos int) {
 	g.budget -= n
 }
 
-// combineChunk combines a chunk of member up with this one's, for dst and for member down;
-// -1: there is no such member. up may be the higher of a pair, which has no down then.
+// combineChunk combines a chunk of member up with this member's chunk, for dst and for member down;
+// -1: there is no such member. up may be the higher member of a pair; then there is no down.
 func (r *ring) combineChunk(g *Group, up, down, pos int) {
 	off, bytes := r.bounds(pos, g.size)
 	for done := 0; done < bytes; {
@@ -118,7 +117,7 @@ func lineUnit(elem int) int {
 	return unit
 }
 
-// cutElements is cut for an operation that combines elements: a chunk is whole ones.
+// cutElements is cut for an operation that combines elements: a chunk holds whole elements.
 func (r *ring) cutElements(g *Group) {
 	unit := lineUnit(g.red.ElemBytes)
 	r.cut(g, max(unit, g.ringChunk(g.size)/unit*unit))

@@ -12,8 +12,8 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/longtest"
 )
 
-// schedule is a single-threaded run: in each turn one member, drawn at random,
-// advances once. So a seed gives a whole run again.
+// schedule is a single-threaded run: in each turn one member, drawn at random, advances once. So a
+// seed repeats a whole run.
 type schedule struct {
 	w      *world
 	rng    *rand.Rand
@@ -21,15 +21,15 @@ type schedule struct {
 	chunk  int
 	actors []*actor
 	dead   []bool
-	turn   int // whose turn it is
-	// sleeps says which members sleep until what they wait for is announced;
-	// nil: nobody sleeps.
+	turn   int // the member that acts
+	// sleeps holds the members that sleep until a publication is announced to them; nil: no member
+	// sleeps.
 	sleeps []bool
-	// mismatched says which members have met a mismatch, abandoned the operation and
-	// gone on; nil: nobody looks.
+	// mismatched holds the members that have met a mismatch, abandoned the operation and continued;
+	// nil: no member checks.
 	mismatched []bool
-	// looksIn is in how many advances, about, a waiting member looks for a mismatch once;
-	// 0: in each.
+	// looksIn is the mean number of advances between two checks for a mismatch by a waiting member;
+	// 0: a check in each.
 	looksIn int
 }
 
@@ -41,8 +41,8 @@ func newSchedule(w *world, rng *rand.Rand, mutual bool, chunk int, calls []*call
 	return s
 }
 
-// step lets member m act once. At first it makes its Group, so some do that when
-// others already wait for them.
+// step lets member m act once. The first act of a member makes its Group, so some Groups are made
+// when others already wait.
 func (s *schedule) step(m int) error {
 	s.turn = m
 	defer s.bury(m)
@@ -70,7 +70,7 @@ func (s *schedule) step(m int) error {
 	return err
 }
 
-// progress differs when a has come further.
+// progress returns a value that changes whenever a makes progress.
 func (a *actor) progress() [7]int {
 	g := a.g
 	if g == nil {
@@ -92,7 +92,7 @@ func (s *schedule) bury(m int) {
 	}
 }
 
-// wake does what an engine does with Moved and Audience.
+// wake uses Moved and Audience like an engine.
 func (s *schedule) wake(g *Group) {
 	if !g.Moved() {
 		return
@@ -104,8 +104,7 @@ func (s *schedule) wake(g *Group) {
 	clear(s.sleeps)
 }
 
-// run takes turns until all who live are done or none of them has made progress
-// in a long time.
+// run takes turns until all live members are done or none of them has made progress in a long time.
 func (s *schedule) run() error {
 	for idle := 0; idle < 400*s.w.n; {
 		m := s.rng.IntN(s.w.n)
@@ -113,7 +112,7 @@ func (s *schedule) run() error {
 			idle++
 			continue
 		}
-		for range 1 + s.rng.IntN(3)*s.rng.IntN(20) { // now and then one runs far ahead
+		for range 1 + s.rng.IntN(3)*s.rng.IntN(20) { // sometimes a member runs far ahead
 			before := s.actors[m].progress()
 			if err := s.step(m); err != nil {
 				return err
@@ -137,7 +136,7 @@ func (s *schedule) finished() bool {
 	return !slices.ContainsFunc(s.actors, func(a *actor) bool { return a.open || a.next < len(a.calls) })
 }
 
-// noMismatch returns an error if a member holds a death for a mismatch.
+// noMismatch returns an error if a member mistakes a death for a mismatch.
 func (s *schedule) noMismatch() error {
 	for m, a := range s.actors {
 		if s.dead[m] || a.g == nil {
@@ -162,8 +161,8 @@ func (s *schedule) String() string {
 	return text
 }
 
-// some is how many of so many schedules are tried. Under the race detector one of ten has to do:
-// there is one goroutine, and the detector is slow where it finds nothing.
+// some reduces a number of schedules to a tenth under the race detector: there is one goroutine,
+// and the detector is slow and finds nothing.
 func some(count int) int {
 	if raceOn {
 		return count / 10
@@ -199,8 +198,7 @@ func manySchedules(t *testing.T, count int, f func(t *testing.T, rng *rand.Rand,
 	}
 }
 
-// TestRandomOrder: whatever the order in which members run, all complete with
-// the right results.
+// TestRandomOrder: in every random order of members, all complete with the right results.
 func TestRandomOrder(t *testing.T) {
 	manySchedules(t, longtest.N(100, 400), func(t *testing.T, rng *rand.Rand, w *world, mutual bool, chunk int, calls []*call) {
 		s := newSchedule(w, rng, mutual, chunk, calls)
@@ -213,8 +211,8 @@ func TestRandomOrder(t *testing.T) {
 	})
 }
 
-// TestRefused: if the kernel lets one member not copy from another, all hear of it, in
-// that operation and in no other.
+// TestRefused: if the kernel refuses one member's copy from another, all members learn of the
+// refusal, in this operation and in no other.
 func TestRefused(t *testing.T) {
 	heard, others := 0, 0
 	manySchedules(t, 100, func(t *testing.T, rng *rand.Rand, w *world, mutual bool, chunk int, calls []*call) {
@@ -250,8 +248,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestSleepers: a member that has to wait sleeps until another announces
-// something to it. Nobody sleeps for ever.
+// TestSleepers: a member that has to wait sleeps until another announces something to it. No member
+// sleeps for ever.
 func TestSleepers(t *testing.T) {
 	manySchedules(t, longtest.N(100, 400), func(t *testing.T, rng *rand.Rand, w *world, mutual bool, chunk int, calls []*call) {
 		s := newSchedule(w, rng, mutual, chunk, calls)
@@ -265,8 +263,8 @@ func TestSleepers(t *testing.T) {
 	})
 }
 
-// TestSleepersAtAnArea: who has to wait until all have read what stands in its area is woken,
-// whatever it is that they have read and whoever comes late.
+// TestSleepersAtAnArea: a member that has to wait until all have read its area is woken, for every
+// kind of data in the area and every late reader.
 func TestSleepersAtAnArea(t *testing.T) {
 	for _, before := range []verb{bcast, scatter, scan, exscan, allreduce, reduce} {
 		t.Run(before.String(), func(t *testing.T) {
@@ -295,9 +293,9 @@ func TestSleepersAtAnArea(t *testing.T) {
 	}
 }
 
-// TestChainRunsAhead: in a row of scans each member gets as far ahead of the next as there
-// are slots, the first so far ahead of the last as all of them together; and whatever comes
-// behind the row finds everybody.
+// TestChainRunsAhead: in a row of scans each member gets as far ahead of the next as there are
+// slots, and the first member is ahead of the last by the sum. All members complete the calls
+// behind the row.
 func TestChainRunsAhead(t *testing.T) {
 	const n, row = 5, 6 * slots
 	lead := 0
@@ -310,7 +308,7 @@ func TestChainRunsAhead(t *testing.T) {
 		calls = append(calls, randomCalls(rng, n, 10, 20000)...)
 		s := newSchedule(newWorld(n), rng, seed%2 == 0, 0, calls)
 		for !s.finished() {
-			few := 1 + rng.IntN(n) // so the last ones come seldom
+			few := 1 + rng.IntN(n) // so the last members act rarely
 			moved, err := s.exhaust(few)
 			if err == nil {
 				err = s.noMismatch()
@@ -329,7 +327,7 @@ func TestChainRunsAhead(t *testing.T) {
 	}
 }
 
-// exhaust lets the first members, one after the other, go as far as each gets, and says
+// exhaust lets the first members, one after the other, proceed as far as possible, and reports
 // whether one has made progress.
 func (s *schedule) exhaust(members int) (moved bool, err error) {
 	for m, a := range s.actors[:members] {
@@ -346,9 +344,9 @@ func (s *schedule) exhaust(members int) (moved bool, err error) {
 	return moved, nil
 }
 
-// TestRingAfterReduction: who comes out of a large reduction first and is the root of a
-// large broadcast then does not write over results that the others still read, although all
-// have met in the reduction:
+// TestRingAfterReduction: a member that leaves a large reduction first and is then the root of a
+// large broadcast does not overwrite results that the others still read, although all have met in
+// the reduction:
 //
 //	member 0                        members 1 and 2
 //	meets for the last time         meet for the last time
@@ -367,7 +365,7 @@ func TestRingAfterReduction(t *testing.T) {
 		s := newSchedule(newWorld(n), rng, true, 0, calls)
 		for moved := true; moved || !s.finished(); {
 			moved = false
-			for _, m := range rng.Perm(n) { // each runs as far as it can
+			for _, m := range rng.Perm(n) { // each member runs as far as possible
 				for idle := 0; idle < 3; idle++ {
 					before := s.actors[m].progress()
 					require.NoError(t, s.step(m), "seed %d", seed)
@@ -381,9 +379,9 @@ func TestRingAfterReduction(t *testing.T) {
 	}
 }
 
-// TestStopsForever: a member that never advances again, at any moment, makes
-// nobody complete wrongly, panic or write elsewhere; and who cannot complete
-// says for whom it waits.
+// TestStopsForever: a member stops for ever at a random moment. No other member completes wrongly,
+// panics or writes out of bounds, and a member that cannot complete names the members for which it
+// waits.
 func TestStopsForever(t *testing.T) {
 	incomplete := 0
 	manySchedules(t, longtest.N(100, 400), func(t *testing.T, rng *rand.Rand, w *world, mutual bool, chunk int, calls []*call) {

@@ -62,7 +62,7 @@ func TestNoAllocation(t *testing.T) {
 	}
 }
 
-// measurePair measures an operation of two members, the other on its own goroutine.
+// measurePair measures an operation of two members; the other member has its own goroutine.
 func measurePair(b *testing.B, start func(g *Group, dst, src []byte), size int) {
 	w := newWorld(2)
 	var stop atomic.Bool
@@ -108,8 +108,8 @@ func BenchmarkAllreduce2(b *testing.B) {
 	}
 }
 
-// BenchmarkInstructions2 is an allreduce of 8 bytes by both members on one core:
-// what it costs without any transfer of a line.
+// BenchmarkInstructions2 is an allreduce of 8 bytes by both members on one core: the cost without
+// any transfer of a line.
 func BenchmarkInstructions2(b *testing.B) {
 	w := newWorld(2)
 	var gs [2]*Group

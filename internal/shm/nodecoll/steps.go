@@ -7,18 +7,18 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/segment"
 )
 
-// Each member has a steps word, which it alone writes: it counts the steps of all operations
-// that go by steps, for ever. How many steps of the open operation member m has done is the
-// difference to the count that stands in m's arrival line.
+// Each member has a steps word, which only this member writes. The word counts the steps of all
+// operations by steps, for ever. The number of steps of the open operation that member m has done
+// is the difference to the count in m's arrival line.
 
-// A member is what this rank knows of one member.
+// A member is the state that this rank keeps of one member.
 type member struct {
 	base  uint64  // its sequence words are base + operation number
 	steps *uint64 // its steps word
 
-	left    int64  // it has left this operation and all before it: a lower bound
+	left    int64  // the member has left this operation and all before: a lower bound
 	started int64  // the operation whose arrival line gave start
-	start   uint64 // *steps when it entered operation started
+	start   uint64 // *steps at the member's entry into operation started
 }
 
 // countStep publishes one more step of this member.
@@ -27,8 +27,8 @@ func (g *Group) countStep() {
 	segment.Publish64(g.members[g.me].steps, g.steps)
 }
 
-// hasBegun says whether member m has entered the operation, and notes where its steps
-// word stood then.
+// hasBegun reports whether member m has entered the operation, and notes the value of its steps
+// word at the entry.
 func (g *Group) hasBegun(m int) bool {
 	p := &g.members[m]
 	if p.started == g.op {
@@ -42,9 +42,8 @@ func (g *Group) hasBegun(m int) bool {
 	return true
 }
 
-// stepsDone returns how many of the at most most steps of the operation m has
-// published, and its steps word. m may have left the operation and counted on in
-// later ones.
+// stepsDone returns the number of steps of the operation that m has published, at most most, and
+// the steps word of m. m may have left the operation and counted steps of later operations.
 func (m *member) stepsDone(most int) (done int, word uint64) {
 	word = segment.Load64(m.steps)
 	since := word - m.start
@@ -54,14 +53,14 @@ func (m *member) stepsDone(most int) (done int, word uint64) {
 	return int(min(since, uint64(most))), word
 }
 
-// isBehind says, for messages to people, whether member m has not yet published so many
-// steps of this operation.
+// isBehind reports, for diagnostic messages, whether member m has published fewer than the given
+// number of steps of this operation.
 func (g *Group) isBehind(m, steps int) bool {
 	if !g.isHere(m) {
 		return true
 	}
 	done := 0
-	if p := &g.members[m]; p.started == g.op { // else that is not known yet
+	if p := &g.members[m]; p.started == g.op { // else the number is not known yet
 		done, _ = p.stepsDone(math.MaxInt)
 	}
 	return done < steps

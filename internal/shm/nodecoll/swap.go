@@ -1,14 +1,14 @@
 package nodecoll
 
-// A swap is an allreduce of two members with a core each, of more than goes whole: each
-// copies its src into its ring, chunk by chunk, and combines the chunks of the other with
+// A swap is an allreduce of two members with a core each, with more data than a whole payload: each
+// member copies its src into its ring, chunk by chunk, and combines the chunks of the other with
 // its own. In step i a member
 //
 //	copies chunk i into its ring,
 //	combines chunk i-1, if the other has done step i-1,
 //
-// and counts the step. There is one step more than chunks. A member that has done step i-1
-// has combined chunk i-2, so no place is taken too early in a ring of two chunks or more.
+// and counts the step. There is one step more than chunks. A member that has done step i-1 has
+// combined chunk i-2, so no place is overwritten too early in a ring of two chunks or more.
 //
 // dst may be src: a chunk of src is in the ring before its place in dst is written.
 type swap struct {
@@ -16,11 +16,11 @@ type swap struct {
 	pos  int // steps done
 }
 
-// swapLead is how many chunks a member copies before it combines the first one.
+// swapLead is the number of chunks that a member copies before it combines the first.
 const swapLead = 1
 
-// swapMax is up to what size it is faster that both combine all of it than that each
-// combines a half for both (reduction.go).
+// swapMax is the size up to which a swap, in which both combine everything, is faster than a
+// reduction, in which each combines a half for both (reduction.go).
 const swapMax = 64 << 10
 
 func (s *swap) start(g *Group) {

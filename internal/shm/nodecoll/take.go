@@ -1,9 +1,9 @@
 package nodecoll
 
-// A taker takes what this member needs out of the payloads of all members, which have
-// arrived: whole blocks, or their parts for this member.
+// A taker takes this member's data out of the payloads of all members, which have arrived: whole
+// blocks, or their parts for this member.
 type taker struct {
-	cursor int // it is done with members 0 to cursor-1
+	cursor int // members 0 to cursor-1 are done
 }
 
 func (t *taker) start(g *Group) { t.cursor, g.phase = 0, taking }
@@ -14,7 +14,7 @@ func (t *taker) step(g *Group) bool {
 		if g.budget <= 0 {
 			return false
 		}
-		if t.cursor != g.me || g.verb == reduceScatter { // else it is there already
+		if t.cursor != g.me || g.verb == reduceScatter { // this member's own block is there already
 			g.budget -= t.take(g, t.cursor)
 		}
 	}
@@ -24,7 +24,7 @@ func (t *taker) step(g *Group) bool {
 
 func (t *taker) waitsFor(*Group, int) bool { return false }
 
-// take takes what this member needs of m's payload, and returns how many bytes.
+// take takes this member's data out of m's payload, and returns the number of bytes.
 func (t *taker) take(g *Group, m int) int {
 	switch g.verb {
 	case alltoall:
@@ -52,8 +52,9 @@ func (t *taker) partFrom(g *Group, m int) []byte {
 	return payload[g.me*g.part:][:g.part]
 }
 
-// operandOf returns member m's operand of this member's part. Its own it has itself, unless
-// the combined ones of lower members overwrite it: what it has published is in others' caches.
+// operandOf returns member m's operand of this member's part. This member's own operand is read
+// from src, because the published payload is in the caches of others, unless the combined operands
+// of lower members overwrite src.
 func (t *taker) operandOf(g *Group, m int) []byte {
 	if own := g.src[g.me*g.part:][:g.part]; m == g.me && (m <= 1 || &g.dst[0] != &own[0]) {
 		return own

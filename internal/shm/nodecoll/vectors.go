@@ -1,7 +1,7 @@
 package nodecoll
 
-// Operations whose operands all have one length: here each chooses its algorithm. The quick
-// ways come first (quick.go, pair.go); where they are not possible nothing has happened.
+// Operations whose operands all have one length. Each chooses its algorithm here. The shortcuts
+// come first (quick.go, pair.go); if a shortcut is not possible, nothing has happened.
 
 // Barrier starts an operation that completes when all members have started it.
 func (g *Group) Barrier(what uint64) {
@@ -60,9 +60,8 @@ func (g *Group) Reduce(what uint64, root int, dst, src []byte, r Reduce) {
 	}
 }
 
-// Allreduce starts a reduction of all members' src, in rank order, into
-// everybody's dst, with the same bits. dst may be src. All have the same length,
-// a multiple of r.ElemBytes.
+// Allreduce starts a reduction of all members' src, in rank order, into the dst of each member,
+// with the same bits. dst may be src. All have the same length, a multiple of r.ElemBytes.
 func (g *Group) Allreduce(what uint64, dst, src []byte, r Reduce) {
 	wantLength("allreduce", len(dst), len(src))
 	if g.pair.tryAllreduce(g, what, dst, src, r) {
@@ -90,7 +89,7 @@ func (g *Group) Scan(what uint64, dst, src []byte, r Reduce) {
 	g.startScan()
 }
 
-// Exscan is Scan without this member's own src. The dst of member 0 stays as it is.
+// Exscan is Scan without this member's own src. The dst of member 0 does not change.
 func (g *Group) Exscan(what uint64, dst, src []byte, r Reduce) {
 	wantLength("exscan", len(dst), len(src))
 	g.beginReduction(exscan, what, dst, src, r)
@@ -105,7 +104,7 @@ func (g *Group) startScan() {
 		g.completeAlone(g.src)
 	case g.size > g.scanWhole:
 		g.pipeline.startScan(g)
-	case g.me == 0: // what it passes on goes with its arrival
+	case g.me == 0: // its operand is in its arrival line
 		g.enterThen(chaining, g.src)
 	default:
 		g.lines.results.Reach(g.lines.result(g.me, g.op))
@@ -113,9 +112,9 @@ func (g *Group) startScan() {
 	}
 }
 
-// Note starts an operation of which nobody waits for anything: it only says that
-// this member has come to the call what, so that members in another call find out.
-// With loud those who sleep are to look at once.
+// Note starts an operation without any wait: it only publishes that this member has made the call
+// what, so that members in another call detect the difference. With loud, sleeping members are to
+// be woken at once.
 func (g *Group) Note(what uint64, loud bool) {
 	g.beginOperation(barrier, what, nil, nil, 0)
 	if !loud {

@@ -11,7 +11,7 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/segment"
 )
 
-// world is the memory that n members share, and what earlier groups left there.
+// world is the memory that n members share, with the values that earlier groups left there.
 type world struct {
 	n     int
 	lines segment.Region
@@ -20,7 +20,7 @@ type world struct {
 	mu      sync.Mutex
 	data    []segment.Region
 	sources map[uint64][]byte // of members' open calls, by address
-	// refuse says whether the kernel refuses a copy; nil: it never does.
+	// refuse reports whether the kernel refuses a copy; nil: never.
 	refuse func(member int) bool
 }
 
@@ -32,8 +32,7 @@ func newWorld(n int) *world {
 	return w
 }
 
-// dirty fills all memory with what no group has left there but could have: words
-// below the bases.
+// dirty fills all memory with values that an earlier group could have left: words below the bases.
 func (w *world) dirty(rng *rand.Rand) {
 	for m := range w.n {
 		w.base[m] = 1<<40 + rng.Uint64N(1000)
@@ -50,7 +49,7 @@ func (w *world) dirty(rng *rand.Rand) {
 	}
 }
 
-// nextGroup makes the same regions those of another group, after ops operations.
+// nextGroup reuses the regions for another group, after ops operations.
 func (w *world) nextGroup(ops int) {
 	for m := range w.n {
 		w.base[m] += uint64(ops) + 1
@@ -70,7 +69,7 @@ func (w *world) config(me int, mutual bool, chunk int) Config {
 	return Config{N: w.n, Me: me, Mutual: mutual, Lines: w.lines, Data: w.region, Base: w.base, Chunk: chunk, Pull: w.pull}
 }
 
-// pull is Config.Pull: it knows where the sources are.
+// pull is Config.Pull for the sources in w.
 func (w *world) pull(member int, addr uint64, dst []byte) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -83,14 +82,14 @@ func (w *world) pull(member int, addr uint64, dst []byte) bool {
 			return true
 		}
 	}
-	// Its caller has it back, after a mismatch: who copies now must not complete.
+	// The caller has its source back, after a mismatch: a member that copies now must not complete.
 	for i := range dst {
 		dst[i] = 0xee
 	}
 	return true
 }
 
-// source notes where the source of a call is, or that it is its caller's again.
+// source registers the source of an open call, or removes a source that its caller has back.
 func (w *world) source(b []byte, open bool) {
 	if len(b) == 0 {
 		return
@@ -110,10 +109,10 @@ func (v verb) String() string {
 	return [verbs]string{"barrier", "bcast", "reduce", "allreduce", "gather", "scatter", "allgather", "alltoall", "reduce_scatter", "scan", "exscan"}[v]
 }
 
-// cuts says whether a payload has a part for each member.
+// cuts reports whether a payload has a part for each member.
 func (v verb) cuts() bool { return v == scatter || v == alltoall || v == reduceScatter }
 
-// collects says whether a destination has a part of each member.
+// collects reports whether a destination has a part of each member.
 func (v verb) collects() bool { return v == gather || v == allgather || v == alltoall }
 
 // sizeMax is the longest size of a call that n members can make.
@@ -129,8 +128,8 @@ func (v verb) sizeMax(n int) int {
 	return 1 << 30
 }
 
-// call is one collective operation as all members call it. Its size is that of a vector,
-// or of a part.
+// call is one collective operation as all members call it. Its size is the size of a vector, or of
+// a part.
 type call struct {
 	verb    verb
 	root    int
@@ -141,9 +140,9 @@ type call struct {
 
 	mu   sync.Mutex
 	want map[int][]byte
-	// operands are those of all members, see kept.
+	// operands are the operands of all members, see kept.
 	operands [][]byte
-	// verdicts are what members have heard of a refusal, by Refused.
+	// verdicts are the members' results of Refused.
 	verdicts map[bool]bool
 }
 
@@ -187,7 +186,7 @@ func fold(dst, acc, in []byte) {
 	}
 }
 
-// lengths returns how long source and destination are at a member; -1: it has none.
+// lengths returns the lengths of source and destination at a member; -1: there is none.
 func (c *call) lengths(n, m int) (src, dst int) {
 	src, dst = c.size, c.size
 	if c.verb.cuts() {
@@ -216,7 +215,7 @@ func (c *call) source(n, m int) []byte {
 	return b
 }
 
-// expected returns the result of c at a member, computed by one; nil: none.
+// expected returns the result of c at a member, computed sequentially; nil: none.
 func (c *call) expected(n, me int) []byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -236,7 +235,7 @@ func (c *call) expected(n, me int) []byte {
 	return want
 }
 
-// kept is source, which each member of a verb that cuts needs of all: kept for them.
+// kept is source with a cache: with a verb that cuts, each member needs the sources of all.
 func (c *call) kept(n, m int) []byte {
 	if !c.verb.cuts() {
 		return c.source(n, m)
@@ -290,7 +289,7 @@ type actor struct {
 	src, dst []byte // of the open call
 	room     []byte // around dst
 	room2    []byte // around src
-	before   []byte // what dst was
+	before   []byte // the old contents of dst
 }
 
 const margin = 72
@@ -376,7 +375,7 @@ func (a *actor) start() bool {
 	return true
 }
 
-// together has source and destination share memory, as a caller may.
+// together makes source and destination share memory, as a caller may.
 func (a *actor) together(c *call) {
 	switch c.verb {
 	case bcast:
@@ -426,7 +425,7 @@ func (a *actor) advance() (done bool, err error) {
 	return true, nil
 }
 
-// agree holds what a member has heard of a refusal against what the others have.
+// agree compares a member's result of Refused with the results of the others.
 func (c *call) agree(refused bool, me int) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -455,7 +454,7 @@ func randomCalls(rng *rand.Rand, n, count, sizeMax int) []*call {
 	var cs []*call
 	for len(cs) < count {
 		run, v := 1, verb(rng.IntN(int(verbs)))
-		if rng.IntN(4) == 0 { // of those in which members run ahead
+		if rng.IntN(4) == 0 { // a verb in which members run ahead
 			run, v = 2*longSlots+rng.IntN(slots), []verb{bcast, reduce, gather, scatter, scan, exscan}[rng.IntN(6)]
 		}
 		root, wander := rng.IntN(n), rng.IntN(2) == 0
