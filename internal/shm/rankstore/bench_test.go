@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// BenchmarkWrite stores 16 MiB of which all has changed, or nothing, and copies them in ordinary
-// memory, to compare.
+// BenchmarkWrite stores 16 MiB of changed or unchanged data, and for comparison copies them in
+// ordinary memory.
 func BenchmarkWrite(b *testing.B) {
 	m, err := Create(1)
 	if errors.Is(err, errors.ErrUnsupported) {

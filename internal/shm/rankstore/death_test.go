@@ -10,11 +10,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// faulty is a store at which the process dies: after left stores, in the middle of the next one.
+// faulty is a store at which the process dies: after left stores, in the middle of the next store.
 type faulty struct {
 	store
 	left   int
-	part   float64 // of the last store, that is made
+	part   float64 // fraction of the last store that is made
 	stores int
 }
 
@@ -41,9 +41,9 @@ func (f *faulty) Punch(off, n int64) error {
 	return f.store.Punch(off, n)
 }
 
-// TestDiesAtAnyStore: what a process does ends before each of its stores, and in the middle of
-// each: the versions that were there are there, bit for bit, the new one is there or is not, and a
-// successor goes on.
+// TestDiesAtAnyStore ends a process before each of its stores, and in the middle of each: the old
+// versions are there, bit for bit, the new version is whole or absent, and a successor can
+// continue.
 func TestDiesAtAnyStore(t *testing.T) {
 	for _, part := range []float64{0, 0.3, 0.9} {
 		deaths := 0
@@ -134,8 +134,8 @@ func randomOwners(t *testing.T, seed uint64, m *Memory) {
 	}
 }
 
-// live does one random thing, and says whether the process died of it: then the map says what is
-// there.
+// live makes one random call, and reports whether the process died in the call. It updates the map
+// of the expected versions.
 func live(t *testing.T, rng *rand.Rand, h *Home, whole map[Label]uint64) (dead bool) {
 	l, seed := Label{Kind: Kind(rng.IntN(2)), Number: uint64(rng.IntN(5))}, rng.Uint64N(4)
 	switch rng.IntN(4) {
@@ -161,8 +161,7 @@ func live(t *testing.T, rng *rand.Rand, h *Home, whole map[Label]uint64) (dead b
 	return false
 }
 
-// settled corrects what may be so or otherwise after a death, by what is there: one version that is
-// new, or gone.
+// settled adapts the map to the home after a death, where one version may be new or missing.
 func settled(t *testing.T, h *Home, whole map[Label]uint64) bool {
 	changes := 0
 	there := map[Label]uint64{}
@@ -206,7 +205,7 @@ func compare(t *testing.T, seed uint64, h *Home, whole map[Label]uint64) {
 	}
 }
 
-// TestFlippedBits: no byte of a home can change without being found, unless nothing depends on it.
+// TestFlippedBits: each change of a byte of a home is found, unless nothing depends on the byte.
 func TestFlippedBits(t *testing.T) {
 	m := Heap(2)
 	h := owned(t, m)
@@ -231,7 +230,7 @@ func TestFlippedBits(t *testing.T) {
 		}
 	}
 	assert.Greater(t, found, 8*(56+16))
-	for c := range chunks { // the owner does not share what is not as it was
+	for c := range chunks { // the owner does not share chunks that have changed
 		chunks[c][3] ^= 1
 	}
 	require.NoError(t, h.Write(label(2), want))
@@ -241,8 +240,8 @@ func TestFlippedBits(t *testing.T) {
 	assert.Equal(t, want, parts)
 }
 
-// TestStoreFails: a machine without memory refuses a store, whichever it is; what was there is
-// there, and once there is memory again the same owner goes on.
+// TestStoreFails: a machine without free memory refuses each store in turn. The old versions are
+// there, and the same owner continues once there is memory again.
 func TestStoreFails(t *testing.T) {
 	failed := 0
 	for k := 0; ; k++ {

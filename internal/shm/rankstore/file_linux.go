@@ -11,7 +11,7 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/segment"
 )
 
-// Create makes a Memory for processes. It takes memory only as it fills.
+// Create makes a Memory for processes. It uses memory only for written chunks.
 func Create(homes int) (*Memory, error) {
 	if homes < 1 || homes > HomesMax {
 		return nil, fmt.Errorf("keep: %d homes: 1 to %d", homes, HomesMax)
@@ -30,8 +30,7 @@ func Create(homes int) (*Memory, error) {
 	return m, nil
 }
 
-// Open uses the memory behind f, which belongs to the Memory from then on, unless there is an
-// error.
+// Open returns the Memory in f. The Memory owns f from then on, unless Open returns an error.
 func Open(f *os.File) (*Memory, error) {
 	var st unix.Stat_t
 	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
@@ -61,11 +60,11 @@ type file struct {
 	windows map[int64]segment.Memory // by offset / windowBytes
 }
 
-// windowBytes are mapped at once, when something in them is wanted: addresses, and no memory.
+// windowBytes is the unit of mapping at first use. A mapping takes addresses, but no memory.
 const windowBytes = 1 << 30
 
-// Mapped maps a window, and has the kernel enter the pages of a chunk at once: one by one is a
-// fault each.
+// Mapped maps a window, and populates all pages of a chunk with one call, which avoids a fault for
+// each page.
 func (f *file) Mapped(off int64, first bool) []byte {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -93,12 +92,12 @@ func (f *file) unmap() (err error) {
 	return err
 }
 
-// Punch gives whole pages back.
+// Punch frees the memory of whole pages.
 func (f *file) Punch(off, n int64) error {
 	return unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, off, n)
 }
 
-// Taken is what its pages take.
+// Taken returns the memory of the pages of the file.
 func (f *file) Taken() (int64, error) {
 	var st unix.Stat_t
 	if err := unix.Fstat(int(f.Fd()), &st); err != nil {

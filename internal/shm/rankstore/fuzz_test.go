@@ -2,7 +2,7 @@ package rankstore
 
 import "testing"
 
-// FuzzTable reads a version whose root is right, and whose table and chunks are anything.
+// FuzzTable reads a version with a valid root and arbitrary bytes as table and chunks.
 func FuzzTable(f *testing.F) {
 	for seed := range uint64(3) {
 		m := Heap(1)
@@ -25,7 +25,7 @@ func FuzzTable(f *testing.F) {
 	})
 }
 
-// FuzzHome reads a home that begins with anything.
+// FuzzHome reads a home that begins with arbitrary bytes.
 func FuzzHome(f *testing.F) {
 	f.Add(root{label: label(1), first: 1, seq: 1}.encode())
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -35,7 +35,7 @@ func FuzzHome(f *testing.F) {
 	})
 }
 
-// useHome reads all, and goes on with it.
+// useHome reads all versions, claims the home and writes.
 func useHome(t *testing.T, h *Home) {
 	labels, err := h.Labels()
 	if err != nil {

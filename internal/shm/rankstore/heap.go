@@ -2,7 +2,7 @@ package rankstore
 
 import "sync"
 
-// A heap is a store of Go memory, as sparse as a file is.
+// A heap is a store of Go memory, sparse like a file.
 type heap struct {
 	mu     sync.RWMutex
 	chunks map[int64]*[chunkBytes]byte // by offset / chunkBytes
@@ -10,7 +10,7 @@ type heap struct {
 
 func newHeap() *heap { return &heap{chunks: map[int64]*[chunkBytes]byte{}} }
 
-// ReadAt is as io.ReaderAt, of a file without an end.
+// ReadAt implements io.ReaderAt for a file without an end.
 func (h *heap) ReadAt(b []byte, off int64) (int, error) {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
@@ -27,7 +27,7 @@ func (h *heap) ReadAt(b []byte, off int64) (int, error) {
 	return len(b), nil
 }
 
-// WriteAt is as io.WriterAt.
+// WriteAt implements io.WriterAt.
 func (h *heap) WriteAt(b []byte, off int64) (int, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -41,7 +41,7 @@ func (h *heap) WriteAt(b []byte, off int64) (int, error) {
 	return len(b), nil
 }
 
-// Punch gives whole chunks back.
+// Punch frees whole chunks.
 func (h *heap) Punch(off, n int64) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -53,12 +53,12 @@ func (h *heap) Punch(off, n int64) error {
 	return nil
 }
 
-// Taken is what the chunks take.
+// Taken returns the memory of the chunks.
 func (h *heap) Taken() (int64, error) {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	return int64(len(h.chunks)) * chunkBytes, nil
 }
 
-// Mapped is never: others may be reading.
+// Mapped always returns nil: others may be reading.
 func (h *heap) Mapped(int64, bool) []byte { return nil }

@@ -8,23 +8,23 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/segment"
 )
 
-// A Home is the memory of one rank, as one process uses it. Everybody may read; to Write, Drop,
-// Punch and Clear takes a Claim.
+// A Home is the memory of one rank, as one process uses it. Every process may read; Write, Drop,
+// Punch and Clear require a Claim.
 type Home struct {
 	m      *Memory
 	number int
 	begin  int64 // in the memory
-	max    int64 // bytes that it may take; 0: no bound but its size
+	max    int64 // bytes that the home may take; 0: bounded only by its size
 
 	// Of the owner.
 	owned  bool
 	live   [RootsMax]*version // by root; nil: the root is free
-	used   rankset.Set        // what they lead to
+	used   rankset.Set        // the chunks of live
 	filled rankset.Set        // chunks that take memory
-	full   rankset.Set        // of those, what has all of it
-	mapped rankset.Set        // of those, what is in the mappings of this process
-	idle   rankset.Set        // of the filled ones, what was free at the last Punch
-	seq    uint64             // the greatest one
+	full   rankset.Set        // filled chunks with all of their memory
+	mapped rankset.Set        // full chunks in the mappings of this process
+	idle   rankset.Set        // filled chunks that were free at the last Punch
+	seq    uint64             // the greatest sequence number
 }
 
 // A version is a root with its table.
@@ -39,8 +39,9 @@ func (h *Home) Number() int { return h.number }
 // SetMax bounds the memory that the home may take.
 func (h *Home) SetMax(bytes int64) { h.max = bytes }
 
-// Claim makes a process the owner of the home. ErrOwned: another one is, or was and was not reaped
-// yet: the caller asks again. What a dead owner has half stored is given back.
+// Claim makes a process the owner of the home. ErrOwned: another process is the owner, or was the
+// owner and has not been reaped yet; the caller may retry. Claim frees the chunks of a dead owner's
+// incomplete Write.
 func (h *Home) Claim(proc int) error {
 	word, me := h.m.owner(h.number), uint64(proc)+1
 	switch {
@@ -70,10 +71,10 @@ func (h *Home) Yield() {
 	}
 }
 
-// Owned says whether this process has claimed the home.
+// Owned reports whether this process has claimed the home.
 func (h *Home) Owned() bool { return h.owned }
 
-// scan reads the roots, and the tables of those that are valid.
+// scan reads the roots, and the tables of the valid roots.
 func (h *Home) scan() (live [RootsMax]*version, err error) {
 	b := make([]byte, RootsMax*rootBytes)
 	if _, err := h.m.store.ReadAt(b, h.begin); err != nil {
@@ -100,7 +101,7 @@ func (h *Home) readTable(r root) (table, bool) {
 	return t, err == nil
 }
 
-// at is where a chunk begins.
+// at returns the offset of a chunk in the memory.
 func (h *Home) at(chunk int) int64 { return h.begin + int64(chunk)*chunkBytes }
 
 // inUse returns the chunks that live roots lead to.
@@ -122,7 +123,7 @@ func (h *Home) inUse() rankset.Set {
 	return s
 }
 
-// inFull returns those of them that are used to their end, and so have all their memory.
+// inFull returns the chunks in use that are used to their end, and so have all their memory.
 func (h *Home) inFull() rankset.Set {
 	var s rankset.Set
 	for _, v := range h.live {
@@ -151,7 +152,7 @@ func newest(all []*version, kind Kind) *version {
 	return best
 }
 
-// before orders versions by label, and two of one label by when they were stored.
+// before orders versions by label, and versions of one label by the order of their stores.
 func (v *version) before(other *version) bool {
 	if c := v.root.label.Compare(other.root.label); c != 0 {
 		return c < 0
@@ -159,7 +160,7 @@ func (v *version) before(other *version) bool {
 	return v.root.seq < other.root.seq
 }
 
-// all returns the versions that there are, the oldest first: as the owner knows, or by reading.
+// all returns the versions of the home, the oldest first: the owner knows them, others read them.
 func (h *Home) all() ([]*version, error) {
 	live := h.live
 	if !h.owned {

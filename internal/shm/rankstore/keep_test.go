@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// memories are the kinds of memory that there are.
+// memories returns a memory of each kind.
 func memories(t *testing.T) map[string]*Memory {
 	all := map[string]*Memory{"heap": Heap(4)}
 	m, err := Create(4)
@@ -32,7 +32,7 @@ func owned(t *testing.T, m *Memory) *Home {
 	return h
 }
 
-// partsOf are parts of all lengths that matter, and different ones for each seed.
+// partsOf returns parts of all relevant lengths, with different data for each seed.
 func partsOf(seed uint64) []Part {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	long := make([]byte, 3*chunkBytes+17)
@@ -48,7 +48,7 @@ func partsOf(seed uint64) []Part {
 	}
 }
 
-// label is of version n.
+// label returns the label of version n.
 func label(n int) Label { return Label{Epoch: 1, Number: uint64(n)} }
 
 func TestRoundTrip(t *testing.T) {
@@ -59,7 +59,7 @@ func TestRoundTrip(t *testing.T) {
 				require.NoError(t, h.Write(label(n), partsOf(uint64(n))))
 			}
 			require.NoError(t, h.Write(Label{Kind: 1, Number: 9}, nil))
-			for _, reader := range []*Home{h, m.Home(1)} { // the owner, and who only reads
+			for _, reader := range []*Home{h, m.Home(1)} { // the owner and a reader
 				labels, err := reader.Labels()
 				require.NoError(t, err)
 				assert.Equal(t, []Label{label(1), label(2), label(3), {Kind: 1, Number: 9}}, labels)
@@ -81,8 +81,8 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestReadInto: parts go where the caller says, and those that go nowhere are compared with their
-// checksums all the same.
+// TestReadInto: parts are read into the caller's memory, and parts without memory are still
+// compared with their checksums.
 func TestReadInto(t *testing.T) {
 	for name, m := range memories(t) {
 		t.Run(name, func(t *testing.T) {
@@ -108,7 +108,7 @@ func TestReadInto(t *testing.T) {
 	}
 }
 
-// TestTwoRanks: a home may have a version of two ranks, each by its own name.
+// TestTwoRanks: a home may have one version of two ranks, each under its own label.
 func TestTwoRanks(t *testing.T) {
 	for name, m := range memories(t) {
 		t.Run(name, func(t *testing.T) {
@@ -132,7 +132,7 @@ func TestTwoRanks(t *testing.T) {
 	}
 }
 
-// TestOneLabelTwice: the later one counts.
+// TestOneLabelTwice: the later version counts.
 func TestOneLabelTwice(t *testing.T) {
 	m := Heap(2)
 	h := owned(t, m)
@@ -146,7 +146,7 @@ func TestOneLabelTwice(t *testing.T) {
 	assert.Equal(t, partsOf(2), parts)
 }
 
-// TestOwner: a home has one owner, and the next one only when the daemon has reaped it.
+// TestOwner: a home has one owner, and the next owner only when the daemon has reaped the first.
 func TestOwner(t *testing.T) {
 	for name, m := range memories(t) {
 		t.Run(name, func(t *testing.T) {
@@ -174,14 +174,14 @@ func TestOwner(t *testing.T) {
 	}
 }
 
-// taken is the memory of m.
+// taken returns the memory that m takes.
 func taken(t *testing.T, m *Memory) int64 {
 	n, err := m.Taken()
 	require.NoError(t, err)
 	return n
 }
 
-// TestSharedChunks: a version takes the chunks that have changed, and its table.
+// TestSharedChunks: a version takes memory only for its changed chunks and its table.
 func TestSharedChunks(t *testing.T) {
 	for name, m := range memories(t) {
 		t.Run(name, func(t *testing.T) {
@@ -204,14 +204,14 @@ func TestSharedChunks(t *testing.T) {
 	}
 }
 
-// TestSameChecksum: chunks with one checksum are not one for that.
+// TestSameChecksum: different chunks with equal checksums are not shared.
 func TestSameChecksum(t *testing.T) {
 	for name, m := range memories(t) {
 		t.Run(name, func(t *testing.T) {
 			h, data := owned(t, m), make([]byte, chunkBytes)
 			require.NoError(t, h.Write(label(1), []Part{{Data: data}}))
 			before := checksum(data)
-			binary.LittleEndian.PutUint64(data[100:], 1|crc32.Castagnoli<<1) // the divisor: it leaves no remainder
+			binary.LittleEndian.PutUint64(data[100:], 1|crc32.Castagnoli<<1) // the divisor, which leaves no remainder
 			require.Equal(t, before, checksum(data))
 			require.NoError(t, h.Write(label(2), []Part{{Data: data}}))
 			parts, err := m.Home(1).Read(label(2))
@@ -221,8 +221,8 @@ func TestSameChecksum(t *testing.T) {
 	}
 }
 
-// TestPunch: what is free at two calls goes back, at once where a successor comes, and all of a
-// home that is cleared.
+// TestPunch: Punch frees chunks that are free at two calls. A successor's Claim frees all free
+// chunks at once, and Clear frees the whole home.
 func TestPunch(t *testing.T) {
 	for name, m := range memories(t) {
 		t.Run(name, func(t *testing.T) {
@@ -254,7 +254,8 @@ func TestPunch(t *testing.T) {
 	}
 }
 
-// TestNoRoom: what does not fit is refused with sizes, and nothing is stored.
+// TestNoRoom: a version that does not fit is refused with an error that states sizes, and nothing
+// is stored.
 func TestNoRoom(t *testing.T) {
 	m := Heap(2)
 	h := owned(t, m)

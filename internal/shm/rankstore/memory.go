@@ -25,11 +25,12 @@ const (
 )
 
 var (
-	// ErrForeign means that a descriptor is of something else than a Memory.
+	// ErrForeign means that a descriptor does not belong to a Memory.
 	ErrForeign = errors.New("keep: not a node memory")
-	// ErrOwned means that the home has another owner, which may be dead, but was not reaped yet.
+	// ErrOwned means that the home has another owner, which may be dead but has not been reaped
+	// yet.
 	ErrOwned = errors.New("keep: the home has another owner")
-	// ErrTorn means that what is stored is not what was written.
+	// ErrTorn means that the stored bytes differ from the written bytes.
 	ErrTorn = errors.New("keep: torn")
 	// ErrNone means that there is no such version.
 	ErrNone = errors.New("keep: no such version")
@@ -37,21 +38,22 @@ var (
 	ErrNoRoom = errors.New("keep: no room")
 )
 
-// A store is where the bytes of a memory are. What nobody has written reads as zeros, as a whole
-// page that was punched does.
+// A store holds the bytes of a memory. Bytes that were never written read as zeros, and so do whole
+// pages that were punched.
 type store interface {
 	ReadAt(b []byte, off int64) (int, error)
 	WriteAt(b []byte, off int64) (int, error)
 	Punch(off, n int64) error
 	Taken() (int64, error) // bytes of memory
 
-	// Mapped returns a chunk as memory; nil: it is to be read and written by calls. first: it was
-	// not asked for since it was written. It is for the owner, and for chunks that have their
-	// memory: of others a machine without any makes the end of the process.
+	// Mapped returns a chunk as memory; nil: the chunk must be read and written by calls. first:
+	// this is the first Mapped of the chunk since it was written. Only the owner may call Mapped,
+	// and only for chunks that have their memory: for other chunks a machine without free memory
+	// would end the process.
 	Mapped(off int64, first bool) []byte
 }
 
-// A Memory is the node memory of a job. Its methods may be called at any time by anybody.
+// A Memory is the node memory of a job. Any goroutine may call its methods at any time.
 type Memory struct {
 	store  store
 	owners segment.Region // a word for each home
@@ -65,7 +67,7 @@ func Heap(homes int) *Memory {
 	return &Memory{store: newHeap(), owners: segment.HeapRegion(wordBytes * homes), homes: homes}
 }
 
-// File returns the file of a memory, for processes that are to Open it; nil: on the Go heap.
+// File returns the file of a memory, for processes that Open it; nil: on the Go heap.
 func (m *Memory) File() *os.File { return m.file }
 
 // Close ends the use of a memory by this process.
@@ -76,7 +78,7 @@ func (m *Memory) Close() error {
 	return errors.Join(m.unmap(), m.file.Close())
 }
 
-// Taken returns how many bytes of memory all homes take.
+// Taken returns the bytes of memory that all homes take.
 func (m *Memory) Taken() (int64, error) { return m.store.Taken() }
 
 // Homes returns the number of homes.
@@ -92,7 +94,7 @@ func (m *Memory) Home(h int) *Home {
 
 func (m *Memory) owner(h int) *uint64 { return m.owners.Word(wordBytes * h) }
 
-// Release frees the homes of a process: for the daemon, when it has reaped that.
+// Release frees the homes of a process. The daemon calls it when it has reaped the process.
 func (m *Memory) Release(proc int) {
 	for h := range m.homes {
 		if segment.Load64(m.owner(h)) == uint64(proc)+1 {
@@ -108,7 +110,7 @@ func head(homes int) []byte {
 	return append(b, make([]byte, ownersAt(homes)-len(b))...)
 }
 
-// readHead returns for how many homes a file of so many bytes is.
+// readHead returns the number of homes of a file of size bytes that begins with b.
 func readHead(b []byte, size int64) (homes int, err error) {
 	if len(b) < 16 || string(b[:8]) != magic || binary.LittleEndian.Uint32(b[8:]) != format {
 		return 0, ErrForeign
@@ -120,12 +122,12 @@ func readHead(b []byte, size int64) (homes int, err error) {
 	return homes, nil
 }
 
-// ownersAt is where the words of the owners end.
+// ownersAt returns the end of the words of the owners.
 func ownersAt(homes int) int { return headBytes + wordBytes*homes }
 
 func sizeOf(homes int) int64 { return int64(homes+1) << homeBits }
 
-// put is a store into the memory: others see it, or a part of it if the process dies.
+// put is a store into the memory. Others see all of the store, or a part if the process dies.
 func (m *Memory) put(b []byte, off int64) error {
 	if failpoint.Counting {
 		failpoint.Here()

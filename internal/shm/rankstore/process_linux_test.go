@@ -10,7 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// versionOf has the same data wherever it is made: most of them are those of the version before.
+// versionOf returns the same data in every process. Most of them equal the data of the version
+// before.
 func versionOf(n uint64) []Part {
 	data := make([]byte, 40*chunkBytes+int(n%3))
 	for i := range 4 {
@@ -19,7 +20,7 @@ func versionOf(n uint64) []Part {
 	return []Part{{Name: "data", Data: data}, {Name: "number", Data: binary.LittleEndian.AppendUint64(nil, n)}}
 }
 
-// TestMain is a process that writes versions until it is killed, where TestKilled says so.
+// TestMain runs the tests, or, in a child of TestKilled, writes versions until it is killed.
 func TestMain(m *testing.M) {
 	if os.Getenv("KEEP_TEST_PROC") == "" {
 		os.Exit(m.Run())
@@ -48,8 +49,8 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// TestKilled kills processes that write, one after the other: what each leaves is whole, and no
-// older than what was there when it was killed.
+// TestKilled kills writing processes, one after the other: the newest version that each leaves is
+// whole, and not older than the newest version before the kill.
 func TestKilled(t *testing.T) {
 	memory, err := Create(1)
 	require.NoError(t, err)
@@ -96,8 +97,8 @@ func TestKilled(t *testing.T) {
 	require.LessOrEqual(t, taken(t, memory), int64(100*chunkBytes), "nothing piles up")
 }
 
-// newestIn returns the number of the newest version; 0: none, which a reader may also find while
-// the last one goes and the next one comes.
+// newestIn returns the number of the newest version; 0: none, which a reader may also see while a
+// new version replaces the last one.
 func newestIn(t *testing.T, h *Home) (newest uint64) {
 	labels, err := h.Labels()
 	require.NoError(t, err)
@@ -107,7 +108,7 @@ func newestIn(t *testing.T, h *Home) (newest uint64) {
 	return newest
 }
 
-// TestManyHomes: a memory may be as large as its addresses go; it takes what is written.
+// TestManyHomes: a memory may use the whole address range, and takes memory only for written bytes.
 func TestManyHomes(t *testing.T) {
 	memory, err := Create(HomesMax)
 	require.NoError(t, err)

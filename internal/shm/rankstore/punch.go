@@ -31,9 +31,8 @@ func (h *Home) forget(slot int) error {
 	return nil
 }
 
-// Punch gives back the memory of chunks that are free now and were so at the last Punch. Those that
-// have just become free are what the next version takes: pages that are there are cheaper than new
-// ones.
+// Punch frees the memory of chunks that are free now and were free at the last Punch. The next
+// version uses the chunks that have just become free: existing pages are cheaper than new ones.
 func (h *Home) Punch() error {
 	if !h.owned {
 		return ErrOwned
@@ -56,7 +55,8 @@ func (h *Home) Punch() error {
 	return nil
 }
 
-// punchFree gives back the memory of all chunks that no root leads to, whoever has written them.
+// punchFree frees the memory of all chunks that no root leads to, also of chunks that other owners
+// have written.
 func (h *Home) punchFree() error {
 	from := 1
 	for c := h.used.Next(from); c >= 0; c = h.used.Next(from) {
@@ -79,7 +79,7 @@ func (h *Home) punch(from, to int) error {
 	return nil
 }
 
-// Clear gives all memory of the home back.
+// Clear frees all memory of the home.
 func (h *Home) Clear() error {
 	if err := h.Drop(func(Label) bool { return true }); err != nil {
 		return err

@@ -5,8 +5,7 @@ import (
 	"slices"
 )
 
-// Labels returns the versions that are there, the oldest first: their roots and tables are right.
-// Read says whether the rest is.
+// Labels returns the versions with a valid root and table, the oldest first. Read checks the rest.
 func (h *Home) Labels() ([]Label, error) {
 	all, err := h.all()
 	if err != nil {
@@ -19,14 +18,16 @@ func (h *Home) Labels() ([]Label, error) {
 	return slices.Compact(labels), nil
 }
 
-// Read returns the parts of a version, in the order in which they were given to Write, in memory of
-// their own. ErrNone: there is no such version. ErrTorn: it is not what was written.
+// Read returns the parts of a version, in the order in which they were given to Write, in new
+// memory. ErrNone: there is no such version. ErrTorn: the stored bytes differ from the written
+// bytes.
 func (h *Home) Read(l Label) ([]Part, error) {
 	return h.ReadInto(l, func(_, n int) []byte { return make([]byte, n) })
 }
 
-// ReadInto is Read into memory of the caller: room returns where the n bytes of part i go. Those of
-// which it is nil are compared with their checksums and not returned, which takes no memory.
+// ReadInto is Read into memory of the caller: room returns the memory for the n bytes of part i. If
+// room returns nil, ReadInto compares the part with its checksums and does not return it, which
+// takes no memory.
 func (h *Home) ReadInto(l Label, room func(i, n int) []byte) ([]Part, error) {
 	all, err := h.all()
 	if err != nil {
@@ -44,8 +45,7 @@ func (h *Home) ReadInto(l Label, room func(i, n int) []byte) ([]Part, error) {
 	return h.readParts(found, room)
 }
 
-// readParts bounds what it asks for by the memory that there is: a table that is not right may
-// speak of more.
+// readParts bounds its allocations by the memory in use: an invalid table may claim more.
 func (h *Home) readParts(v *version, room func(i, n int) []byte) ([]Part, error) {
 	left, err := h.m.store.Taken()
 	if err != nil {
@@ -68,7 +68,7 @@ func (h *Home) readParts(v *version, room func(i, n int) []byte) ([]Part, error)
 	return parts, nil
 }
 
-// readPart reads a part into data; nil: it only compares checksums.
+// readPart reads a part into data; nil: readPart only compares checksums.
 func (h *Home) readPart(e entry, data []byte) error {
 	var buffer []byte
 	if data == nil {

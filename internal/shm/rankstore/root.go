@@ -7,15 +7,15 @@ import (
 	"hash/crc32"
 )
 
-// A Kind is what a version is of: the versions of one kind share chunks, and are dropped on their
-// own.
+// A Kind is a class of versions: only versions of one kind share chunks with their predecessor, and
+// each kind is dropped independently.
 type Kind uint64
 
 // A Label names a version.
 type Label struct {
 	Kind          Kind
 	Epoch, Number uint64
-	// Rank says whose it is, where a home may have a version of several ranks.
+	// Rank is the rank of the version, for homes that have versions of several ranks.
 	Rank uint32
 }
 
@@ -29,13 +29,13 @@ func (l Label) String() string {
 	return fmt.Sprintf("%d:%d.%d of %d", l.Kind, l.Epoch, l.Number, l.Rank)
 }
 
-// RootsMax is how many versions a home can have.
+// RootsMax is the maximal number of versions of a home.
 const RootsMax = 16
 
 const (
 	rootBytes = 64
 	rootHead  = 48 // bytes before the sequence number
-	rootCheck = 44 // where the checksum of the root is
+	rootCheck = 44 // the place of the checksum of the root
 )
 
 var crcTable = crc32.MakeTable(crc32.Castagnoli)
@@ -48,13 +48,14 @@ type root struct {
 	first uint32 // chunk of the table
 	bytes uint32 // of the table
 	crc   uint32 // of the table
-	seq   uint64 // of two roots with one label the greater one counts
+	seq   uint64 // of two roots with one label the root with the greater seq counts
 }
 
-// encode returns the root as it is stored. The sequence number goes last:
-// without it, and with that of another root, the rest is not valid.
+// encode returns the stored form of the root. The sequence number is stored last: without it, or
+// with the number of another root, the rest is invalid.
 //
-//	0 kind   8 epoch   16 number   24 first   28 bytes   32 crc   36 rank   40 nothing   44 crc of the root   48 seq
+//	0 kind   8 epoch   16 number   24 first   28 bytes   32 crc
+//	36 rank  40 zero   44 crc of the root     48 seq
 func (r root) encode() []byte {
 	b := make([]byte, 0, rootHead+8)
 	for _, v := range []uint64{uint64(r.label.Kind), r.label.Epoch, r.label.Number} {
@@ -67,12 +68,12 @@ func (r root) encode() []byte {
 	return binary.LittleEndian.AppendUint64(b, r.seq)
 }
 
-// check is over all of a root but itself.
+// check returns the checksum of all of a root except the checksum itself.
 func (r root) check(b []byte) uint32 {
 	return crc32.Update(checksum(b[:rootCheck]), crcTable, binary.LittleEndian.AppendUint64(nil, r.seq))
 }
 
-// readRoot returns what encode has stored; ok is false where nothing valid is.
+// readRoot decodes a root; ok is false if b is not a valid root.
 func readRoot(b []byte) (r root, ok bool) {
 	word := binary.LittleEndian.Uint64
 	half := binary.LittleEndian.Uint32

@@ -18,31 +18,31 @@ const (
 	stringsMax = 1 << 10
 )
 
-// A Part is a piece of a version: a member of what a program protects, perhaps.
+// A Part is a piece of a version, for example one protected variable of a program.
 type Part struct {
 	Name, Kind string // at most 1 KiB each
 	Elem       int    // bytes of an element
-	Data       []byte // nil is another value than none
+	Data       []byte // nil differs from empty
 }
 
-// A table says where a version is.
+// A table holds the places of the parts of a version.
 type table []entry
 
-// An entry is of one part.
+// An entry describes one part.
 type entry struct {
 	name, kind string
 	elem       int
-	absent     bool // its data are nil
+	absent     bool // the data are nil
 	bytes      int
-	chunks     []chunk // 64 KiB each, the last one may be shorter
+	chunks     []chunk // 64 KiB each, the last may be shorter
 }
 
-// A chunk is a place in a home, and what is there.
+// A chunk is a place in a home, and the checksum of its contents.
 type chunk struct{ number, crc uint32 }
 
 func chunksOf(bytes int) int { return (bytes + chunkBytes - 1) / chunkBytes }
 
-// pieceOf is the place of chunk i in bytes.
+// pieceOf returns the bounds of chunk i in data of the given length.
 func pieceOf(bytes, i int) (from, to int) { return i * chunkBytes, min(bytes, (i+1)*chunkBytes) }
 
 func (t table) encode() []byte {
@@ -61,7 +61,7 @@ func (t table) encode() []byte {
 	return b
 }
 
-// chunks is how many chunks the data take.
+// chunks returns the number of chunks of the data.
 func (t table) chunks() (n int) {
 	for _, e := range t {
 		n += len(e.chunks)
@@ -69,8 +69,8 @@ func (t table) chunks() (n int) {
 	return n
 }
 
-// readTable reads what encode wrote. No chunk is used twice in it, so what it leads to is not
-// larger than a home.
+// readTable decodes the result of encode. No chunk may occur twice in a table, so the data of a
+// table are not larger than a home.
 func readTable(b []byte) (table, error) {
 	r := wire.NewReader(b)
 	var seen rankset.Set
@@ -114,7 +114,7 @@ func readHalf(r *wire.Reader) uint32 {
 	return v
 }
 
-// find returns the entry of a name, or one of nothing.
+// find returns the entry of a name, or an empty entry.
 func (t table) find(name string) entry {
 	for _, e := range t {
 		if e.name == name {

@@ -8,10 +8,12 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/segment"
 )
 
-// Write stores a version. Data that are as in the newest version of its kind are not stored again.
-// Nobody may change the parts meanwhile. ErrNoRoom: it does not fit into the home; then nothing was
-// stored. After any other error, as one of a machine without memory, what was there before is
-// there, and the version is not. A version of the same label goes when the new one is there.
+// Write stores a version. Data that equal the data of the newest version of its kind are not stored
+// again. The parts must not change during the call. ErrNoRoom: the version does not fit into the
+// home, and the home has not changed. After any other error, such as an error of a machine without
+// free memory, the old versions are there, and the new version is not. Write removes an older
+// version of the same label after it has stored the new one. If this removal fails, Write returns
+// an error although the new version is there.
 func (h *Home) Write(l Label, parts []Part) error {
 	if !h.owned {
 		return ErrOwned
@@ -22,7 +24,7 @@ func (h *Home) Write(l Label, parts []Part) error {
 	before, t := newest(h.live[:], l.Kind), unwritten(parts)
 	tableBytes := len(t.encode())
 	slot, err := h.admit(l, t.chunks(), tableBytes)
-	if err != nil { // it may fit all the same, with what it shares
+	if err != nil { // the version may still fit, because it shares chunks
 		fresh := 0
 		_ = h.share(t, before, parts, func(*chunk, []byte) error { fresh++; return nil })
 		if slot, err = h.admit(l, fresh, tableBytes); err != nil {
@@ -46,9 +48,9 @@ func (h *Home) Write(l Label, parts []Part) error {
 	return h.publish(slot, v)
 }
 
-// fill stores b in a free chunk. A chunk gets its memory by a call, which can fail, and the end of
-// a shorter one may have been there before. Where all of it is there a copy is several times as
-// fast.
+// fill stores b in a free chunk. A chunk gets its memory by a call, which can fail, and an earlier
+// use may have filled only a part of the chunk. If the chunk has all its memory, fill copies, which
+// is several times as fast as a call.
 func (h *Home) fill(c int, b []byte) error {
 	if to := h.chunk(c); to != nil {
 		segment.Copy(to[:len(b)], b)
@@ -76,7 +78,7 @@ func (h *Home) chunk(c int) []byte {
 	return b
 }
 
-// unwritten makes the table of a version of which nothing is stored yet.
+// unwritten makes the table of a version without stored data.
 func unwritten(parts []Part) table {
 	var t table
 	for _, p := range parts {
@@ -85,9 +87,10 @@ func unwritten(parts []Part) table {
 	return t
 }
 
-// share enters into the table of a version the chunks that it shares with another one, and has the
-// others stored, each right after its checksum was taken: its data are in the cache then. It
-// compares bytes where the checksums are the same: another piece can have the same one.
+// share enters into the table of a version the chunks that it shares with another version, and
+// calls store for the other chunks. Each store follows the computation of the checksum, while the
+// data are in the cache. If checksums are equal, share compares the bytes: different data can have
+// the same checksum.
 func (h *Home) share(t table, before *version, parts []Part, store func(c *chunk, data []byte) error) error {
 	buffer := make([]byte, chunkBytes)
 	for i, p := range parts {
@@ -111,7 +114,7 @@ func (h *Home) share(t table, before *version, parts []Part, store func(c *chunk
 	return nil
 }
 
-// holds says whether chunk k of a part is what data are.
+// holds reports whether chunk k of a part equals data.
 func (h *Home) holds(e entry, k int, crc uint32, data, buffer []byte) bool {
 	if k >= len(e.chunks) || e.chunks[k].crc != crc {
 		return false
@@ -139,7 +142,8 @@ func checkParts(parts []Part) error {
 	return nil
 }
 
-// admit says in which root a version goes that needs so many chunks and bytes of a table.
+// admit returns a free root for a version that needs the given number of chunks and bytes of a
+// table, or ErrNoRoom.
 func (h *Home) admit(l Label, fresh, tableBytes int) (slot int, err error) {
 	need := int64(fresh+chunksOf(tableBytes)) * chunkBytes
 	have := int64(h.used.Len()) * chunkBytes
@@ -158,7 +162,7 @@ func (h *Home) admit(l Label, fresh, tableBytes int) (slot int, err error) {
 	return 0, fmt.Errorf("%w: home %d has %d versions, and has to drop one", ErrNoRoom, h.number, RootsMax)
 }
 
-// putTable stores a table, and returns the version with its root, which nobody sees yet.
+// putTable stores a table, and returns the version with its root, which is not visible yet.
 func (h *Home) putTable(l Label, t table, taken rankset.Set) (*version, error) {
 	b := t.encode()
 	n := chunksOf(len(b))
@@ -175,8 +179,8 @@ func (h *Home) putTable(l Label, t table, taken rankset.Set) (*version, error) {
 	return &version{root{label: l, first: uint32(first), bytes: uint32(len(b)), crc: checksum(b), seq: h.seq + 1}, t}, nil
 }
 
-// firstGap returns the first of n chunks in a row that are not in a set, looking from one on; -1:
-// there are none.
+// firstGap returns the first of n chunks in a row that are not in a set, searching upwards from
+// chunk from; -1: there are none.
 func firstGap(s rankset.Set, n, from int) int {
 	for c := s.NextAbsent(from); c+n <= chunksMax; {
 		taken := s.Next(c)
@@ -188,14 +192,15 @@ func firstGap(s rankset.Set, n, from int) int {
 	return -1
 }
 
-// publish stores a root in a free slot. The old sequence number goes first, and the new one comes
-// last:
+// publish stores a root in a free slot. It first clears the old sequence number, and stores the new
+// one last:
 //
 //	stores a new label in a slot of an old root
-//	dies                                         label and number are of two versions: the checksum would have to tell
+//	dies                                         label and number are of two versions:
+//	                                             only the checksum would show this
 //
-// Chunks may have been copied into mapped memory; a root goes by calls, whose locks order it after
-// them.
+// Chunks may have been copied into mapped memory. A root is written by calls, whose locks order the
+// root after the chunks.
 func (h *Home) publish(slot int, v *version) error {
 	b, at := v.root.encode(), h.begin+int64(slot)*rootBytes
 	err := h.m.put(make([]byte, len(b)-rootHead), at+rootHead)
