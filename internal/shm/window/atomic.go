@@ -9,7 +9,7 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/kernel"
 )
 
-// elems are the elements that kernels know, by reflect.Kind; int and uint have 64 bits.
+// elems are the elements that kernels support, by reflect.Kind; int and uint have 64 bits.
 var elems = [...]kernel.Elem{
 	reflect.Bool: kernel.Bool,
 	reflect.Int:  kernel.Int64, reflect.Int8: kernel.Int8, reflect.Int16: kernel.Int16, reflect.Int32: kernel.Int32, reflect.Int64: kernel.Int64,
@@ -17,8 +17,8 @@ var elems = [...]kernel.Elem{
 	reflect.Float32: kernel.Float32, reflect.Float64: kernel.Float64, reflect.Complex64: kernel.Complex64, reflect.Complex128: kernel.Complex128,
 }
 
-// ElemOf returns the element of a code of package view; 0: a record, which cannot be changed
-// atomically.
+// ElemOf returns the element of a code of package view; 0: a record, for which there are no atomic
+// operations.
 func ElemOf(code uint8) kernel.Elem {
 	if int(code) < len(elems) {
 		return elems[code]
@@ -26,16 +26,17 @@ func ElemOf(code uint8) kernel.Elem {
 	return 0
 }
 
-// An Element is one number of 1, 2, 4 or 8 bytes in memory that others change, too. Its value is
-// the lowest bits of a word. Memory reaches to a multiple of 4 bytes.
+// An Element is one number of 1, 2, 4 or 8 bytes in memory that others change, too. Values are
+// passed in the lowest bits of a word. The memory around an element must extend to a multiple of 4
+// bytes.
 type Element struct {
-	at    unsafe.Pointer // of the word that it is in
-	shift uint8          // of the element in it
+	at    unsafe.Pointer // of the word that contains the element
+	shift uint8          // of the element in the word
 	bits  uint8          // of the element
 	wide  bool           // the word has 64 bits
 }
 
-// At returns the element of a size that begins where b does.
+// At returns the element of a size at the beginning of b.
 func At(b []byte, size int) Element {
 	p := addressOf(b[:size:size])
 	if size == 8 {
@@ -58,7 +59,7 @@ func (e Element) Load() uint64 {
 	return uint64(atomic.LoadUint32(e.half()) >> e.shift & e.mask())
 }
 
-// Swap stores v and returns what was there.
+// Swap stores v and returns the old value.
 func (e Element) Swap(v uint64) uint64 {
 	if failpoint.Counting {
 		failpoint.Here()
@@ -72,7 +73,7 @@ func (e Element) Swap(v uint64) uint64 {
 	return e.update(func(_, in uint64) uint64 { return in }, v)
 }
 
-// CompareAndSwap stores v if the value is old. It returns what was there.
+// CompareAndSwap stores v if the value is old. It returns the value before.
 func (e Element) CompareAndSwap(old, v uint64) (prev uint64, swapped bool) {
 	if failpoint.Counting {
 		failpoint.Here()
@@ -87,7 +88,8 @@ func (e Element) CompareAndSwap(old, v uint64) (prev uint64, swapped bool) {
 	}
 }
 
-// replace is one try of CompareAndSwap: among neighbours in one word it may fail for nothing.
+// replace is one try of CompareAndSwap. It may fail spuriously if a neighbour in the same word
+// changes.
 func (e Element) replace(old, v uint64) bool {
 	switch {
 	case e.wide:
@@ -102,7 +104,7 @@ func (e Element) replace(old, v uint64) bool {
 	return atomic.CompareAndSwapUint32(e.half(), w, w&^(e.mask()<<e.shift)|uint32(v)<<e.shift)
 }
 
-// Update changes the value to f of it and in, and returns what was there.
+// Update replaces the value acc by f(acc, in), and returns the old value.
 func (e Element) Update(f func(acc, in uint64) uint64, in uint64) uint64 {
 	if failpoint.Counting {
 		failpoint.Here()
@@ -119,8 +121,8 @@ func (e Element) update(f func(acc, in uint64) uint64, in uint64) uint64 {
 	}
 }
 
-// Add adds to an integer, and returns what was there. It is Update of a sum, in one instruction
-// where there is one.
+// Add adds to an integer, and returns the old value. Add is Update with a sum, in one instruction
+// if the size permits.
 func (e Element) Add(v uint64) uint64 {
 	switch {
 	case e.wide:

@@ -16,21 +16,22 @@ const (
 	originsAt  = 3 * segment.Line
 )
 
-// A Control is what the members of a window say to each other about the memory of one of them.
+// A Control is the shared state with which the members of a window synchronize access to the memory
+// of one member.
 type Control struct {
-	mem     []byte // with locks of stripes at its end, if there are any
+	mem     []byte // if striped, with the locks of stripes at its end
 	members int
 }
 
-// Stripes is how many locks there are for the elements of a window whose operations go under locks:
-// the first is of the first StripeBytes of them, the second of those that follow, and so on, and
-// round again.
+// Stripes is the number of locks for the elements of a window whose operations use locks. The first
+// lock protects the first StripeBytes of the elements, the second lock the next StripeBytes, and so
+// on; after the last lock the first follows again.
 const (
 	Stripes     = 64
 	StripeBytes = 4 << 10
 )
 
-// ControlBytes returns how many bytes a Control takes.
+// ControlBytes returns the size of a Control.
 func ControlBytes(members, counters int, striped bool) int {
 	bytes := postedAt(members, members) + counters*segment.Line
 	if striped {
@@ -42,7 +43,8 @@ func ControlBytes(members, counters int, striped bool) int {
 // ControlOf returns the Control that lies in a Region of ControlBytes.
 func ControlOf(r *Region, members int) Control { return Control{mem: r.Bytes(), members: members} }
 
-// postedAt is where the word of origin o is; that of the members-th is where the counters begin.
+// postedAt returns the offset of the posted word of origin o; for o = members, the offset of the
+// counters.
 func postedAt(members, o int) int {
 	at := originsAt + members*segment.Line
 	if o == members {
@@ -53,13 +55,13 @@ func postedAt(members, o int) int {
 
 func (c Control) word(off int) *uint64 { return (*uint64)(unsafe.Pointer(&c.mem[off : off+8][0])) }
 
-// Bell is the word at which goroutines of the owner sleep.
+// Bell is the word on which goroutines of the owner sleep.
 func (c Control) Bell() *uint32 { return (*uint32)(unsafe.Pointer(&c.mem[bellAt])) }
 
-// Posted is how often the owner has posted for origin o. Only the owner stores it.
+// Posted counts the posts of the owner for origin o. Only the owner stores this word.
 func (c Control) Posted(o int) *uint64 { return c.word(postedAt(c.members, o)) }
 
-// Completed is how many epochs origin o has completed here. Only o stores it.
+// Completed counts the epochs that origin o has completed here. Only o stores this word.
 func (c Control) Completed(o int) *uint64 { return c.word(originsAt + o*segment.Line + 8) }
 
 // Counter is the i-th counter of notifications.
@@ -67,13 +69,13 @@ func (c Control) Counter(i int) *uint64 {
 	return c.word(postedAt(c.members, c.members) + i*segment.Line)
 }
 
-// Stripe is the lock of the elements at a byte: 0, or who has it. All store it by compare-and-swap,
-// and its holder 0.
+// Stripe is the lock of the elements at a byte: 0, or the holder. All members acquire the lock by
+// compare-and-swap, and the holder stores 0.
 func (c Control) Stripe(at int) *uint64 {
 	return c.word(len(c.mem) - (1+at/StripeBytes%Stripes)*segment.Line)
 }
 
-// LockOf is the memory of the owner's lock, as origin me sees it.
+// LockOf is the memory of the owner's lock, as seen by origin Me.
 type LockOf struct {
 	Control
 	Me int
@@ -90,9 +92,9 @@ func (l LockOf) Swap(old, v uint64) bool { return segment.CompareAndSwap64(l.wor
 // Release implements robustlock.Memory.
 func (l LockOf) Release(w uint64) { segment.Publish64(l.word(lockWordAt), w) }
 
-// ServedLock is LockOf for the member that makes origin me's steps. Another process may own the
-// lock by the time of a step that is late, so an exclusive hold ends by an exchange of the origin's
-// own name, never by a store.
+// ServedLock is LockOf for the member that performs the steps of origin Me. A late step may find
+// another owner of the lock, so an exclusive hold ends by a compare-and-swap of the origin's own
+// name, never by a store.
 type ServedLock struct {
 	LockOf
 	Name uint64 // of the origin

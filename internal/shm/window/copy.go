@@ -6,17 +6,17 @@ import (
 	"github.com/goulfm/goulfm/internal/base/failpoint"
 )
 
-// wholeMax is up to how many bytes the copy of the runtime uses no instruction that copies
-// bytes one by one, at which a process could be killed between two bytes of an element.
+// wholeMax is the length up to which the copy of the runtime uses no instruction that copies single
+// bytes. A process could be killed inside such an instruction between two bytes of an element.
 const wholeMax = 2 << 10
 
-// Copy stores the elements of src in dst, each as a whole. Both begin where an element may.
+// Copy stores the elements of src in dst, each as a whole. Both must be aligned for their elements.
 func Copy(dst, src []byte) {
 	if failpoint.Counting {
 		failpoint.Here()
 	}
 	if (uintptr(addressOf(dst))|uintptr(addressOf(src)))%8 == 0 {
-		copy(dst, src) // by words at least
+		copy(dst, src) // copies whole words or larger units
 		return
 	}
 	for len(src) > wholeMax {

@@ -2,5 +2,5 @@
 
 package window
 
-// IsGone is never asked: there are no other processes.
+// IsGone is never called: there are no other processes.
 func IsGone(uint64) bool { return false }

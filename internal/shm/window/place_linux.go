@@ -9,14 +9,15 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/segment"
 )
 
-// Place says where a Region of a program's memory (Own) lies. The Region must stay in use as long
-// as somebody copies.
+// Place returns the Place of a Region of a program's memory (Own). The Region must stay in use
+// while others copy.
 func (r *Region) Place() Place {
 	return Place{Pid: uint64(os.Getpid()), At: segment.AddressOf(r.body), TokenAt: uint64(uintptr(unsafe.Pointer(&r.token)))}
 }
 
-// SourceAt returns the memory at a Place, if the kernel lets this process read there and the token
-// is found: the number may be that of another process, as one of another container.
+// SourceAt returns the memory at a Place, if the kernel permits this process to read there and the
+// token is found: the process number may belong to another process, for example in another
+// container.
 func SourceAt(p Place, t Token) Source {
 	s := Source{p, t}
 	if p.Pid == 0 || !s.Read(0, nil) {
@@ -27,16 +28,16 @@ func SourceAt(p Place, t Token) Source {
 
 const tokenBytes = 16
 
-// readMax is the most bytes to copy in one call: the kernel ends a longer one early.
+// readMax is the maximal length of a copy in one call: the kernel truncates a longer copy.
 const readMax = 1 << 30
 
-// Read copies from byte at on into dst. It says false if the kernel has refused, or the process has
-// ended. Then dst is as it was; but where the kernel takes memory away from a process that it kills
-// because there is none left, it may have some of what was there.
+// Read copies from byte at on into dst. It returns false if the kernel has refused, or the process
+// has ended. Then dst is usually unchanged. But if the kernel reclaims memory from a process that
+// it kills for lack of memory, dst may hold some bytes of that process.
 //
-// It is one call, which reads the token last: while it runs the kernel keeps the memory, also if
-// the process is killed. So either all of dst is of the process that has this token, or it is
-// false, though numbers of processes are used again.
+// Read is one system call, which reads the token last. During the call the kernel keeps the memory,
+// even if the process is killed. So either all of dst comes from the process that has this token,
+// or Read returns false, although process numbers are used again.
 func (s *Source) Read(at uint64, dst []byte) bool {
 	if len(dst) > readMax {
 		return false

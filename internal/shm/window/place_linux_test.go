@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestSource: memory is read where it lies; what is not there, or not what was offered, is refused,
-// and leaves dst as it was.
+// TestSource: memory is read in place. Missing memory, or memory other than the offered, is
+// refused, and dst does not change.
 func TestSource(t *testing.T) {
 	mem := make([]byte, 3<<20)
 	for i := range mem {

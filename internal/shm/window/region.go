@@ -15,10 +15,10 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/segment"
 )
 
-// Token tells a Region from all others that ever are.
+// Token distinguishes a Region from all other Regions, for ever.
 type Token [2]uint64
 
-// An Offer says where a Region is. It can be sent as it lies in memory.
+// An Offer is the address of a Region. An Offer can be sent byte by byte.
 type Offer struct {
 	Token Token
 	Pid   uint64 // of the owner, and its descriptor; 0: goroutine ranks
@@ -26,12 +26,12 @@ type Offer struct {
 	Bytes uint64
 }
 
-// ErrForeign says that what lies where an Offer said is not what was offered: its owner is gone,
-// and somebody else has its number.
+// ErrForeign means that the memory at the address of an Offer is not the offered Region: the owner
+// has ended or closed the Region, and its process number or descriptor is in use again.
 var ErrForeign = errors.New("not the memory that was offered")
 
-// IsWithdrawn reports whether an error of Find says that the process which made the offer has
-// closed the Region since. Its descriptor may be that of another file by now.
+// IsWithdrawn reports whether an error of Find means that the process which made the offer has
+// closed the Region since, or has ended. Its descriptor may belong to another file by now.
 func IsWithdrawn(err error) bool {
 	return errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ENXIO) || errors.Is(err, ErrForeign)
 }
@@ -41,12 +41,13 @@ func IsWithdrawn(err error) bool {
 type Region struct {
 	token  Token
 	body   []byte
-	mapped []byte       // all of it, with the page that names it; nil: Go memory
+	mapped []byte       // the whole mapping, with the page of the token; nil: Go memory
 	fd     int          // -1: none
-	users  atomic.Int32 // windows of this process that use it
+	users  atomic.Int32 // windows of this process that use the Region
 }
 
-// headBytes is in front of the body between processes: the token, and nothing else.
+// headBytes is the length of the head before the body, in Regions between processes. The head holds
+// only the token.
 const headBytes = 4096
 
 // Heap returns a Region of n zeroed bytes for goroutine ranks.
@@ -58,7 +59,7 @@ func Heap(n int) *Region {
 	return r
 }
 
-// shown are the Regions on the heap, by token, as long as somebody uses them.
+// shown holds the Regions on the heap that are in use, by token.
 var shown sync.Map
 
 func heapBytes(n int) []byte {
@@ -68,16 +69,17 @@ func heapBytes(n int) []byte {
 	return unsafe.Slice((*byte)(unsafe.Add(base, skip)), roundUp(n, 8))
 }
 
-// Own returns a Region of a program's memory, which no other process reaches. Its length may be
-// any.
+// Own returns a Region of a program's memory, which no other process can map. It may have any
+// length.
 func Own(mem []byte) *Region {
 	r := &Region{token: newToken(), fd: -1, body: mem}
 	r.users.Store(1)
 	return r
 }
 
-// IsWhole says whether the numbers in a program's memory can be changed atomically: each of unit
-// bytes begins at a multiple of that, and those of less than 4 bytes fill words. Records have none.
+// IsWhole reports whether the numbers in a program's memory can be changed atomically: a number of
+// unit bytes must be aligned to min(unit, 8) bytes, and numbers of less than 4 bytes must fill
+// whole words. Records contain no such numbers, so the result is true.
 func IsWhole(mem []byte, unit int, elem kernel.Elem) bool {
 	at := uintptr(unsafe.Pointer(unsafe.SliceData(mem)))
 	switch {
@@ -89,7 +91,7 @@ func IsWhole(mem []byte, unit int, elem kernel.Elem) bool {
 	return at%uintptr(min(unit, 8)) == 0
 }
 
-// FindHeap returns the Region of a goroutine rank that was offered.
+// FindHeap returns the offered Region of a goroutine rank.
 func FindHeap(o Offer) (*Region, error) {
 	if p, ok := shown.Load(o.Token); ok {
 		if r := p.(weak.Pointer[Region]).Value(); r != nil && uint64(len(r.body)) >= o.Bytes {
@@ -101,14 +103,14 @@ func FindHeap(o Offer) (*Region, error) {
 
 func newToken() (t Token) {
 	var b [16]byte
-	_, _ = crand.Read(b[:]) // it never fails
+	_, _ = crand.Read(b[:]) // Read never fails
 	return Token{binary.NativeEndian.Uint64(b[:]), binary.NativeEndian.Uint64(b[8:])}
 }
 
 // Token returns the name of the Region.
 func (r *Region) Token() Token { return r.token }
 
-// Bytes returns the memory. Its length is a multiple of 8.
+// Bytes returns the memory. Except for Own, its length is a multiple of 8.
 func (r *Region) Bytes() []byte { return r.body }
 
 // Retain counts one more window that uses the Region, and returns it.
@@ -117,8 +119,8 @@ func (r *Region) Retain() *Region {
 	return r
 }
 
-// Release ends the use by a window. When no window uses it any more a mapped Region is given
-// back: whoever still has a slice of it gets a fault with its address, not another window's memory.
+// Release ends the use by a window. The last Release of a mapped Region frees its pages. Later
+// accesses through old slices fault at their address and do not reach the memory of another window.
 func (r *Region) Release() {
 	if r.users.Add(-1) == 0 {
 		r.unmap()

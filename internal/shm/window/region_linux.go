@@ -12,12 +12,11 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/segment"
 )
 
-// populateMax is up to how many bytes the pages of a Region are there from the beginning, in any
-// case.
+// populateMax is the length up to which all pages of a Region are populated from the beginning.
 const populateMax = 64 << 20
 
-// Map returns a Region of n zeroed bytes for processes. Populate has all of its pages there at
-// once: else memory that cannot be had is the end of whoever touches it first.
+// Map returns a Region of n zeroed bytes for processes. With populate, Map allocates all pages at
+// once. Otherwise, if memory runs out, the process that first touches a page is killed.
 func Map(n int, populate bool) (*Region, error) {
 	f, err := segment.Create("goulfm-window", headBytes+roundUp(max(n, 1), 8))
 	if err != nil {
@@ -33,7 +32,7 @@ func Map(n int, populate bool) (*Region, error) {
 		return nil, errors.Join(err, unix.Close(fd))
 	}
 	if populate || n <= populateMax {
-		// EINVAL: a kernel that does not know it.
+		// EINVAL: an old kernel without this advice.
 		if err := unix.Madvise(r.mapped, unix.MADV_POPULATE_WRITE); err != nil && err != unix.EINVAL {
 			r.unmap()
 			return nil, fmt.Errorf("window memory: %d bytes: %w", n, err)
@@ -44,7 +43,7 @@ func Map(n int, populate bool) (*Region, error) {
 	return r, nil
 }
 
-// Offer says where the owner's Region is.
+// Offer returns the address of the owner's Region.
 func (r *Region) Offer() Offer {
 	o := Offer{Token: r.token, Bytes: uint64(len(r.body))}
 	if r.mapped != nil {
@@ -73,7 +72,7 @@ func Find(o Offer) (*Region, error) {
 	}
 	r := &Region{token: o.Token, fd: fd}
 	err = r.mapAll(int(st.Size))
-	r.fd = -1 // only its owner offers it
+	r.fd = -1 // only the owner offers the Region
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +93,7 @@ func (r *Region) mapAll(size int) error {
 	return nil
 }
 
-// unmap gives the pages back and keeps their addresses.
+// unmap frees the pages and keeps their addresses reserved.
 func (r *Region) unmap() {
 	if r.mapped == nil {
 		return
@@ -106,7 +105,7 @@ func (r *Region) unmap() {
 	fence(r.mapped)
 }
 
-// fence replaces a mapping by one of nothing, which nobody may touch.
+// fence replaces a mapping by an inaccessible mapping without memory.
 func fence(b []byte) {
 	_, _ = unix.MmapPtr(-1, 0, addressOf(b), uintptr(len(b)), unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_FIXED|unix.MAP_NORESERVE)
 }

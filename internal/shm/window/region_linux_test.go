@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestFind: what was offered is the same memory, and stays when its owner gives it back.
+// TestFind: Find maps the same memory, which stays when the owner releases the Region.
 func TestFind(t *testing.T) {
 	a, err := Map(1000, false)
 	require.NoError(t, err)
@@ -29,7 +29,7 @@ func TestFind(t *testing.T) {
 	b.Release()
 }
 
-// TestFindRefuses what is not the memory that was offered.
+// TestFindRefuses requires that Find refuses memory other than the offered.
 func TestFindRefuses(t *testing.T) {
 	a, err := Map(64, true)
 	require.NoError(t, err)
@@ -78,7 +78,7 @@ func unsealed(t *testing.T) int {
 	return fd
 }
 
-// TestNoRoom: more than there can be is an error, and no SIGBUS later.
+// TestNoRoom: an impossible size is an error, and causes no SIGBUS later.
 func TestNoRoom(t *testing.T) {
 	_, err := Map(1<<62, false)
 	assert.Error(t, err)

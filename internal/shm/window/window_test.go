@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestHeap: a Region on the heap is found by its token as long as somebody has it.
+// TestHeap: a Region on the heap is found by its token as long as it is in use.
 func TestHeap(t *testing.T) {
 	a := Heap(100)
 	assert.Len(t, a.Bytes(), 104)
@@ -22,7 +22,7 @@ func TestHeap(t *testing.T) {
 	o.Bytes = 1 << 20
 	_, err = FindHeap(o)
 	assert.ErrorIs(t, err, ErrForeign)
-	o = a.Offer() // and nobody looks at a any more
+	o = a.Offer() // the last use of a
 	for range 100 {
 		if runtime.GC(); gone(o) {
 			return
@@ -36,7 +36,7 @@ func gone(o Offer) bool {
 	return err != nil
 }
 
-// TestControlsAreApart: no two words of a Control are one, and none lies outside.
+// TestControlsAreApart: all words of a Control are distinct, and none lies outside.
 func TestControlsAreApart(t *testing.T) {
 	for _, n := range []int{1, 2, 7, 8, 9, 64} {
 		const counters = 3
@@ -58,7 +58,8 @@ func TestControlsAreApart(t *testing.T) {
 	}
 }
 
-// TestElements: what an operation does to an element, and that its neighbours do not change.
+// TestElements checks the effect of each operation on an element, and that the neighbours do not
+// change.
 func TestElements(t *testing.T) {
 	for _, size := range []int{1, 2, 4, 8} {
 		mask := ^uint64(0) >> (64 - 8*size)
@@ -89,9 +90,9 @@ func TestElements(t *testing.T) {
 	}
 }
 
-// TestNeighboursAtOnce: elements of one word are changed at once, and none loses a change.
+// TestNeighboursAtOnce: elements of one word change concurrently, and no change is lost.
 func TestNeighboursAtOnce(t *testing.T) {
-	const rounds = 100_000 // long enough for two of them to run at once
+	const rounds = 100_000 // enough rounds for two goroutines to overlap
 	b := Heap(8).Bytes()
 	var wg sync.WaitGroup
 	for i := range 4 {
@@ -108,7 +109,7 @@ func TestNeighboursAtOnce(t *testing.T) {
 	}
 }
 
-// TestCopy of all lengths and alignments around those at which it changes its way.
+// TestCopy tries all lengths and alignments at which Copy changes its method.
 func TestCopy(t *testing.T) {
 	src := make([]byte, 3*wholeMax+16)
 	for i := range src {
