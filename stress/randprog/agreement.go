@@ -12,7 +12,7 @@ import (
 	"github.com/goulfm/goulfm/ulfm"
 )
 
-// agreementOps have one outcome at all survivors. Those that are agreed work on revoked
+// agreementOps have one outcome at all survivors. Operations with agreed set work on revoked
 // communicators, and wait for every live member.
 var agreementOps = []*operation{
 	{name: "agree", weight: 5, run: runAgree, agreed: true, stays: true},
@@ -29,11 +29,11 @@ var agreementOps = []*operation{
 	{name: "revoke", weight: 1, run: runRevoke},
 }
 
-// A contribution to an agreement has a bit for each member, which it alone clears.
+// presence returns this member's contribution to an agreement: all bits except the member's own.
 func (s *step) presence() uint64 { return ^(uint64(1) << s.c.Rank()) }
 
-// agreed checks the result of an agreement: without an error all have contributed, with
-// one this rank and none but members.
+// agreed checks the result of an agreement: without an error all have contributed; with an error
+// this rank has contributed, and only members have.
 func (s *step) agreed(flag uint64, err error) error {
 	failed := errors.Is(err, ulfm.ErrProcFailed)
 	if err != nil && !failed {
@@ -75,14 +75,14 @@ func (s *step) agreedFailed(g comm.Group, err error) error {
 	return nil
 }
 
-// blame writes down that processes are said to be dead: the judge compares.
+// blame logs that processes are reported dead, for the judge.
 func (s *step) blame(dead []int) {
 	if len(dead) > 0 {
 		s.m.log.put(record{What: recNote, Step: s.name, Comm: s.g.name, Class: classFailed, Procs: dead})
 	}
 }
 
-// iagree has several under way.
+// runIagree has several agreements under way.
 func runIagree(s *step) error {
 	flags := make([]uint64, 1+s.rng.IntN(3))
 	rs := make([]comm.Request, len(flags))
@@ -112,7 +112,7 @@ func runIagreeFailed(s *step) error {
 	return nil
 }
 
-// shortAgree gives up the wait; what was contributed stands.
+// runShortAgree gives up the wait; its contribution remains.
 func runShortAgree(s *step) error {
 	ctx, cancel := context.WithTimeout(s.ctx, s.shortly(s.own))
 	defer cancel()
@@ -129,8 +129,8 @@ func runShortAgree(s *step) error {
 	return s.agreed(flag, err)
 }
 
-// ackAgree acknowledges and agrees until there is no error: then all have acknowledged
-// the same (R36).
+// runAckAgree acknowledges and agrees until there is no error: then all have acknowledged the same
+// deaths (R36).
 func runAckAgree(s *step) error {
 	var err error
 	for range s.c.Size() + 2 {
@@ -185,8 +185,7 @@ func runIshrink(s *step) error {
 	return nil
 }
 
-// runAllOK ends a stretch on a communicator as a program does that has no more to say; one
-// member may have had an error.
+// runAllOK calls AllOK, like a program at the end of its work. One member may pass an error.
 func runAllOK(s *step) error {
 	victim, bad := s.rng.IntN(s.c.Size()), one(s.rng, 4)
 	var mine error
@@ -208,14 +207,14 @@ func runAllOK(s *step) error {
 	return err
 }
 
-// acknowledged says whether a member is dead and that is acknowledged: it has nothing to say then.
+// acknowledged reports whether the death of a member is acknowledged. AllOK then ignores its error.
 func (s *step) acknowledged(rank int) bool {
 	return slices.Contains(s.c.FailureGetAcked().Processes(), s.c.Group().Processes()[rank])
 }
 
 var errGivenUp = errors.New("something went wrong here")
 
-// ack acknowledges what is known, and looks at it.
+// runAck acknowledges the known failures, and checks the lists.
 func runAck(s *step) error {
 	before := s.c.GetFailed().Processes()
 	n, err := s.c.AckFailed(s.c.Size())
@@ -231,20 +230,20 @@ func runAck(s *step) error {
 	return nil
 }
 
-// revoke has one member do it, for no reason.
+// runRevoke makes one member revoke the communicator without a failure.
 func runRevoke(s *step) error {
 	if s.c.Rank() == s.rng.IntN(s.c.Size()) {
 		s.pause()
 		s.m.revoke(s.g)
 		if !s.c.IsRevoked() {
-			return s.broken("revoked here, and IsRevoked says no")
+			return s.broken("revoked here, but IsRevoked returns false")
 		}
 	}
 	return runBarrier(s)
 }
 
-// sameCall has several goroutines of each rank make the same call at once: which of them
-// gets which of the results does not matter.
+// runSameCall makes several goroutines of each rank make the same call at once. The results may be
+// distributed over the goroutines in any way.
 func runSameCall(s *step) error {
 	count, kind := 2+s.rng.IntN(2), s.rng.IntN(3)
 	outs, errs := make([]string, count), make([]error, count)

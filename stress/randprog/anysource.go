@@ -8,14 +8,14 @@ import (
 	"github.com/goulfm/goulfm/ulfm"
 )
 
-// acked is how many deaths this member has acknowledged.
+// acked returns the number of deaths that this member has acknowledged.
 func (s *step) acked() int {
 	n, _ := s.c.AckFailed(0)
 	return n
 }
 
-// wild is any rank as a sender. A member that has acknowledged a death is told no more
-// of it, and would wait for the dead.
+// wild returns the wildcard source. After a member has acknowledged a death, its wildcard receives
+// ignore the death, and would wait for the dead rank for ever. Then wild returns an error.
 func (s *step) wild() (int, error) {
 	if s.acked() > 0 {
 		return 0, fmt.Errorf("deaths were acknowledged here: %w", ulfm.ErrProcFailed)
@@ -23,7 +23,7 @@ func (s *step) wild() (int, error) {
 	return comm.Any, nil
 }
 
-// receiveAny receives from any rank what one will send, and goes on when others die.
+// receiveAny receives a peer's message with a wildcard source, and continues when other ranks die.
 func receiveAny(s *step, peer int, first bool) error {
 	size := s.length()
 	if first {
@@ -33,7 +33,7 @@ func receiveAny(s *step, peer int, first bool) error {
 	in := make([]uint64, size)
 	r := comm.Irecv(s.from(comm.Any, 0), in)
 	for {
-		// Looked at first: a peer whose death is acknowledged here interrupts nothing.
+		// Checked first: a peer whose death is acknowledged here interrupts nothing.
 		if s.isDead(peer) {
 			if r.Cancel() {
 				return fmt.Errorf("the peer is dead: %w", ulfm.ErrProcFailed)

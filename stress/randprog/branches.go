@@ -2,7 +2,7 @@ package main
 
 import "sync"
 
-// runGoroutines plays on several communicators at once, each in a goroutine of its own.
+// runGoroutines runs steps on several communicators at once, with one goroutine for each.
 func runGoroutines(s *step) error {
 	groups := append([]*group{s.g}, s.m.sureSlots()...)
 	s.rng.Shuffle(len(groups), func(i, j int) { groups[i], groups[j] = groups[j], groups[i] })
@@ -26,7 +26,7 @@ func runGoroutines(s *step) error {
 	return nil
 }
 
-// sureSlots are those that all members have.
+// sureSlots returns the communicators that all members have.
 func (m *machine) sureSlots() (sure []*group) {
 	for _, g := range m.slots {
 		if g.sure {

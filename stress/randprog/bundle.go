@@ -8,10 +8,10 @@ import (
 	"github.com/goulfm/goulfm/comm"
 )
 
-// A bundle are requests to one rank or from it.
+// A bundle holds requests, each with its peer.
 type bundle struct {
 	rs    []comm.Request
-	in    [][]uint64 // where it is a receive
+	in    [][]uint64 // destination of a receive, nil for a send
 	peers []int      // -1: any
 }
 
@@ -30,7 +30,7 @@ func (b *bundle) send(s *step, to, k, size int, synchronous bool) {
 	b.in, b.peers = append(b.in, nil), append(b.peers, to)
 }
 
-// exchange has everybody send to everybody, all at once.
+// exchange makes every rank send to every other rank, all at once.
 func (b *bundle) exchange(s *step, from func(i int) int) (size int) {
 	n, me := s.c.Size(), s.c.Rank()
 	size, synchronous := min(s.length(), 8193), one(s.rng, 2)
@@ -68,8 +68,8 @@ func (b *bundle) check(s *step, sts []comm.Status, size int) error {
 	return nil
 }
 
-// waitEach waits for one request after the other, and returns the first error. Those
-// that are over already give ErrInactive.
+// waitEach waits for one request after the other, and returns the first error. Requests that have
+// ended before give ErrInactive.
 func (b *bundle) waitEach(s *step, size int) error {
 	var first error
 	for i, r := range b.rs {
@@ -92,7 +92,7 @@ func (b *bundle) waitEach(s *step, size int) error {
 	return first
 }
 
-// blamed: an operation with one peer fails by the death of that peer alone (R2).
+// blamed checks that an operation with one peer fails only by the death of this peer (R2).
 func (s *step) blamed(err error, peer int) error {
 	if ranks := namedRanks(err); classify(err) == classFailed && !slices.Equal(ranks, []int{peer}) {
 		return s.broken("an operation with rank %d alone: %v", peer, err)
@@ -110,7 +110,7 @@ func runExchangeAny(s *step) error {
 	sts := make([]comm.Status, len(b.rs))
 	if err := comm.WaitAllStatus(s.ctx, sts, b.rs...); err != nil {
 		for _, r := range b.rs {
-			_ = r.Free() // ErrInactive for those that are over
+			_ = r.Free() // ErrInactive for requests that have ended
 		}
 		return err
 	}
@@ -121,7 +121,7 @@ func runExchangeAny(s *step) error {
 		}
 		st := sts[i]
 		if st.Source < 0 || st.Source >= len(seen) || st.Source == s.c.Rank() || seen[st.Source] {
-			return s.broken("a message of %d, who has sent one: %v", st.Source, seen)
+			return s.broken("a message from rank %d, not the first or from no other member: %v", st.Source, seen)
 		}
 		seen[st.Source] = true
 		if err := s.got(st, in, st.Source, size); err != nil {
@@ -131,7 +131,7 @@ func runExchangeAny(s *step) error {
 	return nil
 }
 
-// fan-in has all send to one, who takes them as they come.
+// runFanIn makes all ranks send to the root, which receives the messages in order of arrival.
 func runFanIn(s *step) error {
 	n := s.c.Size()
 	root, size, synchronous, probing := s.rng.IntN(n), s.length(), one(s.rng, 2), one(s.rng, 3)
@@ -161,7 +161,7 @@ func runFanIn(s *step) error {
 			return err
 		}
 		if st.Source < 0 || st.Source >= n || st.Source == root || seen[st.Source] {
-			return s.broken("a message of %d, who has sent one: %v", st.Source, seen)
+			return s.broken("a message from rank %d, not the first or from no other member: %v", st.Source, seen)
 		}
 		seen[st.Source] = true
 		if err := s.got(st, in, st.Source, size); err != nil {
@@ -171,7 +171,8 @@ func runFanIn(s *step) error {
 	return nil
 }
 
-// runStar has all send to one, who names them and takes what is over first.
+// runStar makes all ranks send to the root, which names the senders and handles the requests in the
+// order in which they end.
 func runStar(next func(s *step, rs []comm.Request) (done []int, errs []error, sts []comm.Status, fatal error)) func(*step) error {
 	return func(s *step) error {
 		n := s.c.Size()

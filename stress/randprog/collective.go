@@ -9,14 +9,14 @@ import (
 	"github.com/goulfm/goulfm/comm"
 )
 
-// A verb is a collective with its arguments at one rank, in both its forms.
+// A verb is a collective with its arguments at one rank, in the blocking and the non-blocking form.
 type verb struct {
 	block func(ctx context.Context) error
 	start func() comm.Request
 	check func(s *step) error
 }
 
-// verbs make one each, of any type of numbers.
+// verbs returns a constructor for each verb, for one type of numbers.
 func verbs[T number]() map[string]func(s *step) verb {
 	return map[string]func(s *step) verb{
 		"bcast": bcast[T], "reduce": reduce[T], "allreduce": allreduce[T], "gather": gather[T], "scatter": scatter[T],
@@ -28,7 +28,7 @@ func verbs[T number]() map[string]func(s *step) verb {
 	}
 }
 
-// collectiveOps are all, blocking, and with i: in front not blocking.
+// collectiveOps returns all collectives: blocking, and with prefix i: non-blocking.
 func collectiveOps() []*operation {
 	types := []map[string]func(s *step) verb{verbs[uint64](), verbs[uint64](), verbs[float64](), verbs[int32](), verbs[uint8]()}
 	ops := []*operation{
@@ -71,7 +71,7 @@ func (v verb) run(s *step) error {
 	return v.check(s)
 }
 
-// later starts it, and has it waited for before the stretch ends.
+// later starts the verb. The machine waits for the request before the stretch ends.
 func (v verb) later(s *step) error {
 	if v.block == nil {
 		return nil
@@ -104,7 +104,7 @@ func bcast[T number](s *step) verb {
 	}
 }
 
-// twoVectors are destination and source, which may be one.
+// twoVectors returns destination and source, which may be the same vector.
 func twoVectors[T number](s *step, n int) (dst, src []T) {
 	src = vector[T](s.id, s.me(), n)
 	if one(s.rng, 2) {
@@ -141,7 +141,7 @@ func allreduce[T number](s *step) verb {
 	}
 }
 
-// custom reduces by a function that does not commute: it takes the right one.
+// custom reduces with a non-commutative function that returns its right operand.
 func custom[T number](s *step) verb {
 	n := s.length()
 	dst, src := twoVectors[T](s, n)
@@ -182,8 +182,7 @@ func exscan[T number](s *step) verb {
 	}
 }
 
-// parts checks what came from each rank; count and at tell how much of its vector, and
-// from where on.
+// parts checks the block from each rank: count elements of the rank's vector, from index at on.
 func parts[T number](s *step, all []T, count func(rank int) int, at int) error {
 	place := 0
 	for rank := range s.c.Size() {
@@ -252,7 +251,7 @@ func alltoall[T number](s *step) verb {
 	}
 }
 
-// counts draws how much each rank has.
+// counts draws the length of each rank's block.
 func (s *step) counts() (counts []int, sum int) {
 	base := s.part()
 	for range s.c.Size() {
@@ -321,7 +320,8 @@ func allgatherv[T number](s *step) verb {
 	}
 }
 
-// alltoallv: what rank i sends to rank j depends on both; its place is the sum before it.
+// alltoallv draws block lengths that depend on sender and receiver; a block's place is the sum of
+// the lengths before.
 func alltoallv[T number](s *step) verb {
 	n, me, base := s.c.Size(), s.c.Rank(), min(s.part(), 512)
 	length := func(from, to int) int { return int(word(s.id+1, from, to) % uint64(base+1)) }
@@ -408,7 +408,7 @@ func runGatherValue(s *step) error {
 	return nil
 }
 
-// runScalars has the collectives of one number.
+// runScalars calls the collectives of one number.
 func runScalars(s *step) error {
 	n, me, root := s.c.Size(), s.c.Rank(), s.rng.IntN(s.c.Size())
 	mine := value[uint64](s.id, s.me(), 0)
@@ -436,7 +436,7 @@ func runScalars(s *step) error {
 	return err
 }
 
-// runEachValue moves any Go value in every direction.
+// runEachValue transfers Go values with each collective of values.
 func runEachValue(s *step) error {
 	n, me, root, size := s.c.Size(), s.c.Rank(), s.rng.IntN(s.c.Size()), min(s.part(), 256)
 	var mine []letter
@@ -476,8 +476,8 @@ func runEachValue(s *step) error {
 	return s.read(l, n-1, size)
 }
 
-// runRecords has collectives of records; the reduction takes those of the last rank, and
-// would see it if one were cut.
+// runRecords calls collectives of records. The reduction returns the records of the last rank, so a
+// truncated record would be detected.
 func runRecords(s *step) error {
 	n, last := s.part(), s.c.Size()-1
 	dst := make([]triple, n)
@@ -526,7 +526,7 @@ func runLoc(s *step) error {
 	return nil
 }
 
-// reproducible sums floats in one order: the members compare what they have.
+// runReproducible sums floats in a fixed order, and the members compare their sums.
 func runReproducible(s *step) error {
 	v := make([]float64, 1+s.rng.IntN(2000))
 	for i := range v {
@@ -548,8 +548,8 @@ func runReproducible(s *step) error {
 	return nil
 }
 
-// givenUp has one member give up a collective: the communicator is revoked, if the
-// others had not come before.
+// runGivenUp makes one member give up a collective. The communicator is revoked, unless the others
+// had entered before.
 func runGivenUp(s *step) error {
 	victim := s.rng.IntN(s.c.Size())
 	ctx := s.ctx

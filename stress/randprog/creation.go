@@ -26,7 +26,7 @@ var creationOps = []*operation{
 	{name: "free-early", weight: 2, run: runFreeEarly, makes: true, stays: true},
 }
 
-// makes takes what a creation returned, and checks its members; want are processes.
+// makes takes the result of a creation, and checks its members; want are processes.
 func (s *step) makes(c *comm.Comm, err error, want []int) error {
 	if err != nil {
 		return err
@@ -61,7 +61,7 @@ func runDup(s *step) error {
 	return err
 }
 
-// runSplit makes parts, and orders each anew.
+// runSplit splits into parts, each with a new order.
 func runSplit(s *step) error {
 	parts := 1 + s.rng.IntN(3)
 	colors, keys := make([]int, s.c.Size()), make([]int, s.c.Size())
@@ -101,7 +101,7 @@ func runSplitNode(s *step) error {
 	return s.makes(c, err, want)
 }
 
-// subset draws some ranks, in any order.
+// subset draws some ranks, in random order.
 func (s *step) subset() []int { return s.rng.Perm(s.c.Size())[:1+s.rng.IntN(s.c.Size())] }
 
 func runCreate(s *step) error {
@@ -139,7 +139,7 @@ func runCart(s *step) error {
 	return s.neighbors(s.makes(c, err, s.g.procs[:n]))
 }
 
-// edges draws a graph: whom each rank sends to. Two may be joined both ways.
+// edges draws a graph: the destinations of each rank. Two ranks may be joined in both directions.
 func (s *step) edges(n int) [][]int {
 	all := make([][]int, n)
 	for i := range all {
@@ -155,7 +155,7 @@ func (s *step) edges(n int) [][]int {
 func runGraph(s *step) error {
 	n := 1 + s.rng.IntN(s.c.Size())
 	all := s.edges(n)
-	for i, to := range all { // both ways
+	for i, to := range all { // make edges symmetric
 		for _, j := range to {
 			if !slices.Contains(all[j], i) {
 				all[j] = append(all[j], i)
@@ -178,7 +178,8 @@ func runDistGraph(s *step) error {
 	return s.neighbors(s.makes(c, err, s.g.procs))
 }
 
-// wrongSplit has one member give a wrong argument: all are told, and nothing is made.
+// runWrongSplit makes one member pass a wrong argument: all get an error, and no communicator is
+// made.
 func runWrongSplit(s *step) error {
 	victim, want := s.rng.IntN(s.c.Size()), comm.ErrPeerArgument
 	color := 0
@@ -199,14 +200,14 @@ func runWrongSplit(s *step) error {
 }
 
 // runBrief makes a communicator, uses it, and frees it as soon as its own part is done, while
-// others may still be at theirs.
+// others may still be in their parts.
 func runBrief(s *step) error {
 	c, err := s.briefly()
 	if err != nil || c == nil {
 		return err
 	}
 	s.m.log.put(record{What: recEnd, Step: s.name, Op: s.op.name, Comm: s.g.name, From: s.g.name, Out: "made"})
-	// From here on the step is one of the new communicator.
+	// From here on the step uses the new communicator.
 	s.g = &group{name: s.made.name, c: c, procs: c.Group().Processes()}
 	s.c, s.made = c, nil
 	s.m.member(s.g)
@@ -217,7 +218,7 @@ func runBrief(s *step) error {
 		func(s *step) error { return alltoallv[uint64](s).run(s) }, func(s *step) error { return scan[uint64](s).run(s) }}
 	for range 1 + rng.IntN(3) {
 		use := uses[rng.IntN(len(uses))]
-		s.rng = rand.New(rand.NewPCG(rng.Uint64(), 0)) // not all members draw as much of it
+		s.rng = rand.New(rand.NewPCG(rng.Uint64(), 0)) // members may draw different amounts from rng
 		if err = use(s); err != nil {
 			s.m.revoke(s.g) // others may wait for this member
 			break
@@ -236,7 +237,7 @@ func (s *step) briefly() (*comm.Comm, error) {
 	return s.c.SplitNode(s.ctx)
 }
 
-// runSelf makes a communicator of this process alone, which nobody's death disturbs.
+// runSelf makes a communicator of this process alone, which no death affects.
 func runSelf(s *step) error {
 	c, err := comm.Self(s.c)
 	if err != nil {
@@ -253,7 +254,7 @@ func runSelf(s *step) error {
 	return errors.Join(err, c.Free())
 }
 
-// freeEarly has one of two send, and free the request and the communicator at once.
+// runFreeEarly makes one of two ranks send, and free the request and the communicator at once.
 func runFreeEarly(s *step) error {
 	c, err := s.c.Dup(s.ctx)
 	if err != nil {

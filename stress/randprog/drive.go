@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	wrongMax = 20              // then it is enough
-	progress = 3 * time.Second // between two lines that tell how far it is
+	wrongMax = 20              // number of wrong rounds after which the driver ends
+	progress = 3 * time.Second // between two progress lines
 )
 
 // drive runs the rounds and returns the exit code.
@@ -43,7 +43,7 @@ func drive(o options, out io.Writer) (int, error) {
 	return 0, nil
 }
 
-// rehearse plays round after round. An interrupt ends it after the one under way.
+// rehearse runs round after round. An interrupt ends it after the current round.
 func (o *options) rehearse(out io.Writer, play func(*round) *result) *tally {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -78,13 +78,13 @@ func (o *options) rehearse(out io.Writer, play func(*round) *result) *tally {
 	}
 }
 
-// A tally counts what was done, so that it can be seen what was not.
+// A tally counts operations, deaths and worlds, which also shows the missing ones.
 type tally struct {
 	start  time.Time
 	rounds int
 	dead   int
 	failed []uint64
-	ops    map[string]map[string]int // how often each ended how
+	ops    map[string]map[string]int // number of results by operation and class
 	deaths map[string]int
 	worlds map[string]int
 	steps  int
@@ -125,7 +125,7 @@ func (t *tally) add(res *result, bad string) {
 	}
 }
 
-// features are what rounds are counted by.
+// features returns the features by which rounds are counted.
 func (r *round) features() []string {
 	all := []string{fmt.Sprintf("%d ranks", r.n)}
 	for _, flag := range []string{"ring", "--suspect-after", "--fence", "era", "--host", "--stop", "--cut"} {
@@ -149,7 +149,7 @@ func (r *round) features() []string {
 	return all
 }
 
-// has says whether a round has all features of a list.
+// has reports whether a round has all features of a list.
 func (r *round) has(list string) bool {
 	all := r.features()
 	for f := range strings.SplitSeq(list, ",") {

@@ -22,7 +22,7 @@ func truncated(s *step, peer int, first bool) error {
 	return err
 }
 
-// nobody sends to nobody, and to itself.
+// runNobody sends to comm.None, and to itself.
 func runNobody(s *step) error {
 	st, err := comm.SendRecv(s.ctx, s.to(comm.None, 0), s.words(9), s.from(comm.None, 0), make([]uint64, 9))
 	if err == nil && (st.Count != 0 || st.Source != comm.None) {
@@ -38,7 +38,7 @@ func runNobody(s *step) error {
 	return b.waitEach(s, size)
 }
 
-// wrongArguments makes calls that nobody else hears of.
+// runWrongArguments makes calls that fail locally.
 func runWrongArguments(s *step) error {
 	for _, c := range []struct {
 		err, want error

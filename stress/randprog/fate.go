@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// markName is the point that a rank marks before each step, for the launcher's plans.
+// markName is the mark that a rank sets before each step, for the launcher's plans.
 const markName = "step"
 
-// A fate is what a round has in store for one rank.
+// A fate executes the doom of one rank.
 type fate struct {
 	doom  *doom
-	die   func(m *machine, d doom) // on the spot; a pause and a death at a kill point return
+	die   func(m *machine, d doom) // at once; returns only for a pause or a death at a kill point
 	steps int
 	timer *time.Timer
 	fired chan struct{}
@@ -31,7 +31,7 @@ func (r *round) fateOf(proc int, die func(m *machine, d doom)) *fate {
 	return f
 }
 
-// step is before each step of the program.
+// step is called before each step of the program.
 func (f *fate) step(m *machine) {
 	k := f.steps
 	f.steps++
@@ -40,11 +40,11 @@ func (f *fate) step(m *machine) {
 	}
 }
 
-// soonMax is how many steps before its moment a death may be met.
+// soonMax is the number of steps by which a death may come early.
 const soonMax = 3
 
-// soon has a rank die, or pause, on the spot if that is due in some steps: at a place where much is
-// half done.
+// soon executes a doom at once if it is due within soonMax steps. Its callers are at places where
+// much is half done.
 func (f *fate) soon(m *machine) {
 	if f.doom == nil || f.doom.step < f.steps || f.doom.step >= f.steps+soonMax {
 		return
@@ -68,7 +68,7 @@ func (f *fate) meet(m *machine) {
 	})
 }
 
-// over is the end of the program, before Finalize.
+// over is called at the end of the program, before Finalize.
 func (f *fate) over(m *machine) {
 	f.cancel()
 	if f.doom != nil && f.doom.step == atEnd {
@@ -76,7 +76,7 @@ func (f *fate) over(m *machine) {
 	}
 }
 
-// cancel has the rank die no more.
+// cancel cancels a pending death.
 func (f *fate) cancel() {
 	if f.timer != nil && !f.timer.Stop() {
 		<-f.fired
@@ -86,7 +86,7 @@ func (f *fate) cancel() {
 
 var errDoomed = errors.New("the program gives up, as planned")
 
-// endProcess ends a process, in the way of its doom.
+// endProcess returns a function that ends a process according to its doom.
 func endProcess(dir string) func(m *machine, d doom) {
 	return func(m *machine, d doom) {
 		if d.kind == doomMark {
@@ -114,7 +114,7 @@ func endProcess(dir string) func(m *machine, d doom) {
 	}
 }
 
-// stop has this process stop, and the driver start it again after a while.
+// stop stops this process. The driver continues it after the given time.
 func stop(dir string, d time.Duration) {
 	name := filepath.Join(dir, strconv.Itoa(os.Getpid())+stopSuffix)
 	if err := os.WriteFile(name, []byte(d.String()), 0o600); err != nil {
@@ -125,7 +125,7 @@ func stop(dir string, d time.Duration) {
 
 const stopSuffix = ".stop"
 
-// A waker lets processes go on that have stopped themselves.
+// A waker continues processes that have stopped themselves.
 type waker struct {
 	dir  string
 	quit chan struct{}

@@ -7,14 +7,14 @@ import (
 	"github.com/goulfm/goulfm/ulfm"
 )
 
-// handlerRevokes is the one that does.
+// handlerRevokes is the index of the handler that revokes.
 const handlerRevokes = 2
 
-// handlers are what error handlers of programs do; the first one is none.
+// handlers are the error handlers of programs; the first is no handler.
 var handlers = []func(m *machine, g *group, err error){
 	nil,
 	func(*machine, *group, error) {},
-	func(m *machine, g *group, err error) { // a library's, that gives up at once
+	func(m *machine, g *group, err error) { // like a library that gives up at once
 		if errors.Is(err, ulfm.ErrProcFailed) {
 			m.revoke(g)
 		}
@@ -34,7 +34,7 @@ func (m *machine) handle(g *group) {
 	}
 	c := g.c
 	c.SetErrorHandler(func(of *comm.Comm, err error) error {
-		if of == c { // not one that has just been made of it
+		if of == c { // not a communicator that has just been made of c
 			f(m, g, err)
 		}
 		return err

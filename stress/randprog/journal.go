@@ -22,27 +22,27 @@ import (
 // A record is a line of a rank's log.
 type record struct {
 	T     int64  // when, in ns
-	What  string // one of those below
+	What  string // one of the constants below
 	Step  string `json:",omitempty"`
 	Op    string `json:",omitempty"`
-	Comm  string `json:",omitempty"` // as the program names it
+	Comm  string `json:",omitempty"` // its name in the program
 	From  string `json:",omitempty"` // of a creation: the parent
 	Out   string `json:",omitempty"` // the outcome, if it must be the same at all members
 	Err   string `json:",omitempty"`
 	Class string `json:",omitempty"` // of the error
-	Procs []int  `json:",omitempty"` // those that the error names; of a whole communicator: its members
+	Procs []int  `json:",omitempty"` // the processes in an error; of a communicator: its members
 }
 
 const (
 	recBegin  = "begin"  // of a step
-	recEnd    = "end"    // of it
+	recEnd    = "end"    // of a step
 	recMember = "member" // of a communicator, with its members
 	recRevoke = "revoke" // is about to revoke
 	recDie    = "die"    // is about to die
-	recFenced = "fenced" // hears that it is dead
-	recWrong  = "wrong"  // something promised does not hold
+	recFenced = "fenced" // learns that it was declared dead
+	recWrong  = "wrong"  // a property is violated
 	recNote   = "note"
-	recOver   = "over" // came to the end of the program
+	recOver   = "over" // reached the end of the program
 )
 
 // Classes of errors.
@@ -55,14 +55,14 @@ const (
 	classOther   = "other"
 )
 
-// A journal takes the log of one rank. What is put into it outlives the rank.
+// A journal stores the log of one rank. Records outlive the rank.
 type journal struct {
 	mu   sync.Mutex
 	file *os.File // nil: in memory
 	all  []record
 }
 
-// openJournal is that of a process.
+// openJournal opens the journal of a process.
 func openJournal(dir string, proc int) (*journal, error) {
 	f, err := os.OpenFile(filepath.Join(dir, strconv.Itoa(proc)+".log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	return &journal{file: f}, err
@@ -89,7 +89,7 @@ func (j *journal) records() []record {
 // logs are the records of a round by process.
 type logs map[int][]record
 
-// readLogs reads what the processes of a round have left.
+// readLogs reads the logs of the processes of a round.
 func readLogs(dir string) (logs, error) {
 	all := logs{}
 	names, err := filepath.Glob(filepath.Join(dir, "*.log"))
@@ -119,7 +119,7 @@ func readLogs(dir string) (logs, error) {
 
 func (l logs) procs() []int { return slices.Sorted(maps.Keys(l)) }
 
-// String is the transcript of a round, all ranks in the order of time.
+// String returns the transcript of a round, with the records of all ranks in order of time.
 func (l logs) String() string {
 	type line struct {
 		record
@@ -152,7 +152,7 @@ func (r record) String() string {
 	return s
 }
 
-// classify tells the class of an error.
+// classify returns the class of an error.
 func classify(err error) string {
 	switch {
 	case err == nil:
@@ -171,7 +171,7 @@ func classify(err error) string {
 	return classOther
 }
 
-// namedRanks are the ranks of its communicator that an error is about.
+// namedRanks returns the ranks that an error names.
 func namedRanks(err error) (ranks []int) {
 	switch e := err.(type) { //nolint:errorlint // walks the tree of wrapped errors itself
 	case nil:

@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// A result is what came of a round.
+// A result is the result of a round.
 type result struct {
 	r          *round
 	logs       logs
 	dead       map[int]bool
 	took       time.Duration
-	bad        string // what is wrong
-	transcript string // what the launcher or the test said
+	bad        string // the fault that the driver has found, or ""
+	transcript string // the output of the launcher or the test
 }
 
-// judge holds the logs of a round to what is promised, and says what is wrong.
+// judge checks the logs of a round, and returns the first fault, or "".
 func (res *result) judge() string {
 	if bad := res.wrongs(); bad != "" {
 		return bad
@@ -33,7 +33,7 @@ func (res *result) judge() string {
 	return ""
 }
 
-// wrongs is what ranks have found.
+// wrongs returns the first fault that a rank has found.
 func (res *result) wrongs() string {
 	for _, p := range res.logs.procs() {
 		for _, r := range res.logs[p] {
@@ -45,13 +45,13 @@ func (res *result) wrongs() string {
 	return ""
 }
 
-// A jury knows what happened in the whole round.
+// A jury holds the events of the whole round.
 type jury struct {
 	*result
-	revoked map[string]bool  // communicators that somebody revoked, or gave up a collective on
+	revoked map[string]bool  // communicators that a member revoked, or on which it gave up a collective
 	members map[string][]int // of every communicator
 	parents map[string]string
-	over    map[int]bool // who came to the end
+	over    map[int]bool // processes that reached the end
 }
 
 func newJury(res *result) *jury {
@@ -75,16 +75,18 @@ func newJury(res *result) *jury {
 	return j
 }
 
-// isGone says whether a process counts as dead at another one: it is dead, or it came to
-// its end and is of another world, with which it does not finalize.
+// isGone reports whether process q counts as dead at process at: q is dead, or q has reached its
+// end and belongs to another world, with which it does not finalize.
 func (j *jury) isGone(q, at int) bool {
 	return j.dead[q] || j.over[q] && (q >= j.r.n || at >= j.r.n)
 }
 
-// survivors are those whose results all have to be the same: they are alive at the end.
+// survivor reports whether p is alive at the end. The agreed results of all survivors must be
+// equal.
 func (j *jury) survivor(p int) bool { return j.over[p] && !j.dead[p] }
 
-// ends: who has not died has come to the end, and nobody else was told of an own death.
+// ends checks that each process that has not died has reached its end, and that only dead processes
+// were fenced.
 func (j *jury) ends() string {
 	for _, p := range j.logs.procs() {
 		if !j.over[p] && !j.dead[p] {
@@ -99,8 +101,9 @@ func (j *jury) ends() string {
 	return ""
 }
 
-// mayBeRevoked says whether a communicator has been revoked by somebody, or by the death
-// of a member in uniform mode. A new one is, when a revocation overtook its creation.
+// mayBeRevoked reports whether a member has revoked a communicator, or the death of a member has in
+// uniform mode. A new communicator may also be revoked if a revocation of the parent overtook its
+// creation.
 func (j *jury) mayBeRevoked(name string) bool {
 	if j.revoked[name] || j.parents[name] != "" && j.mayBeRevoked(j.parents[name]) && j.revocable(name) {
 		return true
@@ -111,7 +114,8 @@ func (j *jury) mayBeRevoked(name string) bool {
 	return slices.ContainsFunc(j.members[name], func(p int) bool { return j.isGone(p, p) })
 }
 
-// revocable: the creation of a communicator that a revocation overtook failed somewhere.
+// revocable reports whether the creation of a communicator failed somewhere because of a
+// revocation.
 func (j *jury) revocable(name string) bool {
 	for _, records := range j.logs {
 		for _, r := range records {
@@ -123,7 +127,8 @@ func (j *jury) revocable(name string) bool {
 	return false
 }
 
-// errors: they name the dead alone, and revoked are communicators that somebody revoked.
+// errors checks that errors name only the dead, and that only communicators that a member revoked
+// are revoked.
 func (j *jury) errors() string {
 	for _, p := range j.logs.procs() {
 		if j.dead[p] {
@@ -158,8 +163,9 @@ func (j *jury) deadList() (all []int) {
 	return all
 }
 
-// outcomes: what all have to agree on is the same at all survivors. A process that has left with
-// another world, and is named as gone, had decided before: as it is with one that dies then.
+// outcomes checks that agreed results are the same at all survivors. A process of another world
+// that has left, and is named in the record, may have decided before, like a process that dies
+// after its decision.
 func (j *jury) outcomes() string {
 	type seen struct {
 		proc int
@@ -188,7 +194,7 @@ func (j *jury) outcomes() string {
 	return ""
 }
 
-// part tells several communicators of one name apart: those of one split.
+// part distinguishes the communicators of one split, which have one name.
 func (j *jury) part(proc int, name string) string {
 	for _, r := range j.logs[proc] {
 		if r.What == recMember && r.Comm == name {

@@ -15,21 +15,21 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/harness/trial"
 )
 
-// errContext is in every error of a call whose context was to end.
+// errContext is part of every error of a call whose context was meant to end.
 var errContext = errors.New("its context was to end")
 
-// A group is a communicator of the program, as one member, or one that is none, knows it.
+// A group is a communicator of the program, as known by one rank, which need not be a member.
 type group struct {
 	name  string
-	c     *comm.Comm // nil at those that are no members
+	c     *comm.Comm // nil at ranks that are not members
 	procs []int      // the members by rank, as numbers of processes
 	in    []int      // ranks of the neighbours, in a communicator with a topology
 	out   []int
 	topo  bool
-	sure  bool // every member that lives has it: agreements may be made on it
+	sure  bool // every live member has the communicator: agreements may be made on it
 }
 
-// A machine plays the program at one rank.
+// A machine runs the program at one rank.
 type machine struct {
 	r     *round
 	ops   []*operation
@@ -37,24 +37,24 @@ type machine struct {
 	world *comm.Comm
 	log   *journal
 	fate  *fate
-	args  []string // of a process that it spawns; nil: it spawns none
+	args  []string // of a process that the rank spawns; nil: the rank spawns none
 
-	base    *group   // all that are alive, and some that are dead
-	slots   []*group // those made of it, the same number at all members
+	base    *group   // all live processes, and perhaps some dead ones
+	slots   []*group // communicators made of base, the same number at all members
 	stretch int
 	spawned int
-	leaves  bool // in this stretch a member that gets an error leaves it
-	limps   bool // members of the base are dead, and all have acknowledged the same
+	leaves  bool // in this stretch a member that gets an error leaves the stretch
+	limps   bool // members of the base are dead, and all have acknowledged the same deaths
 
-	point    atomic.Int64 // of a goroutine rank: at so many kill points it dies; 0: at none
-	trouble  atomic.Bool  // it has left the stretch: it makes agreements alone
-	stumbled atomic.Bool  // it got an error in the stretch
+	point    atomic.Int64 // of a goroutine rank: kill points until its death; 0: it does not die at one
+	trouble  atomic.Bool  // the rank has left the stretch: it only takes part in agreements
+	stumbled atomic.Bool  // the rank got an error in the stretch
 	pending  []*pending
 	mu       sync.Mutex
 	wrong    error
 }
 
-// A pending operation was started and is to be waited for.
+// A pending operation was started, and its end must be awaited.
 type pending struct {
 	step   *step
 	finish func(*step) error
@@ -67,21 +67,21 @@ type step struct {
 	op     *operation
 	name   string
 	number int    // of the step in the program
-	id     uint64 // of the values that it moves
-	tag    int    // the first of tagsEach that no other step of the program has
+	id     uint64 // of the values that the step transfers
+	tag    int    // the first of tagsEach tags that belong to this step alone
 	g      *group
 	c      *comm.Comm
-	rng    *rand.Rand // draws the same at all members of the communicator
-	own    *rand.Rand // draws another thing at each
-	made   *group     // of a creation: what it makes
-	out    string     // of an agreement: what all members must have
-	late   bool       // it has only been started
-	branch bool       // it is one of several goroutines'
+	rng    *rand.Rand // the same at all members of the communicator
+	own    *rand.Rand // different at each member
+	made   *group     // of a creation: the new communicator
+	out    string     // of an agreement: the outcome, the same at all members
+	late   bool       // the step has only been started
+	branch bool       // the step belongs to one of several goroutines
 }
 
 const tagsEach = 16
 
-// errDead ends a rank that is dead to the others.
+// errDead ends a rank that the others have declared dead.
 var errDead = errors.New("this rank is dead")
 
 func newMachine(r *round, ops []*operation, w *comm.Comm, log *journal, fate *fate) *machine {
@@ -91,7 +91,7 @@ func newMachine(r *round, ops []*operation, w *comm.Comm, log *journal, fate *fa
 	return m
 }
 
-// play is the whole program at a rank that was there from the beginning.
+// play runs the whole program at an initial rank.
 func (m *machine) play(ctx context.Context) error {
 	if m.r.uniform {
 		m.world.SetUniform(true)
@@ -101,7 +101,7 @@ func (m *machine) play(ctx context.Context) error {
 	return m.goOn(ctx)
 }
 
-// way returns the algorithm that the round has drawn for a verb; without one the table chooses.
+// way returns the algorithm that the round has drawn for a verb. Without one, the table chooses.
 func (s *step) way(verb string) collectives.Option {
 	for choice := range strings.SplitSeq(s.m.r.choice, ",") {
 		if of, name, _ := strings.Cut(choice, "="); of == verb {
@@ -111,7 +111,7 @@ func (s *step) way(verb string) collectives.Option {
 	return collectives.Option{}
 }
 
-// goOn plays what is left of the program.
+// goOn runs the rest of the program.
 func (m *machine) goOn(ctx context.Context) error {
 	for ; m.stretch < m.r.stretches; m.stretch++ {
 		m.playStretch(ctx)
@@ -127,7 +127,7 @@ func (m *machine) goOn(ctx context.Context) error {
 	return nil
 }
 
-// end tells how the program ended early.
+// end logs an early end of the program and returns its error.
 func (m *machine) end(err error) error {
 	if errors.Is(err, comm.ErrFenced) {
 		m.log.put(record{What: recFenced})
@@ -136,8 +136,8 @@ func (m *machine) end(err error) error {
 	return err
 }
 
-// broken notes that something does not hold. The rank goes no further. To a rank that is
-// dead, and runs on for a moment, nothing is promised.
+// broken logs a violated property. The rank then ends. No property holds for a rank that was
+// declared dead and still runs for a moment.
 func (m *machine) broken(format string, args ...any) error {
 	if _, err := m.world.AckFailed(0); errors.Is(err, comm.ErrFenced) {
 		return err
@@ -158,7 +158,7 @@ func (m *machine) member(g *group) {
 	}
 }
 
-// playStretch plays the steps up to the next settlement.
+// playStretch runs the steps up to the next settlement.
 func (m *machine) playStretch(ctx context.Context) {
 	rng := stream(m.r.seed, 2, uint64(m.stretch))
 	m.leaves = rng.IntN(4) > 0 && !m.limps
@@ -176,8 +176,8 @@ func (m *machine) playStretch(ctx context.Context) {
 	m.drain(stream(m.r.seed, 3, uint64(m.stretch), uint64(m.me)))
 }
 
-// draw draws the next step; all ranks draw the same operation and the same place among
-// the communicators.
+// draw draws the next step; all ranks draw the same operation and the same index among the
+// communicators.
 func (m *machine) draw(ctx context.Context, rng *rand.Rand, number int) *step {
 	op := m.drawOperation(rng, func(*operation) bool { return true })
 	g := m.base
@@ -215,7 +215,7 @@ func (m *machine) drawOperation(rng *rand.Rand, fits func(*operation) bool) *ope
 // branchesMax and branchMax bound the goroutines of a step, and the steps of each.
 const branchesMax, branchMax = 3, 4
 
-// newStep gives a step its numbers; part is 0, or which step of which goroutine it is.
+// newStep gives a step its numbers; part is 0, or identifies a step of one of several goroutines.
 func (m *machine) newStep(ctx context.Context, op *operation, g *group, number, part int) *step {
 	at := uint64(number*(1+branchesMax*branchMax) + part)
 	s := &step{ctx: ctx, m: m, op: op, g: g, c: g.c, tag: int(at) * tagsEach, number: number}
@@ -227,14 +227,14 @@ func (m *machine) newStep(ctx context.Context, op *operation, g *group, number, 
 	s.id = stream(m.r.seed, 4, at).Uint64()
 	s.rng = stream(m.r.seed, 5, at)
 	if len(g.procs) > 0 {
-		s.rng = stream(m.r.seed, 5, at, uint64(g.procs[0])) // each part of a split its own
+		s.rng = stream(m.r.seed, 5, at, uint64(g.procs[0])) // a separate stream for each part of a split
 	}
 	s.own = stream(m.r.seed, 6, at, uint64(m.me))
 	return s
 }
 
-// take makes a step. A rank in trouble takes part in agreements alone, for which the others
-// wait whatever has happened.
+// take makes a step. A rank in trouble only takes part in agreements, because the others always
+// wait for it there.
 func (m *machine) take(s *step) {
 	if s.c == nil || m.trouble.Load() && !s.op.agreed {
 		return
@@ -243,7 +243,7 @@ func (m *machine) take(s *step) {
 	m.note(s, s.op.run(s))
 }
 
-// note writes down how a step ended, and what that means for this rank.
+// note logs the end of a step, and applies the consequences for this rank.
 func (m *machine) note(s *step, err error) {
 	r := record{What: recEnd, Step: s.name, Op: s.op.name, Comm: s.g.name, Out: s.out}
 	if s.made != nil && !s.late {
@@ -282,7 +282,7 @@ func (m *machine) describe(g *group, r *record, err error) {
 	}
 }
 
-// noteMade writes down the outcome of a creation, which is the same at all members.
+// noteMade logs the outcome of a creation, which is the same at all members.
 func (m *machine) noteMade(s *step, r *record, err error) {
 	r.From = s.g.name
 	if r.Out == "" && (err != nil || s.made.c != nil || !s.op.ofGroup) {
@@ -290,8 +290,8 @@ func (m *machine) noteMade(s *step, r *record, err error) {
 	}
 }
 
-// leave has this rank leave the stretch, if that is what members do in it: it revokes
-// all that it has, so that nobody waits for it.
+// leave makes this rank leave the stretch, if members leave this stretch after errors. The rank
+// revokes all its communicators, so that no member waits for it.
 func (m *machine) leave() {
 	if !m.leaves || m.trouble.Swap(true) {
 		return
@@ -321,7 +321,7 @@ func (m *machine) free(g *group) {
 	g.c = nil
 }
 
-// later has a request waited for at some later moment of the stretch.
+// later registers a request whose end is awaited later in the stretch.
 func (m *machine) later(s *step, finish func(*step) error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -329,7 +329,7 @@ func (m *machine) later(s *step, finish func(*step) error) {
 	m.pending = append(m.pending, &pending{s, finish})
 }
 
-// drain waits for what is pending, in any order.
+// drain waits for the pending operations, in random order.
 func (m *machine) drain(rng *rand.Rand) {
 	m.mu.Lock()
 	all := m.pending

@@ -7,8 +7,8 @@ import (
 	"github.com/goulfm/goulfm/comm"
 )
 
-// messageOps are those of two ranks, or of many that each name one. Those that stay are
-// made of parts that each fail by the death of their own peer alone.
+// messageOps are operations of two ranks, or of many ranks that each name one peer. Operations with
+// stays set consist of parts that each fail only by the death of their own peer.
 var messageOps = []*operation{
 	{name: "shift", weight: 6, run: runShift},
 	{name: "swap", weight: 4, run: pairwise(swap), stays: true},
@@ -40,7 +40,7 @@ var messageOps = []*operation{
 	{name: "compute", weight: 2, run: runCompute, stays: true},
 }
 
-// pairwise has ranks of a random pairing do something, one of each first.
+// pairwise makes the ranks of a random pairing run f; first is true at one rank of each pair.
 func pairwise(f func(s *step, peer int, first bool) error) func(*step) error {
 	return func(s *step) error {
 		order := s.rng.Perm(s.c.Size())
@@ -60,7 +60,7 @@ func (s *step) got(st comm.Status, in []uint64, from, size int) error {
 	return took(s, in[:size], from, 0)
 }
 
-// pause lets some time go by, another one at each rank.
+// pause sleeps for a time that differs from rank to rank.
 func (s *step) pause() {
 	if d := time.Duration(s.own.IntN(300)) * time.Microsecond; d > 50*time.Microsecond {
 		time.Sleep(d)

@@ -7,8 +7,8 @@ import (
 	"github.com/goulfm/goulfm/comm"
 )
 
-// neighbours takes what came from each neighbour that there is; at tells where in its
-// vector the part for this rank begins.
+// neighbours checks the block from each existing neighbour; at returns the index in the neighbour's
+// vector at which the block begins.
 func neighbours[T number](s *step, all []T, count func(i int) int, at func(i int) int) error {
 	place := 0
 	for i, rank := range s.g.in {
@@ -62,7 +62,7 @@ func neighborAllgatherv[T number](s *step) verb {
 	}
 }
 
-// neighborAlltoall sends the same to all: several edges may join two ranks.
+// neighborAlltoall sends the same block to all, because several edges may join two ranks.
 func neighborAlltoall[T number](s *step) verb {
 	if !s.g.topo {
 		return verb{}

@@ -1,18 +1,18 @@
 package main
 
-// An operation is one thing that programs do: how often, where it may be done, and how. run
-// makes the calls of one rank and holds their results to what they must be; all that it
-// draws from the step's rng is the same at all members.
+// An operation is one kind of step: its weight, the communicators that it may use, and its calls.
+// run makes the calls of one rank and checks their results. All numbers that run draws from the
+// step's rng are the same at all members.
 type operation struct {
 	name   string
 	weight int
 	run    func(s *step) error
 
 	whole   bool // on the base communicator alone
-	makes   bool // it makes a communicator
-	ofGroup bool // only by its future members
-	agreed  bool // it is an agreement: members that have left the stretch take part, too
-	stays   bool // it ends even if nobody revokes: each of its calls needs the dead or the living alone
+	makes   bool // the operation makes a communicator
+	ofGroup bool // only future members call it
+	agreed  bool // an agreement: members that have left the stretch take part, too
+	stays   bool // ends even if no member revokes: each of its calls depends either on dead or on live ranks alone
 }
 
 var (

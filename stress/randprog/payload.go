@@ -75,7 +75,7 @@ func (s *step) triples(proc, n int) []triple {
 	return v
 }
 
-// tookTriples checks what came from a rank.
+// tookTriples checks the records from a rank.
 func (s *step) tookTriples(v []triple, rank int) error {
 	for i, got := range v {
 		if want := s.triple(s.g.procs[rank], i); got != want {

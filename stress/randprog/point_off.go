@@ -2,7 +2,7 @@
 
 package main
 
-// pointsBuilt says whether this program has kill points.
+// pointsBuilt reports whether this program has kill points.
 const pointsBuilt = false
 
 func armPoint(uint64) {}

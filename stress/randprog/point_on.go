@@ -9,10 +9,10 @@ import (
 	"github.com/goulfm/goulfm/internal/base/failpoint"
 )
 
-// pointsBuilt says whether this program has kill points.
+// pointsBuilt reports whether this program has kill points.
 const pointsBuilt = true
 
-// armPoint has this process end at its k-th kill point from here on.
+// armPoint makes this process end at its k-th kill point from here on.
 func armPoint(k uint64) {
 	first := failpoint.Count()
 	failpoint.On(func(at uint64) {
@@ -23,5 +23,5 @@ func armPoint(k uint64) {
 	})
 }
 
-// onPoints has f called at every kill point of this process.
+// onPoints registers f, which is called at every kill point of this process.
 func onPoints(f func()) { failpoint.On(func(uint64) { f() }) }

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// A pointTable knows what each goroutine does at a kill point: all ranks of a process come
-// to the same ones.
+// A pointTable holds the action of each goroutine at kill points: all ranks of a process share the
+// kill points.
 type pointTable struct {
 	hook    sync.Once
 	perName sync.Map // number of a goroutine to func()
@@ -16,7 +16,7 @@ type pointTable struct {
 
 var points pointTable
 
-// enter has f called at each kill point that this goroutine comes to, until leave.
+// enter registers f, which is called at each kill point of this goroutine, until leave.
 func (t *pointTable) enter(f func()) (leave func()) {
 	t.hook.Do(func() {
 		onPoints(func() {
@@ -30,7 +30,7 @@ func (t *pointTable) enter(f func()) (leave func()) {
 	return func() { t.perName.Delete(me) }
 }
 
-// goroutine is the number of this goroutine, which its stack begins with.
+// goroutine returns the number of this goroutine, with which its stack trace begins.
 func goroutine() int {
 	var text [64]byte
 	line := bytes.TrimPrefix(text[:runtime.Stack(text[:], false)], []byte("goroutine "))

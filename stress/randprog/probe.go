@@ -6,7 +6,7 @@ import (
 	"github.com/goulfm/goulfm/comm"
 )
 
-// mprobe takes messages out of their order.
+// mprobe receives messages out of order.
 func mprobe(s *step, peer int, first bool) error {
 	const count = 3
 	size := s.length()

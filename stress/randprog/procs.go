@@ -15,7 +15,7 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/harness/trial"
 )
 
-// beRank is all that a rank of a round of processes does.
+// beRank runs a rank of a round of processes.
 func beRank(o options) bool {
 	if !o.rank {
 		return false
@@ -55,19 +55,19 @@ func playProcess(ctx context.Context, o options, w *comm.Comm) error {
 	return err
 }
 
-// doomSpawned may give a process that came later a death of its own.
+// doomSpawned may plan a death for a spawned process.
 func (r *round) doomSpawned(proc int) {
 	if rng := stream(r.seed, 9, uint64(proc)); len(r.dooms) > 0 && one(rng, 4) {
 		r.dooms[proc] = doom{kind: doomKill, step: rng.IntN(6), after: instant(rng)}
 	}
 }
 
-// A stage is where rounds of processes run.
+// A stage is the environment of rounds of processes.
 type stage struct {
 	place   *trial.Place
 	o       *options
-	self    string // the ranks' program
-	pointed string // with kill points
+	self    string // the program of the ranks
+	pointed string // the same with kill points
 	dir     string // of the logs
 	taskset string
 }
@@ -95,7 +95,7 @@ func (st *stage) close() {
 	os.RemoveAll(st.dir)
 }
 
-// run plays a round over processes.
+// run runs a round with processes.
 func (st *stage) run(r *round) *result {
 	dir := filepath.Join(st.dir, strconv.FormatUint(r.seed, 10))
 	if err := os.Mkdir(dir, 0o700); err != nil {
@@ -132,7 +132,7 @@ func (st *stage) run(r *round) *result {
 	return &result{r: r, logs: all, dead: deadOf(&res), took: res.Took, bad: judgeJob(r, all, &res), transcript: res.Transcript()}
 }
 
-// deadOf are those of whom the launcher has said that they died.
+// deadOf returns the processes that the launcher has reported dead.
 func deadOf(res *trial.Result) map[int]bool {
 	dead := map[int]bool{}
 	for _, kind := range []string{"death", "detection"} {
@@ -143,13 +143,13 @@ func deadOf(res *trial.Result) map[int]bool {
 	return dead
 }
 
-// onEndedNode says whether a process runs on the node that is killed or stopped.
+// onEndedNode reports whether a process runs on the node that is killed, stopped or cut off.
 func (r *round) onEndedNode(proc int) bool {
 	return r.ended && r.nodes != nil && r.nodeOf(proc) == r.node
 }
 
-// nodeOf returns the node of a process. Its number holds the slot, which a process that has ended may
-// have had before, and the generation of that slot above.
+// nodeOf returns the node of a process. The low bits of its number are the slot, which an ended
+// process may have had before, and the high bits the generation of this slot.
 //
 //	launcher                          ranks
 //	kills node 0 with process 14
@@ -162,7 +162,7 @@ func (r *round) nodeOf(proc int) int {
 	return 0
 }
 
-// judgeJob says what is wrong with a job whatever its ranks have found.
+// judgeJob checks a job independently of the ranks' own checks, and returns the first fault, or "".
 func judgeJob(r *round, all logs, res *trial.Result) string {
 	dead := deadOf(res)
 	switch {
@@ -184,9 +184,9 @@ func judgeJob(r *round, all logs, res *trial.Result) string {
 	return ""
 }
 
-// judgeCode says what is wrong with how the launcher ended.
+// judgeCode checks the exit of the launcher, and returns its fault, or "".
 func (r *round) judgeCode(err error, all logs, dead map[int]bool) string {
-	// Of a process whose node is lost nobody may know how it ended.
+	// The end of a process whose node is lost may be unknown.
 	says := func(p int) bool { return dead[p] && all.saysFailure(p) }
 	said := slices.ContainsFunc(all.procs(), says)
 	known := slices.ContainsFunc(all.procs(), func(p int) bool { return says(p) && !r.onEndedNode(p) })
@@ -195,19 +195,19 @@ func (r *round) judgeCode(err error, all logs, dead map[int]bool) string {
 	case err != nil && !(r.strict && said):
 		return "ended with " + err.Error()
 	case err == nil && r.strict && known && !r.silence:
-		return "ended well, though a rank said that it failed"
+		return "exit code 0, although a rank reported a failure"
 	}
 	return ""
 }
 
-// saysFailure: a process ended by its own doing, not by a signal.
+// saysFailure reports whether a process planned to end by itself, not by a signal.
 func (l logs) saysFailure(proc int) bool {
 	return slices.ContainsFunc(l[proc], func(r record) bool {
 		return r.What == recDie && (r.Op == doomExit || r.Op == doomPanic || r.Op == doomError)
 	})
 }
 
-// allDead: then the job may end with any code.
+// allDead reports whether all initial ranks are dead. Then the job may end with any code.
 func (r *round) allDead(dead map[int]bool) bool {
 	for rank := range r.n {
 		if !dead[rank] {
@@ -217,8 +217,8 @@ func (r *round) allDead(dead map[int]bool) bool {
 	return true
 }
 
-// endedLate says whether a process that is not dead, because it had finalized, came to its
-// planned end all the same: then the job has its exit code.
+// endedLate reports whether a process reached its planned end after it had finalized, and so is not
+// dead. Then the job has the exit code of this process.
 func (l logs) endedLate(dead map[int]bool) bool {
 	return slices.ContainsFunc(l.procs(), func(p int) bool { return !dead[p] && l.says(p, recDie) })
 }
@@ -227,7 +227,7 @@ func (l logs) says(proc int, what string) bool {
 	return slices.ContainsFunc(l[proc], func(r record) bool { return r.What == what })
 }
 
-// spin takes a core for a while.
+// spin occupies a core until stop.
 func spin() (stop func()) {
 	quit := make(chan struct{})
 	go func() {
@@ -244,5 +244,5 @@ func spin() (stop func()) {
 	return func() { close(quit) }
 }
 
-// since is for lines that tell how far the driver is.
+// since formats the elapsed time for progress lines.
 func since(start time.Time) string { return fmt.Sprintf("%6.1fs", time.Since(start).Seconds()) }

@@ -31,15 +31,15 @@ func TestFlags(t *testing.T) {
 	assert.Equal(t, 1, o.rounds, "with a seed alone it is that round again")
 }
 
-// TestRoundsOfProcesses, TestRoundsOfNodes and TestRoundsOfGoroutines are a glance at what make
-// random does at length.
+// TestRoundsOfProcesses, TestRoundsOfNodes and TestRoundsOfGoroutines run a few rounds; make random
+// runs many.
 func TestRoundsOfProcesses(t *testing.T) { rehearse(t, longtest.N(4, 20), modeProcs) }
 
 func TestRoundsOfNodes(t *testing.T) { rehearse(t, longtest.N(4, 20), modeNodes) }
 
 func TestRoundsOfGoroutines(t *testing.T) { rehearse(t, longtest.N(4, 20), modeGoroutines) }
 
-// TestRoundsOfWindows has programs of windows alone, in each home that these have.
+// TestRoundsOfWindows runs programs of windows alone, in each mode.
 func TestRoundsOfWindows(t *testing.T) {
 	for _, mode := range []string{modeGoroutines, modeProcs, modeNodes} {
 		rehearse(t, longtest.N(3, 20), mode, "-only", "win:*,dup,split")
@@ -60,7 +60,8 @@ func rehearse(t *testing.T, n int, mode string, more ...string) {
 	assert.Contains(t, out.String(), "rounds="+rounds+" wrong=0 ")
 }
 
-// TestDraw: a seed is one round; somebody is left; all that is promised to vary does.
+// TestDraw: equal seeds give equal rounds, at least one rank survives, and all kinds of deaths and
+// features occur.
 func TestDraw(t *testing.T) {
 	for _, mode := range []string{modeProcs, modeNodes, modeGoroutines} {
 		kinds, features := map[string]int{}, map[string]int{}
@@ -95,7 +96,7 @@ func TestDraw(t *testing.T) {
 	}
 }
 
-// fake is a round of two processes, one of which dies, with one more record at process 0.
+// fake is a round of three processes, one of which dies, with more records at process 0.
 func fake(more ...record) *result {
 	over := record{What: recOver}
 	agree := record{What: recEnd, Step: "0.0", Op: "agree", Comm: "world", Out: "1"}
@@ -106,7 +107,7 @@ func fake(more ...record) *result {
 	}
 }
 
-// TestJudgeSees: the judge finds what it is there for, and nothing else.
+// TestJudgeSees: the judge finds each kind of fault, and nothing else.
 func TestJudgeSees(t *testing.T) {
 	end := func(class string, procs ...int) record {
 		return record{What: recEnd, Step: "0.1", Op: "send", Comm: "world", Class: class, Err: class, Procs: procs}
@@ -155,8 +156,8 @@ func TestJudgeSees(t *testing.T) {
 	}
 }
 
-// TestJudgeCode: a rank that says that it failed fails the job, unless that is survived;
-// nothing else does.
+// TestJudgeCode: a rank that reports a failure fails the job, unless the job survives failures;
+// nothing else fails the job.
 func TestJudgeCode(t *testing.T) {
 	exit := errors.New("exit status 1")
 	died := func(kind string) logs { return logs{2: {{What: recDie, Op: kind}}} }
@@ -175,7 +176,7 @@ func TestJudgeCode(t *testing.T) {
 	assert.Empty(t, strict.judgeCode(exit, died(doomExit), nil), "it had finalized before")
 }
 
-// TestClassify: the classes of errors, alone and of many requests.
+// TestClassify: the classes of errors, of one and of many requests.
 func TestClassify(t *testing.T) {
 	failed := &ulfm.Error{Op: "recv", Ranks: []int{3}, Err: ulfm.ErrProcFailed}
 	assert.Equal(t, classFailed, classify(failed))
@@ -186,8 +187,8 @@ func TestClassify(t *testing.T) {
 	assert.Equal(t, classOther, classify(comm.ErrMismatch))
 }
 
-// TestJournalOutlives: what was put into a log is there without the end of the process,
-// and half a line does no harm.
+// TestJournalOutlives: records are there although the process has not closed its log, and half a
+// line does no harm.
 func TestJournalOutlives(t *testing.T) {
 	dir := t.TempDir()
 	j, err := openJournal(dir, 4)
@@ -203,7 +204,8 @@ func TestJournalOutlives(t *testing.T) {
 	assert.Contains(t, all.String(), "die  kill  processes [4]")
 }
 
-// TestWrongRoundsAreTold: the seed, the command that runs it again, and the exit code.
+// TestWrongRoundsAreTold: the driver prints the seed and the command that repeats the round, and
+// collects the wrong seeds.
 func TestWrongRoundsAreTold(t *testing.T) {
 	o, err := parse([]string{"-mode", "goroutines", "-seed", "5", "-rounds", "2", "-without", "free-early"}, io.Discard)
 	require.NoError(t, err)
@@ -218,7 +220,7 @@ func TestWrongRoundsAreTold(t *testing.T) {
 	assert.Contains(t, out.String(), "WRONG: process 0: bad data\n")
 }
 
-// TestNodeOfAReplacement: a process in the slot of one that has ended is on the node of the slot.
+// TestNodeOfAReplacement: a process in the slot of an ended process is on the node of the slot.
 func TestNodeOfAReplacement(t *testing.T) {
 	r := round{nodes: []int{0, 0, 1, 1}, node: 1, ended: true}
 	assert.Equal(t, 1, r.nodeOf(1<<16|2))

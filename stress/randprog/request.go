@@ -60,8 +60,8 @@ func freeRequest(s *step, peer int, first bool) error {
 	return s.got(st, in, peer, size)
 }
 
-// neverReceived sends what nobody asks for, and does not wait: where there is no room a
-// send of whatever length waits for its receive.
+// runNeverReceived sends a message that no rank receives, and does not wait: without free room a
+// send of any length waits for its receive.
 func runNeverReceived(s *step) error {
 	r := comm.Isend(s.to(s.own.IntN(s.c.Size()), 0), s.words(3))
 	if err := r.Free(); !errors.Is(err, comm.ErrInactive) {
@@ -70,7 +70,7 @@ func runNeverReceived(s *step) error {
 	return nil
 }
 
-// cancel withdraws a receive of what nobody sends.
+// runCancel cancels a receive without a matching send.
 func runCancel(s *step) error {
 	peer := s.own.IntN(s.c.Size())
 	source := peer
@@ -86,7 +86,7 @@ func runCancel(s *step) error {
 	}
 	_, over, err := r.Test()
 	if err == nil {
-		return s.broken("a receive of what nobody sends was not cancelled; over: %v", over)
+		return s.broken("a receive without a matching send was not cancelled; over: %v", over)
 	}
 	if classify(err) == classPending {
 		r.Cancel()

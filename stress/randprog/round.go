@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// A round is a program and the world that it runs in, both drawn from the seed.
+// A round is a program and its world, both drawn from the seed.
 type round struct {
 	seed      uint64
 	n         int
 	stretches int
 	uniform   bool   // the world is in uniform mode
-	handler   int    // which error handler the world has
+	handler   int    // index of the world's error handler
 	choice    string // of collective algorithms; empty: the table's
-	exact     bool   // the launcher sees deaths: processes can be spawned
+	exact     bool   // the launcher detects deaths exactly: processes can be spawned
 	dooms     map[int]doom
 
 	// Of processes:
@@ -26,39 +26,39 @@ type round struct {
 	env     []string // NAME=VALUE
 	onecpu  bool     // all on one core
 	load    bool     // another process takes a core
-	strict  bool     // a rank that says that it failed fails the job
-	silence bool     // processes that are silent for long are ended
+	strict  bool     // a rank that reports a failure fails the job
+	silence bool     // processes that are silent for a long time are killed
 	points  bool     // ranks are built with kill points
 
-	node  int // that is killed or stands still, if ended
+	node  int // the node that is killed, stopped or cut off, if ended
 	ended bool
-	nodes []int // by slot, simulated for goroutine ranks; nil: one
+	nodes []int // by slot, simulated for goroutine ranks; nil: one node
 
 	// Of goroutine ranks:
 	victim int // dies at a frame, if frame is not 0
 	frame  uint64
 }
 
-// A doom is how a process dies, or pauses, and when.
+// A doom is the planned death or pause of a process.
 type doom struct {
 	kind  string
-	step  int           // before its step-th step; atEnd: when it has none left, in Finalize
-	after time.Duration // and so much later
+	step  int           // before its step-th step; atEnd: after its last step, in Finalize
+	after time.Duration // the delay from there
 	point uint64        // for doomPoint: at the point-th kill point from there
 }
 
 const (
 	doomKill   = "kill"      // SIGKILL
-	doomExit   = "exit"      // with a code, also 0
+	doomExit   = "exit"      // with any code, also 0
 	doomPanic  = "panic"     // in the body
 	doomError  = "error"     // of the body
-	doomStop   = "stop"      // until somebody finds it silent
-	doomPause  = "pause"     // a short stop: it does not die, as a rule
+	doomStop   = "stop"      // until it is found silent
+	doomPause  = "pause"     // a short stop, usually without a death
 	doomPoint  = "failpoint" // SIGKILL at a store that others see
 	doomLaunch = "launcher"  // the launcher kills it at a moment
-	doomMark   = "mark"      // the launcher kills it when it comes to a step
+	doomMark   = "mark"      // the launcher kills it when it reaches a step
 	doomFrame  = "frame"     // a goroutine rank stops before a frame
-	doomNode   = "node"      // the launcher kills its node, or has it stand still
+	doomNode   = "node"      // the launcher kills, stops or cuts off its node
 )
 
 const (
@@ -72,7 +72,7 @@ const (
 	stepsMax           = 8 // of a stretch
 )
 
-// stream is a source of chance for a purpose: the same wherever it is asked for.
+// stream returns a random source for a purpose. Equal arguments give equal sources.
 func stream(seed uint64, purpose ...uint64) *rand.Rand {
 	mix := uint64(len(purpose))
 	for _, p := range purpose {
@@ -82,7 +82,7 @@ func stream(seed uint64, purpose ...uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, mix))
 }
 
-// one says yes in one of k cases.
+// one returns true in one of k cases.
 func one(rng *rand.Rand, k int) bool { return rng.IntN(k) == 0 }
 
 func pick[T any](rng *rand.Rand, all ...T) T { return all[rng.IntN(len(all))] }
@@ -113,7 +113,7 @@ func draw(seed uint64, mode string, points bool) *round {
 	return r
 }
 
-// moment draws the step of a death: rather early, since programs end early after errors.
+// moment draws the step of a death, usually an early one, because programs end early after errors.
 func (r *round) moment(rng *rand.Rand) int {
 	if one(rng, 12) {
 		return atEnd
@@ -121,7 +121,7 @@ func (r *round) moment(rng *rand.Rand) int {
 	return rng.IntN(r.stretches*stepsMax/2 + 1)
 }
 
-// instant draws how long after the beginning of that step.
+// instant draws the delay after the beginning of that step.
 func instant(rng *rand.Rand) time.Duration {
 	switch rng.IntN(4) {
 	case 0:
@@ -132,13 +132,13 @@ func instant(rng *rand.Rand) time.Duration {
 	return time.Duration(rng.IntN(200)) * time.Microsecond
 }
 
-// victims draws who dies: often one or nobody, seldom many, never all.
+// victims draws the ranks that die: often one or none, rarely many, never all.
 func (r *round) victims(rng *rand.Rand) []int {
 	count := pick(rng, 0, 1, 1, 1, 2, 2, 3, rng.IntN(r.n))
 	return rng.Perm(r.n)[:min(count, r.n-1)]
 }
 
-// together has all die at one moment, or nearly.
+// together sometimes makes all victims die at about the same moment.
 func (r *round) together(rng *rand.Rand) {
 	if !one(rng, 5) {
 		return
@@ -175,7 +175,7 @@ func (r *round) drawGoroutines(rng *rand.Rand, points bool) {
 		}
 	}
 	r.together(rng)
-	if len(r.dooms) >= r.n-1 { // with the victim of the frame that would be all
+	if len(r.dooms) >= r.n-1 { // with the victim of the frame no rank would be left
 		r.frame = 0
 	}
 }
@@ -185,7 +185,7 @@ const (
 	pauseMax     = 100 * time.Millisecond
 )
 
-// drawDetector draws how deaths are found.
+// drawDetector draws the failure detector.
 func (r *round) drawDetector(rng *rand.Rand) {
 	switch rng.IntN(16) {
 	case 0:
@@ -203,11 +203,12 @@ func (r *round) drawDetector(rng *rand.Rand) {
 	}
 }
 
-// spareSlots are those that the launcher has, beyond one more for each rank: each node has as many
-// of the later ones.
+// spareSlots is the number of slots that the launcher has, beyond one more for each rank. The
+// additional slots are spread evenly over the nodes.
 const spareSlots = 16
 
-// drawHosts spreads the ranks over nodes of this machine: so many of them, so many ranks each.
+// drawHosts spreads the ranks over nodes of this machine, and returns the number of nodes and the
+// ranks of each.
 func (r *round) drawHosts(rng *rand.Rand) (hosts, each int) {
 	hosts = 1 + rng.IntN(min(r.n, 5))
 	each = (r.n + hosts - 1) / hosts
@@ -222,9 +223,9 @@ func (r *round) drawHosts(rng *rand.Rand) (hosts, each int) {
 	return hosts, each
 }
 
-// drawEndOfNode may have a node killed, with all its ranks, if ranks are left then; or have one
-// stand still, or cut off from all others or in one direction from the launcher, for less or for
-// longer than it is waited for.
+// drawEndOfNode may plan the end of a node, if ranks are left then. The node is killed with all its
+// ranks, or stopped, or cut off from the launcher and all other nodes, or in one direction from the
+// launcher. A stop or a cut lasts for less or for longer than the timeout.
 func (r *round) drawEndOfNode(rng *rand.Rand, hosts, each int) {
 	node := rng.IntN(hosts)
 	first, last := min(node*each, r.n), min((node+1)*each, r.n)
@@ -255,7 +256,7 @@ func (r *round) drawEndOfNode(rng *rand.Rand, hosts, each int) {
 	}
 }
 
-// drawProcesses draws the world of processes, and who of them dies.
+// drawProcesses draws the world of processes, and their deaths.
 func (r *round) drawProcesses(rng *rand.Rand, points bool) {
 	if one(rng, 4) {
 		r.launch = append(r.launch, "--agree", "era")
@@ -296,7 +297,7 @@ func (r *round) drawProcesses(rng *rand.Rand, points bool) {
 	r.together(rng)
 }
 
-// ways are what collectives can be told to do, by verb.
+// ways lists the algorithms of collectives, by verb.
 var ways = [][]string{
 	{"barrier=dissemination", "barrier=two-level"},
 	{"bcast=binomial", "bcast=binomial:512", "bcast=knomial", "bcast=bine:1024", "bcast=chain:256", "bcast=scatter-allgather", "bcast=two-level"},
@@ -311,7 +312,7 @@ var ways = [][]string{
 	{"exscan=recursive-doubling", "exscan=linear"},
 }
 
-// drawChoice picks ways for some collectives.
+// drawChoice picks algorithms for some collectives.
 func drawChoice(rng *rand.Rand) string {
 	var chosen []string
 	for _, w := range ways {
@@ -322,7 +323,7 @@ func drawChoice(rng *rand.Rand) string {
 	return strings.Join(chosen, ",")
 }
 
-// String tells what there is to know of a round besides its steps.
+// String describes a round, except for its steps.
 func (r *round) String() string {
 	s := fmt.Sprintf("%d ranks, %d stretches", r.n, r.stretches)
 	for _, v := range slices.Sorted(maps.Keys(r.dooms)) {

@@ -6,7 +6,8 @@ import (
 	"github.com/goulfm/goulfm/comm"
 )
 
-// shift sends to a rank at some distance, and receives from the one at the other side.
+// runShift sends to the rank at some distance up, and receives from the rank at the same distance
+// down.
 func runShift(s *step) error {
 	n := s.c.Size()
 	by := s.rng.IntN(n)
@@ -46,7 +47,7 @@ func swap(s *step, peer int, _ bool) error {
 	return nil
 }
 
-// swapInPlace sends what it receives over.
+// swapInPlace receives into its send buffer.
 func swapInPlace(s *step, peer int, _ bool) error {
 	size := s.length()
 	v := s.words(size)
@@ -102,8 +103,8 @@ func runSsendRing(s *step) error {
 	return b.waitEach(s, size)
 }
 
-// inOrder sends messages of all lengths with one tag: they come in that order, and one that
-// is lost with its sender is an error in its place.
+// inOrder sends messages of different lengths with one tag. They arrive in this order, and a
+// message that is lost with its sender is an error in its place.
 func inOrder(s *step, peer int, first bool) error {
 	var sizes []int
 	for range 2 + s.rng.IntN(4) {

@@ -9,8 +9,8 @@ import (
 	"github.com/goulfm/goulfm/ulfm"
 )
 
-// The flag by which a stretch ends: was all well here, and the place in the program, with
-// its complement.
+// The flag of the agreement that ends a stretch: success of this rank, and the place in the program
+// with its complement.
 const (
 	flagGood  = 1 << 0
 	placeAt   = 1
@@ -18,7 +18,7 @@ const (
 	placeMask = 1<<placeBits - 1
 )
 
-// settle ends a stretch. All that are alive do the same from there on.
+// settle ends a stretch. All live ranks take the same path from there on.
 func (m *machine) settle(ctx context.Context) error {
 	at := fmt.Sprintf("%d.settle", m.stretch)
 	good := m.allWell()
@@ -51,7 +51,8 @@ func (m *machine) settle(ctx context.Context) error {
 	return m.repair(ctx)
 }
 
-// allWell says whether this rank got no error in the stretch: only what all have is kept.
+// allWell reports whether this rank got no error in the stretch. Only communicators that all
+// members have are kept.
 func (m *machine) allWell() bool {
 	if m.trouble.Load() || m.base.c.IsRevoked() {
 		return false
@@ -66,7 +67,7 @@ func (m *machine) allWell() bool {
 
 const slotsMax = 5
 
-// keep goes on with all communicators, which are sure now, except for the oldest.
+// keep retains the communicators, which are sure now. Beyond slotsMax the oldest are freed.
 func (m *machine) keep() {
 	for _, g := range m.slots {
 		g.sure = true
@@ -77,10 +78,10 @@ func (m *machine) keep() {
 	}
 }
 
-// mayLimp says whether nothing was revoked in the stretch, at any member.
+// mayLimp reports whether nothing was revoked in the stretch, at any member.
 func (m *machine) mayLimp() bool { return !m.leaves && !m.r.uniform && m.r.handler != handlerRevokes }
 
-// limp goes on with the same communicators: all acknowledge the same deaths.
+// limp continues with the same communicators: all acknowledge the same deaths.
 func (m *machine) limp(ctx context.Context) error {
 	var kept []*group
 	for _, g := range m.slots {
@@ -97,13 +98,13 @@ func (m *machine) limp(ctx context.Context) error {
 	m.note(s, err)
 	m.limps = true
 	if classify(err) == classFailed {
-		return nil // the acknowledged ones
+		return nil // the acknowledged deaths
 	}
 	return err
 }
 
-// repair goes on with those that are alive. What was made in the stretch may be missing
-// somewhere; what is older all have.
+// repair continues with the live ranks. Communicators made in the stretch may be missing at some
+// members; older communicators exist at all.
 func (m *machine) repair(ctx context.Context) error {
 	rng := stream(m.r.seed, 8, uint64(m.stretch))
 	m.limps = false
@@ -158,7 +159,8 @@ func (m *machine) shrink(ctx context.Context, g *group, name string) (*group, er
 	return small, m.checkShrunk(g, small, known)
 }
 
-// checkShrunk: whoever lives is in it, in the old order; nobody whose death was known.
+// checkShrunk checks that the new group is in the old order, contains this rank, and contains no
+// process whose death was known.
 func (m *machine) checkShrunk(g, small *group, known []int) error {
 	at := 0
 	for _, p := range small.procs {

@@ -10,7 +10,7 @@ import (
 	"github.com/goulfm/goulfm/comm"
 )
 
-// shortWaits receives by waits that end before the message comes.
+// shortWaits receives with waits that may end before the message arrives.
 func shortWaits(s *step, peer int, first bool) error {
 	size := s.length()
 	if first {
@@ -32,8 +32,8 @@ func shortWaits(s *step, peer int, first bool) error {
 	}
 }
 
-// waiters has several goroutines of a rank wait at once. Some give up soon, and make no other
-// call; what the others wait for comes one after the other, and late.
+// waiters makes several goroutines of a rank wait at once. Some give up soon, and make no other
+// call. The messages for the others arrive late, one after the other.
 func waiters(s *step, peer int, first bool) error {
 	count, size := 3+s.rng.IntN(4), s.length()
 	soon := make([]bool, count)
@@ -75,21 +75,21 @@ func waiters(s *step, peer int, first bool) error {
 	return errors.Join(errs...)
 }
 
-// waitInVain gives up a receive of what nobody sends.
+// waitInVain gives up a receive without a matching send.
 func (s *step) waitInVain(peer, k int, limit time.Duration) error {
 	ctx, cancel := context.WithTimeout(s.ctx, limit)
 	defer cancel()
 	_, err := comm.Recv(ctx, s.from(peer, k), make([]uint64, 1))
 	switch {
 	case err == nil:
-		return s.broken("received what nobody sends")
+		return s.broken("received a message that no rank sends")
 	case errors.Is(err, context.DeadlineExceeded) && s.ctx.Err() == nil:
 		return nil
 	}
 	return err
 }
 
-// shortly is a time after which a wait gives up.
+// shortly draws a short timeout.
 func (s *step) shortly(rng *rand.Rand) time.Duration {
 	return time.Duration(rng.IntN(200)) * time.Microsecond
 }

@@ -11,21 +11,21 @@ import (
 	"github.com/goulfm/goulfm/comm"
 )
 
-// spawnedMax is how many processes a program starts itself.
+// spawnedMax is the maximal number of processes that a program spawns.
 const spawnedMax = 4
 
-// A place is where in the program the others are, for a process that comes later.
+// A place is the current place in the program, for a process that joins later.
 type place struct {
 	Stretch, Spawned int
 	Slots            []string
 	Base             string
 }
 
-// joinVariable tells a spawned process at which stretch it comes.
+// joinVariable holds, for a spawned process, the stretch at which it joins.
 const joinVariable = "RANDPROG_JOIN"
 
-// grow may start processes at the end of a stretch that went well; they join the base
-// communicator. It succeeds at all members or at none, like everything that ends a stretch.
+// grow may start processes at the end of a successful stretch; they join the base communicator. The
+// call succeeds at all members or at none, like every step that ends a stretch.
 func (m *machine) grow(ctx context.Context) error {
 	rng := stream(m.r.seed, 7, uint64(m.stretch))
 	count := 1 + rng.IntN(2)
@@ -67,12 +67,12 @@ func (m *machine) grow(ctx context.Context) error {
 	return nil
 }
 
-// noteSpawn writes down how a spawn ended: which reason it had rank 0 alone knows.
+// noteSpawn logs the end of a spawn. Only rank 0 knows the reason of a failure.
 func (m *machine) noteSpawn(s *step, ic *comm.Intercomm, err error) {
 	r := record{What: recEnd, Step: s.name, Op: "spawn", Comm: s.g.name, From: s.g.name}
 	m.describe(s.g, &r, err)
 	if errors.Is(err, comm.ErrPeerArgument) {
-		r.Class, r.Procs = classFailed, nil // of which rank 0 has the reason, and it lives
+		r.Class, r.Procs = classFailed, nil // rank 0, which is alive, has the reason
 	}
 	r.Out = outcome(r.Class)
 	m.log.put(r)
@@ -81,25 +81,25 @@ func (m *machine) noteSpawn(s *step, ic *comm.Intercomm, err error) {
 	}
 }
 
-// outcome is that of a creation, by the class of its error.
+// outcome returns the outcome of a creation, by the class of its error.
 func outcome(class string) string {
 	switch class {
 	case "":
 		return "made"
 	case classFailed:
-		return "none" // where a revocation has overtaken it, what the others have is revoked
+		return "none" // if a revocation has overtaken the creation, the communicator of the others is revoked
 	}
 	return ""
 }
 
-// noteStep writes down how a call ended that is no step of its own.
+// noteStep logs the end of a call that is not a step.
 func (m *machine) noteStep(name, op string, g *group, out string, err error) {
 	r := record{What: recEnd, Step: name, Op: op, Comm: g.name, Out: out}
 	m.describe(g, &r, err)
 	m.log.put(r)
 }
 
-// dropInter gives an intercommunicator up, so that the other side notices.
+// dropInter revokes and frees an intercommunicator, so that the other side is notified.
 func (m *machine) dropInter(ic *comm.Intercomm, g *group) {
 	if ic == nil {
 		return
@@ -109,11 +109,11 @@ func (m *machine) dropInter(ic *comm.Intercomm, g *group) {
 	_ = ic.Free()
 }
 
-// merge makes one communicator of both sides, tells the new processes where the others
-// are, and agrees on whether it went well. All members of both sides do the same.
+// merge makes one communicator of both sides, sends the place in the program to the new processes,
+// and agrees on the success. All members of both sides make the same calls.
 func (m *machine) merge(ctx context.Context, inter *group, ic *comm.Intercomm, messages bool, at place) (merged *group, ok bool, err error) {
 	child := m.base == nil
-	inter.procs = ic.RemoteGroup().Processes() // whom errors name
+	inter.procs = ic.RemoteGroup().Processes() // errors name these processes
 	name := fmt.Sprintf("m%d", at.Stretch)
 	merged = &group{name: name, sure: true}
 	err = func() error {
@@ -162,7 +162,8 @@ func (m *machine) merge(ctx context.Context, inter *group, ic *comm.Intercomm, m
 	if err != nil && classify(err) != classFailed {
 		return merged, false, err
 	}
-	// A flag is of the other side alone: one more agreement tells both the same.
+	// An agreement returns the flags of the other side alone: a second agreement gives both sides
+	// the same result.
 	second, err2 := ic.Agree(ctx, all&good)
 	m.noteStep(name+".joined2", "join-agree", inter, fmt.Sprint(err2 != nil), err2)
 	if err2 != nil && classify(err2) != classFailed {
@@ -181,7 +182,7 @@ func (m *machine) merge(ctx context.Context, inter *group, ic *comm.Intercomm, m
 	return merged, ok, ic.Free()
 }
 
-// interMessages has both sides exchange something.
+// interMessages exchanges messages and a reduction between both sides.
 func (m *machine) interMessages(ctx context.Context, ic *comm.Intercomm, id uint64) error {
 	sum := []uint64{word(id, m.me, 0)}
 	if err := collectives.InterAllreduce(ctx, ic, sum, sum, collectives.Sum); err != nil {
@@ -207,13 +208,13 @@ func (m *machine) interMessages(ctx context.Context, ic *comm.Intercomm, id uint
 	return nil
 }
 
-// join is the program of a process that was spawned. If the others do without it, it ends.
+// join is the program of a spawned process. If the merge fails, the process ends.
 func (m *machine) join(ctx context.Context) error {
 	stretch, err := strconv.Atoi(os.Getenv(joinVariable))
 	if err != nil {
 		return m.broken("%s: %v", joinVariable, err)
 	}
-	rng := stream(m.r.seed, 7, uint64(stretch)) // as grow draws
+	rng := stream(m.r.seed, 7, uint64(stretch)) // the same draws as in grow
 	rng.IntN(2)
 	one(rng, 5)
 	m.base = nil

@@ -14,9 +14,9 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/harness/trial"
 )
 
-// A report takes what commtest says of a run.
+// A report collects the errors that commtest reports for a run.
 type report struct {
-	testing.TB // nil: nothing else of it is called
+	testing.TB // nil: no other method is called
 	mu         sync.Mutex
 	text       strings.Builder
 }
@@ -29,7 +29,7 @@ func (r *report) Errorf(format string, args ...any) {
 	fmt.Fprintf(&r.text, format+"\n", args...)
 }
 
-// runThreads plays a round over goroutine ranks.
+// runThreads runs a round with goroutine ranks.
 func runThreads(o *options, r *round) *result {
 	start := time.Now()
 	var t report
@@ -83,7 +83,7 @@ func runThreads(o *options, r *round) *result {
 				t.Errorf("rank %d: %v", me, err)
 			}
 			fate.cancel()
-			commtest.Kill(w) // the others shall not wait for it
+			commtest.Kill(w) // so that the others do not wait for this rank
 		}
 	}
 	nodes := commtest.Nodes(r.nodes)

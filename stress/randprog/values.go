@@ -2,7 +2,7 @@ package main
 
 import "github.com/goulfm/goulfm/comm"
 
-// word is the i-th number that a process gives to a step.
+// word returns the i-th number that a process contributes to a step.
 func word(id uint64, proc, i int) uint64 {
 	x := (id+uint64(proc)*0x9e3779b97f4a7c15)*0xbf58476d1ce4e5b9 + uint64(i)*0x94d049bb133111eb
 	return x ^ x>>31
@@ -24,8 +24,8 @@ func vector[T number](id uint64, proc, n int) []T {
 	return v
 }
 
-// wrongAt is the first place where v is not what a process gave from its first-th number
-// on; -1: none.
+// wrongAt returns the first index where v differs from the numbers of a process, from its first-th
+// number on; -1: none.
 func wrongAt[T number](v []T, id uint64, proc, first int) int {
 	for i, got := range v {
 		if got != value[T](id, proc, first+i) {
@@ -42,7 +42,7 @@ func (s *step) broken(format string, args ...any) error {
 	return s.m.broken("step %s, %s on %s: "+format, append([]any{s.name, s.op.name, s.g.name}, args...)...)
 }
 
-// took checks what came from a rank.
+// took checks the data from a rank.
 func took[T number](s *step, v []T, rank, first int) error {
 	if i := wrongAt(v, s.id, s.g.procs[rank], first); i >= 0 {
 		return s.broken("wrong data from rank %d at %d of %d: %v, want %v", rank, i, len(v), v[i], value[T](s.id, s.g.procs[rank], first+i))
@@ -64,10 +64,10 @@ func summed[T number](s *step, v []T, ranks, first int) error {
 	return nil
 }
 
-// lengths are of every way that messages go.
+// lengths cover every path of messages.
 var lengths = []int{0, 1, 2, 4, 5, 6, 7, 8, 63, 64, 100, 512, 1000, 1023, 1024, 1025, 2048, 4096, 8192, 8193}
 
-// length draws how many numbers a message has: as a rule few.
+// length draws the length of a message, usually a small one.
 func (s *step) length() int {
 	switch s.rng.IntN(40) {
 	case 0:
@@ -78,10 +78,10 @@ func (s *step) length() int {
 	return lengths[s.rng.IntN(len(lengths))]
 }
 
-// part draws how many numbers one rank has of many.
+// part draws the length of one rank's part.
 func (s *step) part() int { return min(s.length(), 2048) }
 
-// words are what this rank sends.
+// words returns the numbers that this rank sends.
 func (s *step) words(n int) []uint64 { return vector[uint64](s.id, s.me(), n) }
 
 // to and from name a rank with the k-th tag of the step.

@@ -6,9 +6,10 @@ import (
 	"github.com/goulfm/goulfm/collectives"
 )
 
-// counts has all count at one target: in common, by each way to add there is, and each for itself.
-// It comes to what those have counted who say so, and at most to what the others may have; of each
-// one's last change that failed it is not known whether it happened (W4).
+// counts makes all members count at one target: on a common counter, with each kind of addition,
+// and on a counter for each member. The common counter is at least the sum of the members that
+// report completion, and at most the sum with the possible changes of the others. It is unknown
+// whether a member's last, failed change happened (W4).
 func (s *pane) counts() {
 	target, most := s.rng.IntN(s.g.size()), 1+s.rng.IntN(15)
 	alone, sum := s.partAt(s.c.Rank()), s.commonAt(0)
@@ -33,8 +34,7 @@ func (s *pane) counts() {
 	s.settleCounts(s.meet(done), target, count, most)
 }
 
-// add adds 1 to a number that all change. What was there before, if that is told, is more each
-// time.
+// add adds 1 to a number that all change. The old value, if the call returns it, grows each time.
 func (s *pane) add(target, at int, last *uint64) (err error) {
 	to, was := s.w.At(target), []uint64{0}
 	switch s.own.IntN(4) {
@@ -63,7 +63,7 @@ func (s *pane) add(target, at int, last *uint64) (err error) {
 	return err
 }
 
-// settleCounts looks at what all have counted, also in the memory of a target that has died.
+// settleCounts checks all counters, also in the memory of a target that has died.
 func (s *pane) settleCounts(who []bool, target, count, most int) {
 	if own, there := s.load(target, s.partAt(s.c.Rank())); there && (own < uint64(count) || own > uint64(count)+1) {
 		_ = s.broken("rank %d has counted %d at rank %d, which has %d", s.c.Rank(), count, target, own)
@@ -83,10 +83,11 @@ func (s *pane) settleCounts(who []bool, target, count, most int) {
 	}
 }
 
-// claimsMax is how many elements are claimed at most.
+// claimsMax is the maximal number of claimed elements.
 const claimsMax = 30
 
-// claims has all swap their mark into elements of one target that nobody has. Who has one keeps it.
+// claims makes all members swap their mark into free elements of one target. A member that has
+// claimed an element keeps it.
 func (s *pane) claims() {
 	target := s.rng.IntN(s.g.size())
 	to, n := s.w.At(target), s.partAt(s.g.size())
@@ -112,7 +113,7 @@ func (s *pane) claims() {
 			_ = s.broken("element %d of rank %d, which rank %d has claimed, is %x", i, target, s.c.Rank(), v)
 		}
 	}
-	if slices.Contains(who, true) { // that one has tried them all
+	if slices.Contains(who, true) { // this member has tried all elements
 		i := s.own.IntN(min(n, claimsMax))
 		if v, there := s.load(target, i); there {
 			s.isMark(v, target, i)
@@ -120,7 +121,7 @@ func (s *pane) claims() {
 	}
 }
 
-// isMark checks that somebody has claimed an element.
+// isMark checks that an element holds the mark of a member.
 func (s *pane) isMark(v uint64, target, i int) {
 	for rank := range s.g.size() {
 		if v == s.valueOf(rank, i) {

@@ -10,9 +10,9 @@ import (
 	"github.com/goulfm/goulfm/ulfm"
 )
 
-// windowOps make a window, use it, and free it. All living members have it or none uses it, and
-// whoever has it takes part to the end, whatever errors it has got: so all make the same
-// agreements. What is checked are rules W1 to W20 of docs/SEMANTICS.md.
+// windowOps make a window, use it, and free it. Either all live members have the window or none
+// uses it. A member that has the window takes part to the end, even after errors, so all make the
+// same agreements. The operations check rules W1 to W20 of docs/SEMANTICS.md.
 var windowOps = []*operation{
 	windowOp("win:fence", 4, (*pane).fences),
 	windowOp("win:flush", 4, (*pane).flushes),
@@ -25,38 +25,38 @@ var windowOps = []*operation{
 	windowOp("win:rebuild", 4, (*pane).rebuilds),
 }
 
-// windowOp is an agreed one: those that have left the stretch say that they have no window, for
-// whom the others wait.
+// windowOp returns an agreed operation: the others wait for members that have left the stretch, and
+// these members contribute that they have no window.
 func windowOp(name string, weight int, use func(*pane)) *operation {
 	return &operation{name: name, weight: weight, agreed: true, stays: true, run: func(s *step) error { return onWindow(s, use) }}
 }
 
-// A pane is a window in a step, at one member. Each member has a part of each other one's elements,
-// in which it alone stores: k of them; and at the end there are some that all change.
+// A pane is a window in a step, at one member. In the elements of each member, every member has a
+// part of k elements in which it alone stores. At the end there are elements that all change.
 type pane struct {
 	*step
 	w    *rma.Win[uint64]
 	k    int
-	lent bool  // its memory is the program's
+	lent bool  // its memory belongs to the program
 	bad  error // the first error of a call
 }
 
-// common is how many elements at the end all members change.
+// common is the number of elements at the end that all members change.
 const common = 4
 
-// partAt is where the part of an origin begins, and partOf is that part of some elements.
+// partAt returns the beginning of an origin's part, and partOf this part of the given elements.
 func (s *pane) partAt(origin int) int { return origin * s.k }
 
 func (s *pane) partOf(all []uint64, origin int) []uint64 {
 	return all[s.partAt(origin):s.partAt(origin+1)]
 }
 
-// commonAt is the i-th of those that all change.
+// commonAt returns the index of the i-th element that all change.
 func (s *pane) commonAt(i int) int { return s.g.size()*s.k + i }
 
 func (g *group) size() int { return len(g.procs) }
 
-// onWindow makes a window, and has it used if all living members have it.
+// onWindow makes a window, and calls use if all live members have the window.
 func onWindow(s *step, use func(*pane)) error {
 	p := &pane{step: s, k: 1 + min(s.length(), 600)}
 	if !s.m.trouble.Load() {
@@ -71,7 +71,8 @@ func onWindow(s *step, use func(*pane)) error {
 	return p.end()
 }
 
-// open makes the window, in one of the ways that there are. It has one outcome at all members (W1).
+// open makes the window, with one of the possible calls. The creation has one outcome at all
+// members (W1).
 func (s *pane) open() {
 	options := []rma.Option{rma.Notifications(2)}
 	if one(s.rng, 4) {
@@ -86,24 +87,24 @@ func (s *pane) open() {
 	s.wasMade("o", err)
 }
 
-// wasMade writes down how a creation ended: the judge compares.
+// wasMade logs the end of a creation, for the judge.
 func (s *pane) wasMade(part string, err error) {
 	s.m.log.put(record{What: recEnd, Step: s.name + part, Op: s.op.name, Comm: s.g.name, Out: outcome(classify(err))})
 	s.fails(err)
 }
 
 // errWindow is the error of a step in which a call on a window has failed. Each such call has been
-// written down as it was.
+// logged before.
 var errWindow = fmt.Errorf("a call on a window failed: %w", errContext)
 
 func (s *pane) end() error {
 	if s.bad == nil {
 		return nil
 	}
-	return fmt.Errorf("%w: %v", errWindow, s.bad) //nolint:errorlint // its ranks may be those of another communicator
+	return fmt.Errorf("%w: %v", errWindow, s.bad) //nolint:errorlint // its ranks may belong to another communicator
 }
 
-// fails takes the error of a call, of which the judge sees whether it may be.
+// fails logs the error of a call, which the judge checks.
 func (s *pane) fails(err error) {
 	if err == nil {
 		return
@@ -116,7 +117,8 @@ func (s *pane) fails(err error) {
 	}
 }
 
-// ok says whether a call succeeded that only the deaths of some ranks may have fail (W2, W3).
+// ok reports whether a call succeeded, and checks that only the deaths of the given ranks made it
+// fail (W2, W3).
 func (s *pane) ok(err error, only ...int) bool {
 	s.fails(err)
 	if classify(err) == classFailed {
@@ -132,8 +134,8 @@ func (s *pane) ok(err error, only ...int) bool {
 	return err == nil
 }
 
-// goesOn is ok of a call after which the program goes on with other targets: it says no only if the
-// window is of no use any more.
+// goesOn is ok for a call after which the program continues with other targets: goesOn returns
+// false only if the window is no longer usable.
 func (s *pane) goesOn(err error, target int) bool {
 	if s.ok(err, target) {
 		return true
@@ -145,25 +147,25 @@ func (s *pane) goesOn(err error, target int) bool {
 	return true
 }
 
-// knows says whether a target is known to be dead.
+// knows reports whether a target is known to be dead.
 func (s *pane) knows(target int) bool {
 	return slices.Contains(s.w.Comm().GetFailed().Processes(), s.g.procs[target])
 }
 
-// staysLost checks that a target whose death was told gives errors alone (W3, W4), and leaves the
-// destination as it is (W8).
+// staysLost checks that every call at a target that was reported dead fails (W3, W4), and does not
+// change the destination (W8).
 func (s *pane) staysLost(target int) {
 	const old = 77
 	dst, to, at := []uint64{old}, s.w.At(target), s.partAt(s.c.Rank())
 	_, load := to.Load(s.ctx, at)
 	for _, err := range []error{to.Put(s.ctx, at, dst), to.Get(s.ctx, at, dst), to.Flush(s.ctx), to.Lock(s.ctx, rma.LockShared), load} {
 		if s.ok(err, target) || dst[0] != old {
-			_ = s.broken("rank %d was told to be dead, and a call there succeeds, or fills in %d", target, dst[0])
+			_ = s.broken("rank %d was reported dead, but a call there succeeds, or stores %d", target, dst[0])
 		}
 	}
 }
 
-// everybody is the ranks of all members.
+// everybody returns the ranks of all members.
 func (s *pane) everybody() []int {
 	all := make([]int, s.g.size())
 	for rank := range all {
@@ -172,10 +174,10 @@ func (s *pane) everybody() []int {
 	return all
 }
 
-// lacks is the bit of an agreement that a member clears which has no window.
+// lacks is the bit of an agreement that a member without a window clears.
 const lacks = uint64(1) << 63
 
-// allHave agrees on whether all living members have the window.
+// allHave agrees on whether all live members have the window.
 func (s *pane) allHave() bool {
 	flag := s.presence()
 	if s.w == nil {
@@ -187,8 +189,8 @@ func (s *pane) allHave() bool {
 	return flag&lacks != 0 && (err == nil || errors.Is(err, ulfm.ErrProcFailed))
 }
 
-// meet is an agreement of the window on who has done a part of the step. All that those have done
-// on the window is complete then (W15).
+// meet agrees on the window on the members that have done a part of the step. Afterwards all their
+// operations on the window are complete (W15).
 func (s *pane) meet(done bool) (who []bool) {
 	flag := ^uint64(0)
 	if done {
@@ -204,32 +206,32 @@ func (s *pane) meet(done bool) (who []bool) {
 		who[rank] = flag>>rank&1 == 0
 	}
 	if me := s.c.Rank(); who[me] != done {
-		_ = s.broken("an agreement of the window in which rank %d says %v has %b", me, done, flag)
+		_ = s.broken("an agreement of the window to which rank %d contributes %v has %b", me, done, flag)
 	}
 	return who
 }
 
-// isAway says whether a member's memory is not this one's to read: on another node, fenced, or the
-// program's.
+// isAway reports whether this member cannot read a member's memory directly: the memory is on
+// another node, fenced, or belongs to the program.
 func (s *pane) isAway(rank int) bool {
 	return rank != s.c.Rank() && s.isApart(s.g.procs[rank], s.me())
 }
 
-// isApart is isAway of two processes. A rank that dies at a frame is one of a world in which all
-// goes by frames.
+// isApart is isAway for two processes. A world with a rank that dies at a frame uses frames for all
+// transfers.
 func (s *pane) isApart(a, b int) bool {
 	r := s.m.r
 	return s.lent || slices.Contains(r.launch, "--fence") || r.frame > 0 || r.nodeOf(a) != r.nodeOf(b)
 }
 
-// read copies elements of a member from one on, also of one that is dead, into dst; false: there is
-// no way to them.
+// read copies elements of a member, which may be dead, from element from on into dst; false: the
+// elements are not reachable.
 func (s *pane) read(rank, from int, dst []uint64) bool {
 	err := s.w.At(rank).Get(s.ctx, from, dst)
 	return s.ok(err, rank) || classify(err) == classFailed && s.salvage(rank, from, dst)
 }
 
-// load is read of one element that others may be changing.
+// load is read for one element that others may be changing.
 func (s *pane) load(rank, i int) (uint64, bool) {
 	v, err := s.w.At(rank).Load(s.ctx, i)
 	if s.ok(err, rank) {
@@ -240,7 +242,7 @@ func (s *pane) load(rank, i int) (uint64, bool) {
 	return dst[0], there
 }
 
-// salvage reads what a dead member had (W9).
+// salvage reads the elements of a dead member (W9).
 func (s *pane) salvage(rank, from int, dst []uint64) bool {
 	switch err := s.w.Salvage(rank, from, dst); {
 	case err == nil:
@@ -251,10 +253,10 @@ func (s *pane) salvage(rank, from int, dst []uint64) bool {
 	return false
 }
 
-// valueOf is the i-th number that this or another member stores in a window. It is not 0.
+// valueOf returns the i-th number that a member stores in a window. The number is not 0.
 func (s *pane) valueOf(rank, i int) uint64 { return word(s.id, s.g.procs[rank], i) | 1 }
 
-// valuesOf are k of them from the first on.
+// valuesOf returns k of these numbers from the first-th on.
 func (s *pane) valuesOf(rank, first int) []uint64 {
 	v := make([]uint64, s.k)
 	for i := range v {
@@ -263,29 +265,28 @@ func (s *pane) valuesOf(rank, first int) []uint64 {
 	return v
 }
 
-// holds checks that an origin's part of somebody's elements is what that has put as a whole, from
-// one of its numbers on.
+// holds checks that an origin's part of a target's elements equals one whole put of the origin,
+// from one of the given numbers on.
 func (s *pane) holds(part []uint64, target, origin int, firsts ...int) {
 	for _, first := range firsts {
 		if slices.Equal(part, s.valuesOf(origin, first)) {
 			return
 		}
 	}
-	_ = s.broken("rank %d has %x of what rank %d has put, want numbers from one of %v on, the first of them %x", target, part[:min(len(part), 8)], origin, firsts, s.valueOf(origin, firsts[0]))
+	_ = s.broken("rank %d has %x in the part of rank %d instead of its numbers from one of %v on, the first of them %x", target, part[:min(len(part), 8)], origin, firsts, s.valueOf(origin, firsts[0]))
 }
 
-// mayHold checks that each element of a part is 0 or one of those that its origin has put, each
-// whole (W6).
+// mayHold checks that each element of a part is 0 or a whole element that its origin has put (W6).
 func (s *pane) mayHold(part []uint64, target, origin int, firsts ...int) {
 	for i, v := range part {
 		if v != 0 && !slices.ContainsFunc(firsts, func(first int) bool { return v == s.valueOf(origin, first+i) }) {
-			_ = s.broken("rank %d has %x at %d of what rank %d, which is dead, has put there: nobody has put that", target, v, i, origin)
+			_ = s.broken("rank %d has %x at %d in the part of rank %d, which is dead and has not put this value", target, v, i, origin)
 			return
 		}
 	}
 }
 
-// tempt is a place where a rank that dies leaves much half done: its death may come now. A
+// tempt marks a place where a death leaves much half done: a planned death may come now. A
 // goroutine beside others does not end the process.
 func (s *pane) tempt() {
 	if !s.branch && one(s.own, 3) {

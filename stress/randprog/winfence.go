@@ -2,7 +2,7 @@ package main
 
 import "github.com/goulfm/goulfm/collectives"
 
-// fences has all put to all, between fences, some times.
+// fences makes all members put to all, between fences, in some rounds.
 func (s *pane) fences() {
 	firsts := s.rounds()
 	done := false
@@ -24,7 +24,7 @@ func (s *pane) fences() {
 	s.settleParts(s.meet(done), firsts)
 }
 
-// rounds are the first numbers that each member puts in some rounds.
+// rounds returns the index of the first number that each member puts, for each round.
 func (s *pane) rounds() []int {
 	firsts := make([]int, 1+s.rng.IntN(3))
 	for i := range firsts {
@@ -33,9 +33,9 @@ func (s *pane) rounds() []int {
 	return firsts
 }
 
-// settleParts looks at this member's elements after a meeting. Where the others are in their
-// program is not known after a fence that has failed: it may have succeeded at some (W14). But what
-// those have put who say that they have done so is there (W15).
+// settleParts checks this member's elements after a meeting. After a failed fence the others may be
+// at different places, because the fence may have succeeded at some (W14). But the puts of the
+// members that report completion are there (W15).
 func (s *pane) settleParts(who []bool, firsts []int) {
 	me := s.c.Rank()
 	for origin := range who {
@@ -48,7 +48,7 @@ func (s *pane) settleParts(who []bool, firsts []int) {
 	}
 }
 
-// putToAll puts this member's numbers to all members; false: it has not reached all that live.
+// putToAll puts this member's numbers to all members; false: it has not reached all live members.
 func (s *pane) putToAll(first int) bool {
 	for _, target := range s.own.Perm(s.g.size()) {
 		if !s.goesOn(s.put(target, first), target) {
@@ -58,8 +58,8 @@ func (s *pane) putToAll(first int) bool {
 	return true
 }
 
-// put puts this member's numbers into its part at a target: never at one that is known to be dead
-// (W3).
+// put puts this member's numbers into its part at a target. A put at a target that is known to be
+// dead must fail (W3).
 func (s *pane) put(target, first int) error {
 	known := s.knows(target)
 	err := s.putSomehow(target, first)
@@ -69,8 +69,8 @@ func (s *pane) put(target, first int) error {
 	return err
 }
 
-// replaceMax is how many elements are replaced at most: between nodes each of them is a question
-// and an answer.
+// replaceMax is the maximal number of replaced elements: between nodes each of them costs a request
+// and a reply.
 const replaceMax = 5
 
 func (s *pane) putSomehow(target, first int) error {
@@ -100,15 +100,15 @@ func (s *pane) putSomehow(target, first int) error {
 	return to.Put(s.ctx, at, src)
 }
 
-// fence says whether all have come to it, and whether what this member has put is there: it is so
-// whoever has died (W14).
+// fence reports whether all members have reached the fence, and whether this member's puts are
+// complete, which holds for all deaths (W14).
 func (s *pane) fence() (over, done bool) {
 	err := s.w.Fence(s.ctx)
 	over = s.ok(err, s.everybody()...)
 	return over, over || classify(err) == classFailed
 }
 
-// readAll looks at all members' elements, after a fence at which all had put.
+// readAll checks all members' elements, after a fence that follows the puts of all.
 func (s *pane) readAll(first int) {
 	all := make([]uint64, s.partAt(s.g.size()))
 	for _, target := range s.own.Perm(s.g.size()) {

@@ -8,17 +8,17 @@ import (
 	"github.com/goulfm/goulfm/rma"
 )
 
-// A crew is all members in a step in which each changes two numbers of one target, under its lock:
-// first the one, then the other. Whoever gets the lock finds them equal, or mends them, after a
-// death between.
+// A crew is the state of a step in which each member changes two numbers of one target under its
+// lock, one after the other. A member that acquires the lock finds the numbers equal, or repairs
+// them after a death between the two changes.
 type crew struct {
 	*pane
 	target        int
-	first, second int // where the numbers are
+	first, second int // the indices of the numbers
 	count         int // changes made here
 }
 
-// locks has all lock one target some times.
+// locks makes all members lock one target several times.
 func (s *pane) locks() {
 	c := &crew{pane: s, target: s.rng.IntN(s.g.size()), first: s.commonAt(1), second: s.commonAt(2)}
 	most, goes := 1+s.rng.IntN(12), true
@@ -29,7 +29,7 @@ func (s *pane) locks() {
 	c.settle(s.meet(done), most)
 }
 
-// putCount says at the target how many changes this member has made.
+// putCount stores the number of this member's changes at the target.
 func (s *pane) putCount(target, count int) bool {
 	to := s.w.At(target)
 	err := to.Store(s.ctx, s.partAt(s.c.Rank()), uint64(count))
@@ -39,7 +39,7 @@ func (s *pane) putCount(target, count int) bool {
 	return s.ok(err, target)
 }
 
-// once makes one change, or looks; false: the target or the window is of no use any more.
+// once makes one change, or only reads; false: the target or the window is no longer usable.
 func (c *crew) once() bool {
 	mode := pick(c.own, rma.LockExclusive, rma.LockExclusive, rma.LockExclusive, rma.LockShared, rma.LockMend)
 	err := c.lock(mode)
@@ -51,14 +51,14 @@ func (c *crew) once() bool {
 		return false
 	}
 	if !c.inside(mode) {
-		// Not given back: somebody who does not know yet why would find it half done. Whoever waits
-		// for it is told the same.
+		// The lock is not released: a member that does not know the reason yet would find the
+		// change half done. Members that wait for the lock get the same error.
 		return false
 	}
 	return c.ok(c.w.At(c.target).Unlock(c.ctx), c.target)
 }
 
-// lock waits, and now and then only for a moment at first.
+// lock acquires the lock, sometimes first with a short timeout.
 func (c *crew) lock(mode rma.LockMode) error {
 	if one(c.own, 4) {
 		ctx, cancel := context.WithTimeout(c.ctx, c.shortly(c.own))
@@ -70,8 +70,8 @@ func (c *crew) lock(mode rma.LockMode) error {
 	return c.w.At(c.target).Lock(c.ctx, mode)
 }
 
-// holderDied says whether an error of a Lock is that of a broken lock (W11): it names the holder,
-// and not the target.
+// holderDied reports whether an error of Lock means a broken lock (W11): the error names the
+// holder, not the target.
 func (c *crew) holderDied(err error) bool {
 	if classify(err) != classFailed || slices.Contains(namedRanks(err), c.target) && c.isDead(c.target) {
 		return false
@@ -80,12 +80,12 @@ func (c *crew) holderDied(err error) bool {
 	return true
 }
 
-// others are all ranks but this one.
+// others returns all ranks except this one.
 func (s *pane) others() []int {
 	return slices.DeleteFunc(s.everybody(), func(rank int) bool { return rank == s.c.Rank() })
 }
 
-// inside is what is done with the lock; false: a call failed.
+// inside makes the calls under the lock; false: a call failed.
 func (c *crew) inside(mode rma.LockMode) bool {
 	to, v := c.w.At(c.target), make([]uint64, 2)
 	if !c.ok(to.Get(c.ctx, c.first, v), c.target) {
@@ -110,15 +110,15 @@ func (c *crew) inside(mode rma.LockMode) bool {
 	if one(c.own, 4) {
 		c.pause()
 	}
-	if !c.ok(to.Store(c.ctx, c.second, v[0]+1), c.target) { // after the Put (P1)
+	if !c.ok(to.Store(c.ctx, c.second, v[0]+1), c.target) { // ordered after the Put (P1)
 		return false
 	}
 	c.count++
 	return true
 }
 
-// settle looks at what all have changed: those who say so as often as they say, the others at most
-// as often as they wanted to.
+// settle checks the changes of all members: members that report completion have made the stored
+// number of changes, the others at most the planned number.
 func (c *crew) settle(who []bool, most int) {
 	low, high := uint64(0), uint64(0)
 	for origin := range who {

@@ -8,10 +8,10 @@ import (
 	"github.com/goulfm/goulfm/rma"
 )
 
-// rebuilds puts, shrinks, and goes on with the same memory among those that are left (W20), one of
-// whom inherits what a dead one had.
+// rebuilds puts, shrinks, and continues with the same memory among the survivors (W20). One
+// survivor inherits the elements of a dead member.
 func (s *pane) rebuilds() {
-	if one(s.own, 2) { // in the window that is made anew nobody has it
+	if one(s.own, 2) { // the rebuilt window has no lock holder
 		s.ok(s.w.At(s.c.Rank()).Lock(s.ctx, rma.LockExclusive))
 	}
 	done := s.putToAll(0)
@@ -40,11 +40,11 @@ func (s *pane) rebuilds() {
 	s.fails(c.Free())
 }
 
-// A repair is a window, and the same among those of its members that are left.
+// A repair is a window, and the rebuilt window of its survivors.
 type repair struct {
 	was, left *pane
-	ranks     []int // of those that are left, in the old window
-	dead      []int // ranks of the others there
+	ranks     []int // of the survivors, in the old window
+	dead      []int // ranks of the dead, in the old window
 }
 
 func (s *pane) repairOn(c *comm.Comm) *repair {
@@ -62,8 +62,8 @@ func (s *pane) repairOn(c *comm.Comm) *repair {
 	return r
 }
 
-// rebuilt makes the window anew, looks whether all is in it that was put, and uses it; false:
-// others may not have come as far.
+// rebuilt rebuilds the window, checks that all completed puts are there, and uses the window;
+// false: others may not have got this far.
 func (r *repair) rebuilt(who []bool) bool {
 	var err error
 	l := r.left
@@ -92,15 +92,15 @@ func (r *repair) rebuilt(who []bool) bool {
 	return over
 }
 
-// locked gets and gives back a lock of the new window.
+// locked acquires and releases a lock of the new window.
 func (r *repair) locked(target int) {
 	l := r.left
-	if l.ok(l.w.At(target).Lock(l.ctx, rma.LockExclusive), l.everybody()...) { // else the target is dead, or who had it
+	if l.ok(l.w.At(target).Lock(l.ctx, rma.LockExclusive), l.everybody()...) { // else the target or the holder is dead
 		l.ok(l.w.At(target).Unlock(l.ctx), target)
 	}
 }
 
-// salvaged reads what the dead had, of which any may be there (W9).
+// salvaged reads the elements of the dead, which may hold any of their puts (W9).
 func (r *repair) salvaged() {
 	s := r.was
 	for _, target := range r.dead {
@@ -114,7 +114,7 @@ func (r *repair) salvaged() {
 	}
 }
 
-// inherited has one of those that are left take over what one of the dead had.
+// inherited makes one survivor take over the elements of a dead member.
 func (r *repair) inherited() bool {
 	l, dead := r.left, r.dead[0]
 	heirs, err := rma.Heirs(l.ctx, l.c, r.was.w, r.dead[:1])
@@ -139,7 +139,7 @@ func (r *repair) inherited() bool {
 	}
 	old := make([]uint64, r.was.commonAt(common))
 	if heir == l.c.Rank() && r.was.salvage(dead, 0, old) && !slices.Equal(w.Local(), old) {
-		_ = l.broken("rank %d has not inherited what rank %d had", heir, dead)
+		_ = l.broken("rank %d has not inherited the elements of rank %d", heir, dead)
 	}
 	l.fails(w.Free())
 	return true

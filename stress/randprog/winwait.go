@@ -6,8 +6,8 @@ import (
 	"github.com/goulfm/goulfm/comm"
 )
 
-// A circle is all members in some order, in which each stores at the next one, and waits for the
-// one before.
+// A circle is an order of all members, in which each stores at the next member and waits for the
+// member before.
 type circle struct {
 	*pane
 	next, before int
@@ -19,13 +19,13 @@ func (s *pane) circle() *circle {
 	return &circle{s, order[(at+1)%len(order)], order[(at+len(order)-1)%len(order)]}
 }
 
-// came checks what the one before has put into this member's elements.
+// came checks the put of the member before into this member's elements.
 func (c *circle) came(first int) {
 	c.holds(c.partOf(c.w.Local(), c.before), c.c.Rank(), c.before, first)
 }
 
-// flushes has each put at the next one, flush, and send a message: who gets that has what was put
-// (W5).
+// flushes makes each member put at the next, flush, and send a message. The receiver of the message
+// must have the put (W5).
 func (s *pane) flushes() {
 	c := s.circle()
 	to := c.w.At(c.next)
@@ -33,7 +33,7 @@ func (s *pane) flushes() {
 	flushed := s.ok(s.put(c.next, 0), c.next) && s.ok(to.Flush(s.ctx), c.next)
 	s.tempt()
 	if flushed && one(s.own, 4) {
-		flushed = s.ok(s.w.FlushAll(s.ctx), s.everybody()...) || flushed // it names others that are dead, and has flushed
+		flushed = s.ok(s.w.FlushAll(s.ctx), s.everybody()...) || flushed // the error names other dead members, and the flush is complete
 	}
 	if flushed {
 		s.ok(comm.Send(s.ctx, s.to(c.next, 0), []uint64{1}), c.next)
@@ -44,8 +44,9 @@ func (s *pane) flushes() {
 	s.meet(flushed)
 }
 
-// notifies has each notify the next one of what it has put, some times: who counts that has it
-// (W18). Who has an error goes on with what others wait for.
+// notifies makes each member notify the next of its puts, several times. A member that has counted
+// a notification must have the put (W18). A member with an error continues with the calls for which
+// others wait.
 func (s *pane) notifies() {
 	c := s.circle()
 	n := 1 + s.rng.IntN(min(3, s.k))
@@ -57,14 +58,14 @@ func (s *pane) notifies() {
 			continue
 		}
 		if v := s.w.Local()[s.partAt(c.before)+i]; v != s.valueOf(c.before, i) {
-			_ = s.broken("rank %d is notified %d times, and has %x of what rank %d has put, want %x", s.c.Rank(), i+1, v, c.before, s.valueOf(c.before, i))
+			_ = s.broken("rank %d is notified %d times, and has %x in the part of rank %d instead of %x", s.c.Rank(), i+1, v, c.before, s.valueOf(c.before, i))
 		}
 	}
 	s.meet(puts)
 }
 
-// counted waits until this member has so many notifications; without a name any death ends that
-// (W17).
+// counted waits until this member has n notifications. Without a named origin any death ends the
+// wait (W17).
 func (c *circle) counted(n uint64) bool {
 	if one(c.own, 3) {
 		return c.ok(c.w.WaitNotify(c.ctx, 1, n), c.others()...)
@@ -72,8 +73,8 @@ func (c *circle) counted(n uint64) bool {
 	return c.ok(c.w.WaitNotify(c.ctx, 1, n, c.before), c.before)
 }
 
-// waits has each put at the next one, and then store a flag without a flush (P1): who sees that has
-// what was put.
+// waits makes each member put at the next, and then store a flag without a flush (P1). A member
+// that sees the flag must have the put.
 func (s *pane) waits() {
 	c := s.circle()
 	to, at, data := s.w.At(c.next), s.partAt(s.c.Rank()), s.valuesOf(s.c.Rank(), 0)
@@ -89,8 +90,8 @@ func (s *pane) waits() {
 	s.meet(stored)
 }
 
-// posts has each put at some that come after it, between Start and Complete, and wait for as many
-// before it (W16).
+// posts makes each member put at some next members, between Start and Complete, and wait for the
+// same number of members before (W16).
 func (s *pane) posts() {
 	order := s.rng.Perm(s.g.size())
 	at, far := slices.Index(order, s.c.Rank()), 1+s.rng.IntN(min(2, len(order)))
@@ -125,7 +126,7 @@ func (s *pane) posts() {
 	s.settleParts(s.onlyOf(s.meet(done), origins), []int{0})
 }
 
-// onlyOf is who of some.
+// onlyOf restricts who to some ranks.
 func (s *pane) onlyOf(who []bool, some []int) []bool {
 	for rank := range who {
 		who[rank] = who[rank] && slices.Contains(some, rank)
@@ -133,7 +134,7 @@ func (s *pane) onlyOf(who []bool, some []int) []bool {
 	return who
 }
 
-// members are those ranks as a group.
+// members returns the ranks as a group.
 func (s *pane) members(ranks []int) comm.Group {
 	g, err := s.c.Group().Incl(ranks...)
 	if err != nil {
