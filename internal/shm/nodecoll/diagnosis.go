@@ -14,7 +14,7 @@ type mismatch struct {
 // ends it.
 //
 // Mismatch costs a load for each member. Call it from time to time while waiting, before sleeping,
-// and after waking: a member may have entered another call and never publish the words for which
+// and after waking: a member may have made another call and may never publish the words for which
 // this operation waits.
 func (g *Group) Mismatch() (member int, theirs uint64, bad bool) {
 	if g.phase == idle {

@@ -54,7 +54,7 @@
 // members get the same bits. Centre: all members join a count. The last member does the work for
 // all and stores the release word, so a rank that has to share its core runs once per operation.
 // The readers of a broadcast or scatter wait for root's line alone, and root of a reduction or
-// gather waits for the lines of the others; no member waits for the readers or the senders. In a
+// gather waits for the lines of the others; no member waits for such a reader or such a root. In a
 // chain each member waits for the member before. In these operations a member can run ahead: it
 // makes as many operations in one time slice as there are slots, and the cost of the time slice is
 // divided by their number.

@@ -11,7 +11,8 @@ import (
 )
 
 // TestDiesBeforeAnyStore kills one member before each of its stores in turn: for every prefix of
-// its stores that the others see, none of them completes wrongly, panics or writes out of bounds.
+// its stores that the others see, none of the others completes wrongly, panics or writes out of
+// bounds.
 func TestDiesBeforeAnyStore(t *testing.T) {
 	defer failpoint.On(nil)
 	deaths := 0

@@ -22,8 +22,8 @@ const (
 	// The largest whole payload of operations that otherwise use a ring: a broadcast, a scan,
 	// reductions of two.
 	ringDirectMutual = 4 << 10
-	// A reduction of whole payloads reads all payloads, while the large algorithm reads one n-th of
-	// each, but saves a synchronization.
+	// A reduction of whole payloads saves a synchronization, but reads all payloads, where the
+	// large algorithm reads one n-th of each.
 	reduceDirectMutual  = 16 << 10 // of n-1 payloads, from three members on
 	reduceDirectCentral = 64 << 10 // of n payloads
 )
