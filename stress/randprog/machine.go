@@ -136,7 +136,7 @@ func (m *machine) end(err error) error {
 	return err
 }
 
-// broken logs a violated property. The rank then ends. No property holds for a rank that was
+// broken logs a violated property. The rank then ends. Nothing is promised to a rank that was
 // declared dead and still runs for a moment.
 func (m *machine) broken(format string, args ...any) error {
 	if _, err := m.world.AckFailed(0); errors.Is(err, comm.ErrFenced) {
