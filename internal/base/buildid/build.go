@@ -3,4 +3,4 @@
 package buildid
 
 // Build identifies the wire formats and memory layouts of this build.
-const Build uint32 = 0x5a2c0c6c
+const Build uint32 = 0xc5df4252
