@@ -78,12 +78,9 @@ func (r *regime) ringChunk(size int) int {
 	return ringChunkBytesMax
 }
 
-const (
-	reduceChunkMutual = 128 << 10
-	// With more than 8 members that have a core each, the slices of a chunk of 64 KiB would be
-	// short.
-	reduceChunkMany = 128 << 10
-)
+// reduceChunkMutual is enough for more than 8 members that have a core each: the slices of a chunk
+// of 64 KiB would be short.
+const reduceChunkMutual = 128 << 10
 
 // reduceChunk returns the bytes of a chunk of a large reduction.
 func (r *regime) reduceChunk() int {
@@ -92,8 +89,6 @@ func (r *regime) reduceChunk() int {
 		return min(r.chunkOf, chunkBytesMax)
 	case !r.mutual:
 		return chunkBytesMax
-	case r.central:
-		return reduceChunkMany
 	}
 	return reduceChunkMutual
 }
