@@ -3,6 +3,7 @@ package membership
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/goulfm/goulfm/fd"
 	"github.com/goulfm/goulfm/fd/adaptive"
@@ -40,6 +41,11 @@ type Config struct {
 	// Late is true if this member was Absent for the others: its lease does not begin with its
 	// start, but with the coordinator's first grant.
 	Late bool
+
+	// Racks are the racks of the members, numbers above 0; 0 is a member whose rack is not known,
+	// which counts as a rack of its own. Members of one rack are not neighbours on the ring where
+	// that is possible (ringOrder). Default nil: the ring has the order of the members' numbers.
+	Racks []int
 
 	// Survive lets a job outlive its launcher: a majority of the members may choose
 	// another coordinator. Without it the launcher is the coordinator for ever.
@@ -107,7 +113,7 @@ func (c Config) Check() error {
 	if c.Survive && c.Timeout < 4*c.Period {
 		return fmt.Errorf("%w: timeout %v, want at least 4 periods of %v where the coordinator may change", ErrConfig, c.Timeout, c.Period)
 	}
-	if err := c.checkAbsent(); err != nil {
+	if err := errors.Join(c.checkAbsent(), c.checkRacks()); err != nil {
 		return err
 	}
 	if c.Link < c.Timeout || c.Orphan < c.Timeout {
@@ -128,6 +134,13 @@ func (c Config) checkAbsent() error {
 		return fmt.Errorf("%w: %v are not there yet, of %d members, and this one is %d", ErrConfig, c.Absent, c.Members, c.Me)
 	case c.Survive && (c.Late || !c.Absent.IsEmpty()):
 		return fmt.Errorf("%w: members that come later, where the coordinator may change", ErrConfig)
+	}
+	return nil
+}
+
+func (c Config) checkRacks() error {
+	if c.Racks != nil && (len(c.Racks) != c.Members || slices.ContainsFunc(c.Racks, func(rack int) bool { return rack < 0 })) {
+		return fmt.Errorf("%w: racks %v, want a number from 0 up for each of %d members", ErrConfig, c.Racks, c.Members)
 	}
 	return nil
 }

@@ -10,7 +10,8 @@
 //
 //	layer       file           function
 //	ring        ring.go        heartbeats to a neighbour, suspicion, a second check (package fd);
-//	                           as few as suffice where Config.Adaptive asks for a quality
+//	                           as few as suffice where Config.Adaptive asks for a quality;
+//	                           ringorder.go: neighbours are in different racks
 //	lease       lease.go       each node's right to run, renewed by the coordinator with every beat
 //	coordinator coordinator.go the only one that declares; complaint.go: links between living nodes
 //	succession  succession.go  the choice of the coordinator, records of a majority
@@ -52,8 +53,9 @@
 //
 // With messages of some milliseconds: an ended daemon is known to all within 20 ms; a silent node
 // within Period + Timeout + Confirm, or within Adaptive.Detection if that is longer, f neighbours
-// on the ring within 1 + log2 f rounds of a Period and a Timeout; a rank's death after one message
-// per hop. A coordinator that ended is replaced, and grants again, after about a Timeout and a
+// on the ring within 1 + log2 f rounds of a Period and a Timeout. The nodes of a rack (Config.Racks)
+// are not neighbours, and are lost together within one round. A rank's death is known after one
+// message per hop. A coordinator that ended is replaced, and grants again, after about a Timeout and a
 // Confirm; a silent one after twice that.
 //
 // # Not promised
@@ -66,5 +68,5 @@
 // long as it matters.
 //
 // Reading order: event.go, config.go, lease.go, coordinator.go, record.go, succession.go, ring.go,
-// complaint.go, news.go, late.go; then the scripts in testdata.
+// ringorder.go, complaint.go, news.go, late.go; then the scripts in testdata.
 package membership

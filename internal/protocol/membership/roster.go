@@ -15,7 +15,7 @@ type Roster struct {
 	cfg Config
 	now mono.Time // the last Tick's
 
-	ring     *fd.Detector
+	ring     ring
 	absent   absentees
 	told     []mono.Time // by member: when a dead one was last notified of its death
 	dropped  uint64      // messages of dead members
@@ -41,7 +41,7 @@ func New(cfg Config) *Roster {
 	r := &Roster{
 		cfg:      cfg,
 		now:      cfg.Start,
-		ring:     fd.New(cfg.ring()),
+		ring:     newRing(cfg),
 		nextBeat: cfg.Start,
 		news:     newNews(cfg.Members, cfg.Me),
 		told:     make([]mono.Time, cfg.Members),

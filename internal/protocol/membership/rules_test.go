@@ -57,11 +57,14 @@ func TestConfigCheck(t *testing.T) {
 		"orphan":       {Members: 3, Orphan: 499 * ms},
 		"beat too few": {Members: 3, Period: 100 * ms, Timeout: 150 * ms},
 		"no quality":   {Members: 3, Adaptive: &adaptive.QoS{Detection: -1}},
+		"few racks":    {Members: 3, Racks: []int{0, 1}},
+		"no rack":      {Members: 3, Racks: []int{0, 1, -1}},
 		"before lease": {Members: 3, Adaptive: &adaptive.QoS{Detection: 550 * adaptive.Millisecond}},
 	} {
 		assert.ErrorIs(t, c.Check(), ErrConfig, name)
 	}
 	require.NoError(t, Config{Members: 3, Adaptive: &adaptive.QoS{Detection: 556 * adaptive.Millisecond}}.Check())
+	require.NoError(t, Config{Members: 3, Racks: []int{0, 9, 9}}.Check())
 	require.NoError(t, Config{Members: 3, Period: 10 * ms, Adaptive: &adaptive.QoS{Detection: 200 * adaptive.Millisecond}}.Check())
 }
 

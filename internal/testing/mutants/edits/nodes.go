@@ -5,7 +5,7 @@ import "slices"
 // nodes are the bugs of the rules of several machines: lanes that survive their
 // connections, and which nodes live.
 func nodes() []Edit {
-	return slices.Concat(lanes(), detection(), succession(), mixedReads(), slotsOfNodes(), lateNodes())
+	return slices.Concat(lanes(), detection(), rings(), succession(), mixedReads(), slotsOfNodes(), lateNodes())
 }
 
 func lanes() []Edit {
@@ -296,6 +296,27 @@ func detection() []Edit {
 			Name: "roster-stale-report", Rule: "a report that is not repeated is void",
 			Changes: []Change{{File: dir + "coordinator.go", Old: "; r.now.Sub(p.reports) <= r.cfg.Timeout {", New: "; p != nil {"}},
 			Tests:   []Test{{Run: "TestReportsGoStale"}},
+		},
+	}
+}
+
+func rings() []Edit {
+	const dir = "internal/protocol/membership/"
+	return []Edit{
+		{
+			Name: "roster-B26", Rule: "neighbours on the ring are in different racks",
+			Changes: []Change{{File: dir + "ringorder.go", Old: "\t\tb := i % len(blocks)\n", New: "\t\tb := i * 0\n"}},
+			Tests:   []Test{{Run: "TestB26LossOfARack"}},
+		},
+		{
+			Name: "roster-B26-spread", Rule: "a rack of more than half of the nodes stands in runs of equal length",
+			Changes: []Change{{File: dir + "ringorder.go", Old: "\t\t\tb = i * len(blocks) / len(others)\n", New: "\t\t\tb = i\n"}},
+			Tests:   []Test{{Run: "TestB26RingOrder"}},
+		},
+		{
+			Name: "roster-B26-positions", Rule: "a declaration names members, not positions on the ring",
+			Changes: []Change{{File: dir + "ringorder.go", Old: "return fd.Agreed{Dead: renumber(ev.Dead, g.position)}", New: "return ev"}},
+			Tests:   []Test{{Run: "TestRingOfRacksSpeaksOfMembers"}, {Run: "TestB26LossOfARack"}},
 		},
 	}
 }
