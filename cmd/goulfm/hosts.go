@@ -94,7 +94,7 @@ func (n *nodeFlags) complete(f *flag.FlagSet, spec *launch.Spec) error {
 	}
 	slots := 0
 	for _, h := range hosts {
-		spec.Hosts.Nodes = append(spec.Hosts.Nodes, launch.Node{Name: h.Name, User: h.User, Slots: n.slots(h)})
+		spec.Hosts.Nodes = append(spec.Hosts.Nodes, launch.Node{Name: h.Name, User: h.User, Slots: n.slots(h), Rack: h.Rack})
 		slots += n.slots(h)
 	}
 	if !given["n"] && !given["np"] {

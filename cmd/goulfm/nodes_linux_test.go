@@ -153,6 +153,19 @@ func TestANodeStandsStill(t *testing.T) {
 	})
 }
 
+// TestRacksOfAHostFile: the ring is launcher, 1, 3, 0, 2, so that the launcher observes node 2. In
+// the order of the hosts it would observe node 3. Ranks still fill the hosts in the order of the
+// file.
+func TestRacksOfAHostFile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "hosts")
+	require.NoError(t, os.WriteFile(file, []byte("local0 slots=2 rack=a\nlocal1 slots=2 rack=a\nlocal2 slots=2 rack=b\nlocal3 slots=2 rack=b\n"), 0o600))
+	got := goulfmCommand(t, "", "run", "--hostfile", file, "--launcher", "local", "--timeout-factor", "5", "--stop", "node2@100ms+60s", prog, "until-few", "6")
+	assert.Equal(t, 0, got.code, got.err)
+	assert.Equal(t, "survivors [0 1 2 3 6 7]\nsum 15\n", got.out)
+	assert.Contains(t, got.err, "node 2 (local2): not heard for ")
+	assert.Contains(t, got.err, "6 of 8 ranks finished, 2 ranks lost; exit code 0")
+}
+
 // TestTheNetworkIsCut: the launcher's side ends right, and of the other one nothing is left. A cut
 // that is shorter than a silent node is waited for, and one of a single direction, cost nobody.
 // Each job lasts until that has happened.

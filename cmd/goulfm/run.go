@@ -53,7 +53,9 @@ Ranks:
 Nodes:
   --host HOSTS        nodes with a memory of their own each, connected by TCP: a:2,b:2 is two hosts
                       with two ranks each; a number N is N nodes on this machine
-  --hostfile FILE     hosts from a file, one per line: a slots=2
+  --hostfile FILE     hosts from a file, one per line: a slots=2 rack=r1. Nodes of one rack are not
+                      neighbours on the ring that finds silent nodes, so a lost rack is found in
+                      the time of one node
   --ppn N             ranks of a node without a number of slots (default 1)
   --launcher local|ssh|slurm   the way to start the daemons (default: local if all hosts are this
                       machine, else ssh; slurm, on all nodes of the allocation, inside an allocation

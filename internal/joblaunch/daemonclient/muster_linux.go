@@ -25,6 +25,7 @@ import (
 // Config describes the nodes of a job.
 type Config struct {
 	Names   []string // of the nodes, for people and for the Starter
+	Racks   []string // of the nodes; "": not known. Nil: the racks that the daemons report
 	Late    int      // so many more nodes may come when the job runs: see Invite
 	Nodes   []int    // by slot: its node; those that may come are the last ones
 	Ranks   int      // with which the job begins
@@ -116,6 +117,7 @@ type muster struct {
 	arrived  chan arrival
 	failed   chan failure
 	cargo    *cargo // nil: all nodes have the program
+	racks    []int  // of the nodes, as numberRacks returns them
 
 	streams socket.Lastings
 	// the address of the daemon at the other end of a stream: *socket.Lasting, string
@@ -292,7 +294,7 @@ func (m *muster) meet(n *node, a arrival) error {
 	n.conn, n.in, n.mouth = a.conn, a.in, daemonproto.NewMouth(a.conn)
 	m.ports.Store(a.conn, a.hello.Member.Addr)
 	n.member, n.pid = a.hello.Member, a.hello.Pid
-	n.cores, n.kernel, n.arch = a.hello.Cores, a.hello.Kernel, a.hello.Arch
+	n.cores, n.kernel, n.arch, n.rack = a.hello.Cores, a.hello.Kernel, a.hello.Arch, a.hello.Rack
 	if a.hello.Build != buildid.Build {
 		return buildid.Another(n.String())
 	}
@@ -323,6 +325,7 @@ func (m *muster) exchange() error {
 	if err := m.ship(); err != nil {
 		return err
 	}
+	m.racks = m.numberRacks()
 	table := m.table()
 	for _, n := range m.f.there() {
 		table.Members = m.members(n)
@@ -345,7 +348,7 @@ func (m *muster) plan(n *node) daemonproto.Plan {
 
 // table returns the addresses of the slots of all nodes that are there, or were.
 func (m *muster) table() daemonproto.Table {
-	table := daemonproto.Table{Addrs: make([]string, m.f.procs), Births: make([]uint64, m.f.procs), Nodes: m.f.of, Beats: m.cfg.Beats, Crowd: m.crowd()}
+	table := daemonproto.Table{Addrs: make([]string, m.f.procs), Births: make([]uint64, m.f.procs), Nodes: m.f.of, Beats: m.cfg.Beats, Crowd: m.crowd(), Racks: m.racks}
 	for _, n := range m.f.nodes {
 		if !n.is(isThere) {
 			table.Absent = append(table.Absent, n.index)
@@ -356,6 +359,34 @@ func (m *muster) table() daemonproto.Table {
 		}
 	}
 	return table
+}
+
+// numberRacks returns the number of the rack of each node, 0 where the rack is not known, and nil
+// where no rack is known. Racks that the launcher was given replace the racks that daemons report.
+// All members must have the same racks from the start on (membership.Config.Racks), so the rack of
+// a node that comes late is not known.
+func (m *muster) numberRacks() []int {
+	racks, numbers := make([]int, len(m.f.nodes)), map[string]int{}
+	for i, n := range m.f.nodes {
+		name := n.rack
+		if m.cfg.Racks != nil {
+			name = ""
+			if i < len(m.cfg.Racks) {
+				name = m.cfg.Racks[i]
+			}
+		}
+		if name == "" {
+			continue
+		}
+		if numbers[name] == 0 {
+			numbers[name] = len(numbers) + 1
+		}
+		racks[i] = numbers[name]
+	}
+	if len(numbers) == 0 {
+		return nil
+	}
+	return racks
 }
 
 // ship sends the program to all nodes that lack it, at the same time.

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/goulfm/goulfm/internal/joblaunch/daemonproto"
 )
 
 // TestCrowd: nodes of one kernel share its cores, others do not; ranks that may come later do not
@@ -24,10 +26,48 @@ func TestCrowd(t *testing.T) {
 	} {
 		m := &muster{f: &Client{}, cfg: Config{Nodes: c.of, Ranks: c.ranks}}
 		for i, kernel := range c.kernels {
-			n := &node{kernel: kernel, cores: c.cores[i]}
+			n := &node{machine: machine{kernel: kernel, cores: c.cores[i]}}
 			n.state.Store(int32(isThere))
 			m.f.nodes = append(m.f.nodes, n)
 		}
 		assert.Equal(t, c.want, m.crowd(), c.name)
 	}
+}
+
+// TestNumberRacks: nodes of one rack have one number. Racks of a host file replace the racks that
+// daemons report, and a node without a rack, or one that is to come late, has 0.
+func TestNumberRacks(t *testing.T) {
+	for _, c := range []struct {
+		name            string
+		given, reported []string
+		want            []int
+	}{
+		{"none", nil, []string{"", "", ""}, nil},
+		{"none given", []string{"", ""}, []string{"s1", "s1", ""}, nil},
+		{"reported", nil, []string{"s1", "s0", "s1"}, []int{1, 2, 1}},
+		{"one reports none", nil, []string{"", "s0", "s0"}, []int{0, 1, 1}},
+		{"given", []string{"b", "a", "b"}, []string{"s1", "s1", "s1"}, []int{1, 2, 1}},
+		{"given, and a late node", []string{"b", "b"}, []string{"", "", ""}, []int{1, 1, 0}},
+	} {
+		m := &muster{f: &Client{}, cfg: Config{Racks: c.given}}
+		for _, rack := range c.reported {
+			m.f.nodes = append(m.f.nodes, &node{machine: machine{rack: rack}})
+		}
+		assert.Equal(t, c.want, m.numberRacks(), c.name)
+	}
+}
+
+// TestTableOfRacks: the configuration of each member has the racks of all, and the launcher is a
+// rack of its own.
+func TestTableOfRacks(t *testing.T) {
+	m := &muster{f: &Client{}, racks: []int{1, 1, 2, 2}}
+	table := m.table()
+	table.Members = make([]daemonproto.Member, 5)
+	for me := range 5 {
+		c := table.Roster(me)
+		assert.NoError(t, c.Check())
+		assert.Equal(t, []int{0, 1, 1, 2, 2}, c.Racks)
+	}
+	table.Racks = nil
+	assert.Nil(t, table.Roster(0).Racks)
 }

@@ -20,6 +20,14 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/pidfd"
 )
 
+// A machine is the machine of a node, as its daemon reports it.
+type machine struct {
+	cores  int
+	kernel string
+	arch   string
+	rack   string // "": not known
+}
+
 // A node is one, as the launcher sees it.
 type node struct {
 	f     *Client
@@ -32,11 +40,9 @@ type node struct {
 	mouth *daemonproto.Mouth
 	end   func(isLost bool) // ends its process on this machine
 
+	machine
 	member   daemonproto.Member
 	pid      int // of its daemon, there
-	cores    int
-	kernel   string
-	arch     string
 	ready    daemonproto.Ready
 	begun    chan daemonproto.Begun
 	census   chan []job.Holding        // the answer to a Census, of which there is one at a time

@@ -57,6 +57,7 @@ type Hello struct {
 	Cores  int    `json:"cores"`
 	Kernel string `json:"kernel"` // its boot: nodes with the same one share its cores
 	Member Member `json:"member"`
+	Rack   string `json:"rack,omitempty"` // of the node, as its job engine reports it; empty: not known
 }
 
 // A Member is the launcher or a daemon as one of those who watch each other (package
@@ -143,6 +144,7 @@ type Table struct {
 	Beats   Beats    `json:"beats"`
 	Crowd   int      `json:"crowd"` // how many of the first ranks share a core, rounded up, where that is the most
 
+	Racks  []int `json:"racks,omitempty"`  // of each node, numbers above 0; 0: not known; nil: none is known
 	Absent []int `json:"absent,omitempty"` // nodes that are not there yet: their slots and their Member are empty
 	Late   bool  `json:"late,omitempty"`   // the node was one of them
 	Used   []int `json:"used,omitempty"`   // by slot, to one that comes late: how many processes had it before
@@ -155,6 +157,9 @@ func (t Table) Roster(me int) membership.Config {
 		c.Absent.Add(node + 1)
 	}
 	c.Late = t.Late
+	if t.Racks != nil {
+		c.Racks = append([]int{0}, t.Racks...) // the launcher is a rack of its own
+	}
 	return c
 }
 

@@ -16,9 +16,9 @@ import (
 )
 
 var examples = []Message{
-	Hello{Node: 1, Pid: 7, Host: "a", Arch: "amd64", Build: buildid.Build, Cores: 2}, Plan{Procs: 8, Slots: []int{2, 5}},
+	Hello{Node: 1, Pid: 7, Host: "a", Arch: "amd64", Build: buildid.Build, Cores: 2, Rack: "s0.s4"}, Plan{Procs: 8, Slots: []int{2, 5}},
 	Ready{Addrs: []string{"127.0.0.1:1"}, Births: []uint64{1 << 63}}, Table{Addrs: []string{""}, Births: []uint64{3}, Nodes: []int{1}},
-	Table{Addrs: []string{""}, Births: []uint64{3}, Nodes: []int{1}, Absent: []int{2}, Late: true, Used: []int{1}},
+	Table{Addrs: []string{""}, Births: []uint64{3}, Nodes: []int{1}, Racks: []int{1, 0}, Absent: []int{2}, Late: true, Used: []int{1}},
 	Welcome{Node: 2, Member: Member{Birth: 1, Addr: "a:1", Packets: "a:2"}, Slots: []int{4}, Addrs: []string{"a:3"}, Births: []uint64{5}}, Welcomed{2, "no memory"},
 	Start{Proc: 3, Path: "/bin/true", Argv: []string{"true"}, Env: []string{"A=b"}, Info: json.RawMessage(`{}`)}, Go{},
 	Begun{Why: "no room"}, Unwritten{Why: "no space"}, Started{Proc: 3, Pid: 9}, Input{Proc: 1, Data: []byte("x")}, Taken{1, 5, true}, Output{Proc: 1, Errs: true, Data: []byte("y\n")},

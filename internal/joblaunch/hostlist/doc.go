@@ -4,7 +4,7 @@
 //	text                              read by     where it comes from
 //	n[001-010,12],gpu3                Expand      Slurm: SLURM_STEP_NODELIST, srun -w
 //	2(x3),1                           Counts      Slurm: SLURM_TASKS_PER_NODE
-//	n1 slots=4  # one host a line     ParseFile   a host file: --hostfile, mpirun's, mpiexec's
+//	n1 slots=4 rack=r1  # a comment   ParseFile   a host file: --hostfile, mpirun's, mpiexec's
 //	a:2,user@b   or   4               ParseFlag   goulfm run --host
 //
 // # Invariants

@@ -17,6 +17,7 @@ type Host struct {
 	User  string // to log in as; "" is ssh's choice
 	Slots int    // how many processes are meant for it; 0: the text does not say
 	Max   int    // how many it takes at most; 0: the text does not say
+	Rack  string // hosts of one rack may fail together; "": not known
 }
 
 // Hosts is what a host file or a flag says.
@@ -31,14 +32,15 @@ type Hosts struct {
 //	n1 slots=4             Open MPI's way
 //	n2:4                   hydra's way, the same
 //	n3 max_slots=8         or max-slots
-//	n[4-6,010] slots=2     four hosts
-//	user@n7                slots unknown
+//	n4 slots=4 rack=r1     the rack; hosts of one rack may fail together
+//	n[5-7,010] slots=2     four hosts
+//	user@n8                slots unknown
 //	fe80::1%eth0           an IPv6 address
 //	[fd00::7]:4            with slots it stands in brackets
 //
 // A host that stands on several lines, as schedulers write it that have one line for each
-// process, gets the sum of the slots, a line without any counting 1. A file without a
-// host is an error, as every error an *Error.
+// process, gets the sum of the slots, a line without any counting 1. Its lines name one rack or
+// none. A file without a host is an error, as every error an *Error.
 func ParseFile(text string) (Hosts, error) {
 	var all collection
 	lines := strings.Split(strings.TrimPrefix(text, byteOrderMark), "\n")
@@ -79,20 +81,23 @@ func (c *collection) fileLine(s *scanner) error {
 	}
 }
 
-// attribute reads "slots=4" or "max_slots=8", with blanks about the sign or without.
+// attribute reads "slots=4", "max_slots=8" or "rack=r1", with blanks about the sign or without.
 func (s *scanner) attribute(h *Host) error {
 	from := s.at
 	word := s.while(isName)
-	var to *int
+	var given bool
+	var value func(*Host) error
 	switch strings.ReplaceAll(word, "-", "_") {
 	case "slots":
-		to = &h.Slots
+		given, value = h.Slots != 0, s.slots
 	case "max_slots":
-		to = &h.Max
+		given, value = h.Max != 0, s.maxSlots
+	case "rack":
+		given, value = h.Rack != "", s.rack
 	default:
-		return s.fail(from, `"slots=N", "max_slots=N" or the end of the line`)
+		return s.fail(from, `"slots=N", "max_slots=N", "rack=NAME" or the end of the line`)
 	}
-	if *to != 0 {
+	if given {
 		return s.fail(from, fmt.Sprintf("%q only once for a host", word))
 	}
 	s.skipBlanks()
@@ -101,13 +106,31 @@ func (s *scanner) attribute(h *Host) error {
 	}
 	s.skipBlanks()
 	at := s.at
-	n, err := s.number(SlotsMax, "a number of slots")
-	if err != nil {
+	if err := value(h); err != nil {
 		return err
 	}
-	*to = n
 	if h.Max != 0 && h.Slots > h.Max {
 		return s.fail(at, "slots that are not above max_slots")
+	}
+	return nil
+}
+
+func (s *scanner) slots(h *Host) (err error) {
+	h.Slots, err = s.number(SlotsMax, "a number of slots")
+	return err
+}
+
+func (s *scanner) maxSlots(h *Host) (err error) {
+	h.Max, err = s.number(SlotsMax, "a number of slots")
+	return err
+}
+
+// rack reads the name of a rack up to a blank or the end of the line.
+func (s *scanner) rack(h *Host) error {
+	from := s.at
+	h.Rack = s.while(isName)
+	if h.Rack == "" || len(h.Rack) > NameMax || s.at < len(s.text) && !isBlank(s.text[s.at]) {
+		return s.fail(from, fmt.Sprintf(`the name of a rack: 1 to %d letters, digits, ".", "-" or "_"`, NameMax))
 	}
 	return nil
 }
@@ -208,7 +231,10 @@ func (c *collection) merge(s *scanner, at int, h Host) error {
 	if slots > SlotsMax || most != 0 && slots > most {
 		return s.fail(0, fmt.Sprintf("at most %d slots for %s on all its lines", cmp.Or(most, SlotsMax), h.Name))
 	}
-	old.Slots, old.Max = slots, most
+	if old.Rack != "" && h.Rack != "" && old.Rack != h.Rack {
+		return s.fail(0, fmt.Sprintf("rack=%s for %s on all its lines, or no rack", old.Rack, h.Name))
+	}
+	old.Slots, old.Max, old.Rack = slots, most, cmp.Or(old.Rack, h.Rack)
 	c.lines[at]++
 	return nil
 }

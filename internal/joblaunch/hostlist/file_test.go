@@ -15,7 +15,8 @@ func TestParseFile(t *testing.T) {
 n1 slots=4
 n2:4
   n3	max_slots=8 # and more
-n4 slots = 2  max-slots= 3
+n4 slots = 2  max-slots= 3 rack = r_1.a-2
+n[20-21] rack=s0.s4 slots=1
 n[5-6,010] slots=2
 user@n7
 fe80::1%eth0 slots=3
@@ -25,7 +26,8 @@ b.o-b_@[::1]
 	require.NoError(t, err)
 	assert.Empty(t, h.Notes)
 	assert.Equal(t, []Host{
-		{Name: "n1", Slots: 4}, {Name: "n2", Slots: 4}, {Name: "n3", Max: 8}, {Name: "n4", Slots: 2, Max: 3},
+		{Name: "n1", Slots: 4}, {Name: "n2", Slots: 4}, {Name: "n3", Max: 8}, {Name: "n4", Slots: 2, Max: 3, Rack: "r_1.a-2"},
+		{Name: "n20", Slots: 1, Rack: "s0.s4"}, {Name: "n21", Slots: 1, Rack: "s0.s4"},
 		{Name: "n5", Slots: 2}, {Name: "n6", Slots: 2}, {Name: "n010", Slots: 2}, {Name: "n7", User: "user"},
 		{Name: "fe80::1%eth0", Slots: 3}, {Name: "fd00::7", Slots: 4}, {Name: "::1", User: "b.o-b_"}, {Name: "10.0.0.1", Slots: 2},
 	}, h.Hosts)
@@ -34,9 +36,9 @@ b.o-b_@[::1]
 // TestParseFileMerges: schedulers name a host once for each process; the same name for
 // another user is another host.
 func TestParseFileMerges(t *testing.T) {
-	h, err := ParseFile("n1\nn2 slots=3\nn1\nme@n1\nn1\nn2 max_slots=9\n")
+	h, err := ParseFile("n1\nn2 slots=3\nn1 rack=r\nme@n1\nn1\nn2 max_slots=9\n")
 	require.NoError(t, err)
-	assert.Equal(t, []Host{{Name: "n1", Slots: 3}, {Name: "n2", Slots: 4, Max: 9}, {Name: "n1", User: "me"}}, h.Hosts)
+	assert.Equal(t, []Host{{Name: "n1", Slots: 3, Rack: "r"}, {Name: "n2", Slots: 4, Max: 9}, {Name: "n1", User: "me"}}, h.Hosts)
 	assert.Equal(t, []string{"n1 is named 3 times: taken as one host with 3 slots", "n2 is named 2 times: taken as one host with 4 slots"}, h.Notes)
 }
 
@@ -44,10 +46,15 @@ func TestParseFileErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                           `line 1, column 1: expected a host, as "n1 slots=4": the file has none, found the end`,
 		"# n1\n\n":                   `line 3, column 1: expected a host, as "n1 slots=4": the file has none, found the end`,
-		"n1\nn2 slot=4":              `line 2, column 4: expected "slots=N", "max_slots=N" or the end of the line, found "slot=4"`,
+		"n1\nn2 slot=4":              `line 2, column 4: expected "slots=N", "max_slots=N", "rack=NAME" or the end of the line, found "slot=4"`,
 		"n1 slots=0":                 `line 1, column 10: expected a number of slots from 1 to 1048576, found "0"`,
 		"n1 slots=-1":                `column 10: expected a number of slots from 1 to 1048576, found "-1"`,
 		"n1 slots=4x":                `column 11: expected ":SLOTS", a blank or the end of the line after a host, found "x"`,
+		"n1 rack=":                   `line 1, column 9: expected the name of a rack: 1 to 255 letters, digits, ".", "-" or "_", found the end`,
+		"n1 rack=a/b":                `column 9: expected the name of a rack: 1 to 255 letters, digits, ".", "-" or "_", found "a/b"`,
+		"n1 rack a":                  `column 9: expected "=" after "rack", found "a"`,
+		"n1 rack=a rack=a":           `column 11: expected "rack" only once for a host, found "rack=a"`,
+		"n1 rack=a\nn1\nn1 rack=b":   `line 3, column 1: expected rack=a for n1 on all its lines, or no rack, found "n1"`,
 		"n1 slots 4":                 `column 10: expected "=" after "slots", found "4"`,
 		"n1 slots=":                  `column 10: expected a number of slots`,
 		"n1:4 slots=4":               `column 6: expected "slots" only once for a host, found "slots=4"`,
@@ -55,7 +62,7 @@ func TestParseFileErrors(t *testing.T) {
 		"n1 max_slots=3 max-slots=3": `expected "max-slots" only once for a host`,
 		"n1:":                        `column 4: expected a number of slots from 1 to 1048576, found the end`,
 		"n1,n2":                      `column 3: expected ":SLOTS", a blank or the end of the line after a host, found ",n2"`,
-		"n1 n2":                      `column 4: expected "slots=N", "max_slots=N" or the end of the line, found "n2"`,
+		"n1 n2":                      `column 4: expected "slots=N", "max_slots=N", "rack=NAME" or the end of the line, found "n2"`,
 		"@n1":                        `column 1: expected a user's name before "@", found "@n1"`,
 		"-l@n1":                      `column 1: expected a user's name before "@", found "-l@n1"`,
 		"a@-oProxyCommand=x":         `column 3: expected a host name, which begins with a letter or a digit, found "-oProxyCommand=x"`,
@@ -127,6 +134,9 @@ func render(hosts []Host) string {
 		if h.Max > 0 {
 			fmt.Fprintf(&out, " max_slots=%d", h.Max)
 		}
+		if h.Rack != "" {
+			out.WriteString(" rack=" + h.Rack)
+		}
 		out.WriteByte('\n')
 	}
 	return out.String()
@@ -149,7 +159,7 @@ func checkHosts(t *testing.T, text string, h Hosts, err error) {
 }
 
 func FuzzParseFile(f *testing.F) {
-	for _, s := range []string{"n1 slots=4\nn2:4\n", "user@n[1-3] max_slots=2 # x", "[fe80::1%e]:4\r\n::1", "n1\nn1\n", "n1 slots = ", "\ufeffn1"} {
+	for _, s := range []string{"n1 slots=4\nn2:4\n", "user@n[1-3] max_slots=2 # x", "[fe80::1%e]:4\r\n::1", "n1\nn1\n", "n1 slots = ", "n1 rack=r1 slots=2\nn2 rack = s0.s4", "\ufeffn1"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -85,6 +86,7 @@ func (l *launcher) hire(ctx context.Context, lives *lives) error {
 	for _, n := range l.spec.Hosts.Nodes {
 		cfg.Names = append(cfg.Names, n.Name)
 	}
+	cfg.Racks = l.spec.racks()
 	f, err := daemonclient.New(ctx, l, cfg)
 	if err != nil {
 		return fail(ExitFailed, "%w", err)
@@ -141,6 +143,18 @@ func (s *Spec) secure() (socket.Mode, error) {
 // beats are the times by which nodes watch each other.
 func (s *Spec) beats() daemonproto.Beats {
 	return daemonproto.Beats{Period: s.Period, Timeout: s.Period * time.Duration(s.Factor), Confirm: s.Hosts.Confirm, Link: s.Hosts.LinkTimeout, Orphan: s.Hosts.OrphanAfter, Survive: s.Hosts.Survive, Detection: s.Hosts.Detection}
+}
+
+// racks returns the rack of each node, or nil if none is given.
+func (s *Spec) racks() []string {
+	racks := make([]string, len(s.Hosts.Nodes))
+	for i, n := range s.Hosts.Nodes {
+		racks[i] = n.Rack
+	}
+	if strings.Join(racks, "") == "" {
+		return nil
+	}
+	return racks
 }
 
 // nodesOfSlots says on which node the process of each slot runs: ranks fill one node after the

@@ -14,3 +14,11 @@ func TestTooManyNodes(t *testing.T) {
 	err := s.checkNodes()
 	assert.NotContains(t, err.Error(), "at most 1024")
 }
+
+// TestRacksOfNodes: each node has the rack of its host, and nil stands for a job without racks.
+func TestRacksOfNodes(t *testing.T) {
+	s := Spec{Hosts: Hosts{Nodes: []Node{{Name: "a", Rack: "r1"}, {Name: "b"}, {Name: "c", Rack: "r2"}}}}
+	assert.Equal(t, []string{"r1", "", "r2"}, s.racks())
+	s.Hosts.Nodes = []Node{{Name: "a"}, {Name: "b"}}
+	assert.Nil(t, s.racks())
+}

@@ -106,6 +106,7 @@ type Node struct {
 	Name  string
 	User  string // to log in as; empty: ssh's choice
 	Slots int    // how many ranks it takes
+	Rack  string // nodes of one rack are not neighbours on the ring of nodes; empty: not known
 }
 
 // Renewal is what takes the place of the dead.

@@ -21,6 +21,7 @@ import (
 	"github.com/goulfm/goulfm/internal/joblaunch/daemon"
 	"github.com/goulfm/goulfm/internal/joblaunch/daemonproto"
 	"github.com/goulfm/goulfm/internal/joblaunch/rankproto"
+	"github.com/goulfm/goulfm/internal/joblaunch/rm"
 	"github.com/goulfm/goulfm/internal/net/membershiphost"
 	"github.com/goulfm/goulfm/internal/net/socket"
 )
@@ -125,7 +126,7 @@ func (o *nodeDaemon) run(ctx context.Context) (int, error) {
 	}
 	defer o.leave()
 	host, _ := os.Hostname()
-	o.mouth.Say(daemonproto.Hello{Member: o.member(), Node: o.boot.Node, Pid: os.Getpid(), Host: host, Arch: runtime.GOOS + "/" + runtime.GOARCH, Build: buildid.Build, Cores: daemon.Cores(), Kernel: kernel()})
+	o.mouth.Say(daemonproto.Hello{Member: o.member(), Node: o.boot.Node, Pid: os.Getpid(), Host: host, Arch: runtime.GOOS + "/" + runtime.GOARCH, Build: buildid.Build, Cores: daemon.Cores(), Kernel: kernel(), Rack: rm.Rack(os.Environ())})
 	stop := context.AfterFunc(ctx, func() { o.conn.Close() })
 	defer stop()
 	err := o.serve()
