@@ -68,6 +68,7 @@ type nodeSetup struct {
 	revokes  int           // percent: a rank revokes a communicator at some point
 	letters  int           // that a program sends to ranks of other nodes
 	together int           // percent: a fault comes right behind another one
+	racks    []int         // by member, see membership.Config.Racks; nil: none is known
 	detect   mono.Duration // how soon the ring has to know of a silent node, with heartbeats as few as will do; 0: by fixed times
 }
 
@@ -116,12 +117,17 @@ func drawNodes(t *world.Tape, o Options) nodeSetup {
 	if s.detect > 0 {
 		s.detect = max(s.detect, mono.Duration(adaptive.DetectionMin))
 	}
+	if t.Percent(40) {
+		for range nodes + 1 {
+			s.racks = append(s.racks, t.Below(3))
+		}
+	}
 	return s
 }
 
 func (s nodeSetup) String() string {
-	return fmt.Sprintf("ranks=%v survive=%v flat=%v closes=%v period=%v link=%v orphan=%v jitter=%v sleepy=%v delay=%v tails=%v loss=%d copied=%d news=%v safety=%v faults=%d within=%v calls=%d think=%v bursts=%d ack=%d revokes=%d letters=%d together=%d detect=%v",
-		s.sizes, s.survive, s.flat, s.closes, s.period, s.link, s.orphan, s.jitter, s.sleepy, s.delay, s.tails, s.loss, s.copied, s.news, s.safety, s.faults, s.within, s.calls, s.think, s.bursts, s.ack, s.revokes, s.letters, s.together, s.detect)
+	return fmt.Sprintf("ranks=%v survive=%v flat=%v closes=%v period=%v link=%v orphan=%v jitter=%v sleepy=%v delay=%v tails=%v loss=%d copied=%d news=%v safety=%v faults=%d within=%v calls=%d think=%v bursts=%d ack=%d revokes=%d letters=%d together=%d racks=%v detect=%v",
+		s.sizes, s.survive, s.flat, s.closes, s.period, s.link, s.orphan, s.jitter, s.sleepy, s.delay, s.tails, s.loss, s.copied, s.news, s.safety, s.faults, s.within, s.calls, s.think, s.bursts, s.ack, s.revokes, s.letters, s.together, s.racks, s.detect)
 }
 
 // timeout is how long a lease lasts.
@@ -131,7 +137,7 @@ func (s nodeSetup) timeout() mono.Duration { return 5 * s.period }
 func (s nodeSetup) roster(me int, start mono.Time) membership.Config {
 	c := membership.Config{
 		Members: len(s.sizes) + 1, Me: me, Survive: s.survive, Period: s.period, Timeout: s.timeout(),
-		Link: s.link, Orphan: s.orphan, Start: start,
+		Link: s.link, Orphan: s.orphan, Start: start, Racks: s.racks,
 	}
 	if s.detect > 0 {
 		c.Adaptive = &adaptive.QoS{Detection: adaptive.Duration(s.detect)}

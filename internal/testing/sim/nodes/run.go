@@ -21,7 +21,8 @@ type Options struct {
 	// Done, if not nil, is told of each run of RunMany, one at a time.
 	Done func(Report)
 
-	tamper func(*nodeRun) // nil, but in tests of the checks
+	shape  func(*nodeSetup) // nil except in tests: changes the setup that was drawn
+	tamper func(*nodeRun)   // nil, but in tests of the checks
 }
 
 // Max is how many nodes a run can have.
@@ -127,6 +128,9 @@ func newNodeRun(o Options) *nodeRun {
 	r := &nodeRun{options: o, tape: world.NewTape(o.Seed), now: world.Epoch, hash: world.NewHash(), drawn: map[drawing]int{}}
 	t := r.tape.Fork(world.ForSwarm, 0, 0)
 	r.setup = drawNodes(&t, o)
+	if o.shape != nil {
+		o.shape(&r.setup)
+	}
 	r.report.Seed, r.report.Plan = o.Seed, r.setup.String()
 	r.check = newNodeChecker(r)
 	r.net = newNodeNet(len(r.setup.sizes) + 1)
