@@ -12,7 +12,7 @@ import (
 
 // ringOrder returns the members in the order of the ring, from racks, the rack of each member
 // (Config.Racks). Neighbours on the ring are in different racks unless one rack holds more than
-// half of the members (B26). Then the members of that rack stand in runs of equal length: of k
+// half of the members (B26). Then the members of that rack stand in runs of similar length: of k
 // members with o outside, at most ⌈k/o⌉ are neighbours. Without racks the order is that of the
 // members' numbers.
 //
@@ -28,7 +28,8 @@ import (
 // dealt to the blocks in turn. No other rack has more members than there are blocks, so each block
 // has at most one member of each rack, and neighbours within a block differ in rack. The first
 // member of a block follows a member of another rack if the block before has a second member; all
-// blocks have one if the largest rack holds at most half of the members.
+// blocks have one if the largest rack holds at most half of the members. Members that come late
+// have the highest numbers and no known rack, so they are dealt last, and B26 holds without them.
 func ringOrder(racks []int) []int {
 	groups := groupByRack(racks)
 	blocks := make([][]int, len(groups[0]))

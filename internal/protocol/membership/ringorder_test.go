@@ -101,6 +101,24 @@ func TestB26WithoutRacks(t *testing.T) {
 	assert.Equal(t, []int{0, 3, 4, 1, 5, 6, 2}, ringOrder([]int{0, 0, 5, 5, 5, 5, 5}), "one rack of five, and two others")
 }
 
+// TestB26BeforeLateMembersCome: members that are not there yet are the last ones, without a rack. The
+// ring without them still alternates.
+func TestB26BeforeLateMembersCome(t *testing.T) {
+	for present := 2; present <= 9; present++ {
+		eachPartition(present, present/2, nil, func(sizes []int) {
+			var racks []int
+			for i, size := range sizes {
+				racks = append(racks, slices.Repeat([]int{i + 1}, size)...)
+			}
+			for late := range 12 {
+				all := slices.Concat(racks, make([]int, late))
+				order := slices.DeleteFunc(ringOrder(all), func(member int) bool { return member >= present })
+				require.Equal(t, 1, longestRun(racks, order), "racks %v: order %v", all, order)
+			}
+		})
+	}
+}
+
 // TestB26LossOfARack: of 8 nodes in two racks one rack falls silent at one moment, at different
 // moments of a Period. All know within one round, Period + Timeout + Confirm. Without racks the four
 // are neighbours on the ring, and take two more rounds.

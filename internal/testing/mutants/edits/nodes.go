@@ -309,7 +309,7 @@ func rings() []Edit {
 			Tests:   []Test{{Run: "TestB26LossOfARack"}},
 		},
 		{
-			Name: "roster-B26-spread", Rule: "a rack of more than half of the nodes stands in runs of equal length",
+			Name: "roster-B26-spread", Rule: "a rack of more than half of the nodes stands in runs of similar length",
 			Changes: []Change{{File: dir + "ringorder.go", Old: "\t\t\tb = i * len(blocks) / len(others)\n", New: "\t\t\tb = i\n"}},
 			Tests:   []Test{{Run: "TestB26RingOrder"}},
 		},
