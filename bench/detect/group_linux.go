@@ -48,10 +48,17 @@ func nowNs() int64 {
 	return t.Nano()
 }
 
+// hostFile is the flag of goulfm run that names a host file.
+const hostFile = "--hostfile"
+
 // start starts a job of n nodes with a rank each, which are this program in the given role.
 func (b *bench) start(ctx context.Context, n int, flags []string, role ...string) (*group, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	args := slices.Concat([]string{"run", "--report", "json", "--watch", "--host", strconv.Itoa(n), "--ppn", "1"}, flags, []string{b.self, beRank}, role)
+	hosts := []string{"--host", strconv.Itoa(n)}
+	if slices.Contains(flags, hostFile) {
+		hosts = nil // flags name them
+	}
+	args := slices.Concat([]string{"run", "--report", "json", "--watch", "--ppn", "1"}, hosts, flags, []string{b.self, beRank}, role)
 	g := &group{nodes: n, events: make(chan event, 64*n), pids: map[int64][2]int{}, left: cancel}
 	g.cmd = exec.Command(b.goulfm(), args...)
 	g.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

@@ -33,8 +33,8 @@ const nodesMax = 64
 func parse(args []string) (plan, error) {
 	var p plan
 	f := cli.Flags(program, "usage: go run ./bench/detect -figure ID[,ID] [flags]\nFigures of detection between nodes of one job, all of them on this machine.", os.Stderr)
-	figures := f.String("figure", "", "which: D1 to D8, with commas, or all")
-	nodes := f.String("n", "", "nodes, with commas (default: what the figure says); of D3 to D8 the first number")
+	figures := f.String("figure", "", "which: D1 to D8, D10, with commas, or all")
+	nodes := f.String("n", "", "nodes, with commas (default: what the figure says); of D3 to D10 the first number")
 	f.BoolVar(&p.quick, "quick", false, "small sizes, few runs")
 	f.IntVar(&p.runs, "runs", 0, "runs of each point (default: what the figure says)")
 	f.IntVar(&p.seconds, "seconds", 0, "of each look for false positives, D5 and D6 (default 60, quick 2)")
@@ -72,7 +72,7 @@ func idsOf(list string) ([]string, error) {
 }
 
 // ids are the figures, in the order of the comparison.
-var ids = []string{"D1", "D2", "D3", "D4", "D5", "D6", "D7", "D8"}
+var ids = []string{"D1", "D2", "D3", "D4", "D5", "D6", "D7", "D8", "D10"}
 
 // runsOr is how many runs a point has.
 func (p plan) runsOr(full, quick int) int {

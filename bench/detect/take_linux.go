@@ -77,6 +77,8 @@ func (b *bench) take(ctx context.Context, id string) (*figure.Figure, error) {
 		return b.accuracy(ctx, id, 10)
 	case "D7":
 		return b.messagesNoise(ctx)
+	case "D10":
+		return b.racks(ctx)
 	}
 	return b.workNoise(ctx)
 }
@@ -87,13 +89,17 @@ func say(format string, args ...any) { fmt.Fprintf(os.Stderr, program+": "+forma
 // A setting is the times of the detector; those that are 0 are the defaults.
 type setting struct {
 	period, confirm time.Duration
-	factor          int // periods in a timeout
+	factor          int    // periods in a timeout
+	hosts           string // a host file of nodes of this machine; empty: nodes without racks
 }
 
 func (s setting) flags() []string {
 	f := []string{"--period", s.period.String(), "--timeout-factor", strconv.Itoa(s.factor)}
 	if s.confirm > 0 {
 		f = append(f, "--confirm", s.confirm.String())
+	}
+	if s.hosts != "" {
+		f = append(f, hostFile, s.hosts, "--launcher", "local")
 	}
 	return f
 }

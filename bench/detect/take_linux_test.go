@@ -106,6 +106,8 @@ func TestSettingFlags(t *testing.T) {
 	s := setting{period: 30 * time.Millisecond, factor: 2, confirm: time.Millisecond}
 	assert.Equal(t, "--period 30ms --timeout-factor 2 --confirm 1ms", strings.Join(s.flags(), " "))
 	assert.Equal(t, 60*time.Millisecond, s.timeout())
+	s.hosts = "file"
+	assert.Equal(t, "--period 30ms --timeout-factor 2 --confirm 1ms --hostfile file --launcher local", strings.Join(s.flags(), " "))
 }
 
 // TestCPUTime: the clock of another process goes on while that works, and that of none is an error.
