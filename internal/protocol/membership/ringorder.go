@@ -20,7 +20,7 @@ import (
 // neighbours on the ring are found one after the other, because only the last of them has a living
 // observer (RDAEMON#, section 5.6; RR-9024, slide 32):
 //
-//	racks a a a a b b b b, b is lost
+//	racks a a a a b b b b, b is lost (testdata/rack.txt)
 //	ring 0 1 2 3 4 5 6 7    0 observes 7: 7 after one round, 6 after two, then 5 and 4 (B9)
 //	ring 0 4 1 5 2 6 3 7    1 observes 4, 2 observes 5, 3 observes 6, 0 observes 7: one round
 //

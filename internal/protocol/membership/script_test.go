@@ -18,7 +18,8 @@ import (
 // is a command or a comment; the indented lines below it are its effects, with the time in
 // milliseconds. Member 0 is the launcher, m the daemon of node m-1. A message takes a millisecond.
 //
-//	job members=4 [survive]   all durations are the defaults; absent={3}: 3 is not there yet
+//	job members=4 [survive]   all durations are the defaults; absent={3}: 3 is not there yet;
+//	                          racks=0,1,1,2: the rack of each member
 //	come 3                    it comes
 //	run 2000                  until two seconds
 //	kill 2; off 2             the daemon ends; the machine loses its power, and is silent
@@ -59,6 +60,10 @@ func scriptJob(t *testing.T, args []string) *world {
 			cfg.Members = number(t, value)
 		case "absent":
 			cfg.Absent = parseSet(t, value)
+		case "racks":
+			for rack := range strings.SplitSeq(value, ",") {
+				cfg.Racks = append(cfg.Racks, number(t, rack))
+			}
 		case "survive":
 			cfg.Survive = true
 		default:
