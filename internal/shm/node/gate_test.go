@@ -6,9 +6,9 @@ import (
 	"github.com/goulfm/goulfm/internal/net/rmaserver"
 )
 
-// TestGateInEveryOrder visits each order of single accesses of a server and of a reader that learns
-// of the origin's death, by the daemon or earlier, with the death of the server between any two:
-// what the reader sees does not change any more.
+// TestGateInEveryOrder visits each order of single accesses of a server and of a reader. The reader
+// learns of the origin's death from the daemon or earlier. The server may die between any two
+// accesses. The data that the reader sees must not change any more.
 func TestGateInEveryOrder(t *testing.T) {
 	inEveryOrder(t, func(w *window, _ *rmaserver.Target) (serves, reads func()) {
 		serves = func() {

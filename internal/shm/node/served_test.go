@@ -16,8 +16,8 @@ import (
 // the others.
 const (
 	target = iota
-	gone   // holds the lock exclusively; its last requests have arrived, and it is dead
-	mender // learns of the death, repairs what the lock protects
+	gone   // holds the lock exclusively; the last requests of gone have arrived, and gone is dead
+	mender // learns of the death, repairs the data under the lock
 	waiter // waits for the lock
 	members
 )
@@ -35,11 +35,11 @@ type window struct {
 	claims     [members]robustlock.Claim
 	data       [2]byte
 
-	knows  [members]bool     // that gone is dead
-	told   bool              // the list of departures has it
+	knows  [members]bool     // which members know that gone is dead
+	told   bool              // the death is in the list of departures
 	mends  bool              // the mender holds the lock
 	answer rmaserver.Granted // of the waiter
-	ended  bool              // the waiter has its answer, and has given the lock back
+	ended  bool              // the waiter has an answer, and has released the lock
 }
 
 func (w *window) access(what string) {
@@ -56,7 +56,7 @@ func saw[T any](w *window, v T) T {
 	return v
 }
 
-// again is Again of a loop whose turns are all alike.
+// again is Again for a loop whose iterations are all alike.
 func (w *window) again(where string) {
 	w.Forget(where)
 	w.Again(where)
@@ -90,7 +90,7 @@ func (w *window) HasStopped(p int) bool {
 	return saw(w, p == target && w.stopped)
 }
 
-// door is the gate of the target, as the engine makes it.
+// door is the gate of the target, built like the engine's.
 type door struct{ *window }
 
 func (d door) Admit(origin int) bool {
@@ -113,8 +113,8 @@ func (l lent) Put(at int, data []byte) {
 	}
 }
 
-// part is one member's part in the lock; by is the process that makes its accesses. Those to W are
-// steps; the order of the others is explored by the tests of package hold.
+// part is one member's part in the lock; by is the process that makes its accesses. Accesses to W
+// are steps. The tests of package robustlock explore the order of the others.
 type part struct {
 	*window
 	me, by int
@@ -165,8 +165,8 @@ func (w *window) learns(me int) {
 	w.knows[me] = true
 }
 
-// serve is the program of the target: it executes the last requests of gone, and goes on with the
-// waits for the lock until all have ended.
+// serve is the program of the target: execute the last requests of gone, then serve the waits for
+// the lock until all have ended.
 func (w *window) serve(t *rmaserver.Target, last ...rmaserver.Frame) {
 	learn := func(where int) {
 		w.Forget(where)
@@ -219,7 +219,7 @@ func (w *window) take(answers []rmaserver.Answer) {
 	}
 }
 
-// mend is the program of the mender: it learns of the death, gets the lock, and repairs the data.
+// mend is the program of the mender: learn of the death, get the lock, and repair the data.
 func (w *window) mend() {
 	w.learns(mender)
 	w.Forget("knows")
@@ -241,7 +241,8 @@ func (w *window) mend() {
 	l.Unlock()
 }
 
-// get gets the lock to mend. It reports false if the target has ended, and so has the window.
+// get acquires the lock for a repair. It reports false if the target has ended, and the window with
+// the target.
 func (w *window) get(l *robustlock.Lock) bool {
 	for out := l.Lock(robustlock.Mend); out != robustlock.Held; out = l.Look() {
 		if w.stopped {
@@ -256,8 +257,8 @@ func (w *window) get(l *robustlock.Lock) bool {
 	return true
 }
 
-// handOn is the program of the mender where gone waits for the lock, which the mender holds: it
-// gives the lock back, before or after it has learnt of the death, and gets it again.
+// handOn is the program of the mender where gone waits for the lock, which the mender holds. The
+// mender releases the lock, before or after learning of the death, and acquires the lock again.
 func (w *window) handOn(l *robustlock.Lock, knows bool) {
 	if knows {
 		w.learns(mender)
@@ -303,7 +304,7 @@ func inEveryOrder(t *testing.T, begin func(w *window, s *rmaserver.Target) (serv
 // locks is a request for the lock.
 var locks = rmaserver.Frame{Op: rmaserver.Lock, Reply: 1, Mode: uint8(robustlock.Exclusive)}
 
-// TestServedWindowInEveryOrder: a process has died that held the lock of a served window; its last
+// TestServedWindowInEveryOrder: the holder of the lock of a served window has died. Its last
 // requests, a Put and the Unlock, have arrived. The target executes them, or drops them, while a
 // third process learns of the death, gets the lock to mend, and repairs the data; a fourth one
 // waits for the lock. In each order of single accesses no request of the dead takes effect once a
@@ -318,10 +319,10 @@ func TestServedWindowInEveryOrder(t *testing.T) {
 	})
 }
 
-// TestDeadWaiterInEveryOrder: a process has died that waited for the lock of a served window, which
-// a process of the target's node holds and gives back, before or after it learns of the death. In
-// each order of single accesses the target makes no step of the lock for the dead once a process of
-// the node knows of the death (W12), the lock has one holder, and all end.
+// TestDeadWaiterInEveryOrder: a process that waited for the lock of a served window has died. A
+// process of the target's node holds the lock, and releases it before or after learning of the
+// death. In each order of single accesses the target makes no step of the lock for the dead once a
+// process of the node knows of the death (W12). The lock has one holder, and all end.
 func TestDeadWaiterInEveryOrder(t *testing.T) {
 	for _, knows := range []bool{false, true} {
 		t.Run(fmt.Sprint("knows=", knows), func(t *testing.T) {
