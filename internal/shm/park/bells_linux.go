@@ -11,25 +11,27 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Bells is the Sleeper of processes that wait for their doorbell and for sockets at once: each
-// doorbell has an eventfd, and its owner sleeps in epoll on that and on its sockets. Words and
-// flags are those of every other Sleeper, so whoever rings asks first whether somebody sleeps.
+// Bells is the Sleeper of processes that wait for their doorbell and for sockets at once. Each
+// doorbell has an eventfd, and its owner sleeps in epoll on the eventfd and on the owner's sockets.
+// Words and flags are the same as for every other Sleeper, so a ringer first checks whether the
+// owner sleeps.
 //
-// Nothing is missed between the last poll and the sleep: the eventfd remembers.
+// No ring between the last poll and the sleep is missed, because the eventfd stays readable:
 //
-//	owner: raises its flag, looks: nothing     ringer: changes the word, takes the flag
+//	owner: raises its flag, polls: nothing     ringer: changes the word, takes the flag
 //	                                           ringer: writes the eventfd
 //	owner: epoll_wait: the eventfd is readable: returns at once
 type Bells struct {
-	index  func(word *uint32) int // which doorbell a word is
+	index  func(word *uint32) int // the number of a word's doorbell
 	rings  []int                  // eventfd of each doorbell; -1: its owner is not on this node
 	mine   int                    // the owner's eventfd
 	asleep atomic.Int32           // threads of the owner that sleep, or are about to
-	poll   int                    // its epoll set, mine in it; -1: this process never sleeps here
+	poll   int                    // the owner's epoll set, with mine in it; -1: this process never sleeps here
 }
 
-// NewBells returns the Sleeper of a process that only rings. Index says which of count doorbells a
-// word is, or -1. Those of this node are here, and fds, of the same length, are their eventfds.
+// NewBells returns the Sleeper of a process that only rings. Index returns the number of a word's
+// doorbell, less than count, or -1. The slice here lists the doorbells of this node, and fds, of
+// the same length, their eventfds.
 func NewBells(index func(word *uint32) int, count int, here, fds []int) *Bells {
 	b := &Bells{index: index, rings: slices.Repeat([]int{-1}, count), mine: -1, poll: -1}
 	for i, bell := range here {
@@ -39,14 +41,14 @@ func NewBells(index func(word *uint32) int, count int, here, fds []int) *Bells {
 }
 
 // Owner returns the Sleeper of the process with doorbell me, which sleeps in the epoll set poll.
-// It adds the process's eventfd there, with data as what epoll says of it.
+// Owner adds the process's eventfd to the set, with data as the event's data.
 func (b *Bells) Owner(me, poll int, data uint64) (*Bells, error) {
 	owner := &Bells{index: b.index, rings: b.rings, mine: b.rings[me], poll: poll}
 	return owner, unix.EpollCtl(poll, unix.EPOLL_CTL_ADD, owner.mine, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(uint32(data)), Pad: int32(data >> 32)})
 }
 
-// Sleep implements Sleeper. Word is the owner's doorbell. It also returns when a socket of the
-// set is ready, and does not say of which.
+// Sleep implements Sleeper. Word is the owner's doorbell. Sleep also returns when a socket of the
+// set is ready, without naming the socket.
 func (b *Bells) Sleep(word *uint32, old uint32, timeout mono.Duration) {
 	slept()
 	b.asleep.Add(1)
@@ -109,11 +111,12 @@ func (b *Bells) wait(timeout mono.Duration, keepsP bool) (n int, errno syscall.E
 
 // empty empties the eventfd, unless another thread of this process may sleep for the same ring:
 //
-//	caller: raises its flag, looks        ringer: takes the flag, writes the eventfd
+//	caller: raises its flag, polls        ringer: takes the flag, writes the eventfd
 //	                                      background: wakes, empties it
 //	caller: epoll_wait: sleeps on
 //
-// That one finds it full then, and empties it when it is alone.
+// So empty fills the eventfd again if another thread sleeps. The caller then finds the eventfd
+// readable, and empties it when no other thread sleeps.
 func (b *Bells) empty() {
 	var count [8]byte
 	n, _, _ := syscall.RawSyscall(unix.SYS_READ, uintptr(b.mine), uintptr(unsafe.Pointer(&count[0])), 8)
@@ -140,11 +143,12 @@ func (b *Bells) Wake(word *uint32) {
 	b.ring(b.rings[i])
 }
 
-// Move implements Sleeper. There is no sleeping on another word here: all are woken, one by one.
+// Move implements Sleeper. A sleeper cannot be moved to another word here, so Move wakes the owner
+// of word.
 func (b *Bells) Move(word, _ *uint32) { b.Wake(word) }
 
-// words: other words have no eventfd, and whoever slept in the epoll set for one of them would
-// take the ring that is for the doorbell.
+// words returns the Sleeper for other words, which have no eventfd. A thread that slept in the
+// epoll set for such a word would consume the ring for the doorbell.
 func (b *Bells) words() Sleeper { return Futex{} }
 
 // Yield implements Sleeper.

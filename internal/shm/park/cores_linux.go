@@ -2,9 +2,10 @@ package park
 
 import "golang.org/x/sys/unix"
 
-// SharesCore says whether the processors on which this process may run have more of these processes
-// to run, on average, than there are processors: because a wrapper (taskset, numactl) or a cpuset has
-// bound several to one. Pids include this process; those that do not exist are ignored.
+// SharesCore reports whether processors are short: on average, the processors on which this process
+// may run have more of the processes in pids to run than there are processors. The reason is a
+// wrapper (taskset, numactl) or a cpuset that has bound several processes to one processor. Pids
+// include this process; SharesCore ignores pids that do not exist.
 func SharesCore(pids []int) bool {
 	var mine unix.CPUSet
 	if unix.SchedGetaffinity(0, &mine) != nil || mine.Count() >= len(pids) {

@@ -21,7 +21,7 @@ func TestShares(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		mine   unix.CPUSet
-		others []unix.CPUSet // without this one
+		others []unix.CPUSet // without this process
 		shares bool
 	}{
 		{"alone on a core", maskOf(0), []unix.CPUSet{maskOf(1)}, false},

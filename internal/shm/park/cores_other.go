@@ -2,5 +2,5 @@
 
 package park
 
-// SharesCore says nothing here: processes have no masks.
+// SharesCore always returns false here: processes have no masks.
 func SharesCore([]int) bool { return false }

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Futex sleeps in the kernel on a word that several processes may map. The
-// calls are not PRIVATE: the kernel finds the word by the memory behind it.
+// Futex sleeps in the kernel on a word that several processes may map. The calls are not PRIVATE:
+// the kernel identifies the word by the memory behind it.
 type Futex struct{}
 
 const (
@@ -21,20 +21,18 @@ const (
 	everybody    = 1<<31 - 1
 )
 
-// Naps: for the first second of a wait the thread sleeps without telling the
-// runtime, so that it keeps its P. Coming back from an ordinary system call after
-// that P was taken away costs a rank some 50 us of processor, most of it for the
-// runtime's monitor thread, which wakes with the first P in use and then looks
-// around every 20 us; right after a death all ranks of a machine pay that at once.
-// A nap is ended by the signal with which the runtime stops a goroutine, so the
-// garbage collector does not wait for it. One P at least is left to the program's
-// other goroutines.
+// Naps: for the first second of a wait the thread sleeps without notifying the runtime, and so
+// keeps its P. In an ordinary system call the runtime takes the P away. Getting a P again costs a
+// rank about 50 us of processor, most of it for the runtime's monitor thread: this thread wakes
+// with the first P in use and then polls every 20 us. Right after a death all ranks of a machine
+// pay this at once. The signal with which the runtime stops a goroutine ends a nap, so the garbage
+// collector does not wait for a nap. At least one P is left to the program's other goroutines.
 const (
 	napNs   = 10e6
 	napsMax = 100
 )
 
-// napping counts the threads of this process that nap. In a rank it is one at most.
+// napping counts the threads of this process that nap, at most GOMAXPROCS-1.
 var napping atomic.Int32
 
 // Sleep implements Sleeper.
@@ -54,12 +52,11 @@ func (Futex) Sleep(word *uint32, old uint32, timeout mono.Duration) {
 		t := unix.NsecToTimespec(int64(timeout))
 		ts = &t
 	}
-	// EAGAIN (the word has changed), EINTR and ETIMEDOUT all mean: look again.
+	// EAGAIN (the word has changed), EINTR and ETIMEDOUT all mean: poll again.
 	_, _, _ = syscall.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWait, uintptr(old), uintptr(unsafe.Pointer(ts)), 0, 0)
 }
 
-// nap sleeps for up to a second without giving up its P, and says whether the sleep
-// is over.
+// nap sleeps for up to a second without giving up its P, and reports whether the sleep is over.
 func nap(word *uint32, old uint32, timeout *mono.Duration) (over bool) {
 	for range napsMax {
 		d := mono.Duration(napNs)
@@ -85,8 +82,8 @@ func (Futex) Wake(word *uint32) {
 	_, _, _ = syscall.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWake, everybody, 0, 0, 0)
 }
 
-// Move implements Sleeper. What a sleeper has slept on was compared with its own word when
-// it fell asleep; the other one's value does not matter.
+// Move implements Sleeper. The kernel compared each sleeper's word with its old value when the
+// sleeper fell asleep; the present values of word and to do not matter.
 func (Futex) Move(word, to *uint32) {
 	_, _, _ = syscall.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexRequeue, 0, everybody, uintptr(unsafe.Pointer(to)), 0)
 }

@@ -11,42 +11,42 @@ import (
 
 // home is the processor on which the threads of this process wait.
 //
-// The kernel balances what computes; ranks that wait for each other look to it as if they
-// did, or as if they did nothing:
+// The kernel balances the load of processes that compute. Ranks that wait for each other appear to
+// the kernel either as computing all the time or as idle:
 //
-//   - Where ranks outnumber processors each needs one time slice in a collective, so it takes as
-//     long as the processor with the most ranks does. Of eight ranks that give their time slices
-//     away all may share one of two processors for a second.
-//   - Where every rank has a processor, two of them may share one beside a third process.
-//     Each spins then while the other could do what it waits for: a millisecond a message.
+//   - Where ranks outnumber processors, each rank needs one time slice in a collective, so the
+//     collective takes as long as the processor with the most ranks. Eight ranks that yield their
+//     time slices may all share one of two processors for a second.
+//   - Where every rank has a processor, two ranks may share one beside a third process. Then each
+//     spins while the other could do the awaited work: a millisecond a message.
 //
-// So a thread that yields time slices, or has spun in vain and goes to sleep, looks now and
-// then where it is, and moves to its home. So does one that has slept for a nap: nobody
-// waits for it, and when a death wakes all who sleep they are spread over the processors.
-// It is not bound: the kernel may move it again at once, and does when others compute
-// there.
+// So a thread that yields time slices, or that has spun in vain and is about to sleep, checks its
+// processor now and then and moves to its home. A thread that has slept for a nap also moves:
+// nobody waits for this thread, and a death that wakes all sleepers then finds them spread over the
+// processors. The thread is not bound: the kernel may move the thread again at once, and does so
+// when other threads compute on its home.
 var home house
 
 type house struct {
-	cpu      atomic.Int32 // and 1; 0: none
+	cpu      atomic.Int32 // the number of the processor plus 1; 0: none
 	spinners bool         // every rank has a processor
 	yields   atomic.Uint32
 	sleeps   atomic.Uint32
-	away     atomic.Uint32 // yields, or sleeps, until the next poll
+	away     atomic.Uint32 // yields, or sleeps, until the next check
 }
 
-// How often a thread looks: a poll costs as much as a yield, a move some ten of them.
-// Where ranks yield time slices it does not look if it sleeps in between: then they wait
-// for something else, as after a death, and a move would delay what comes.
+// How often a thread checks its processor. A check costs as much as a yield, and a move about ten
+// yields. Where ranks yield time slices, a sleep restarts the count: a thread that sleeps waits for
+// something else, for example after a death, and a move would delay the next step.
 const (
 	lookYields = 64
 	moveYields = 512
 	moveSleeps = 16
 )
 
-// Settle gives this process its home: the processors that it may use are dealt out to
-// the ranks in turn. spinners says that there is one for every rank. It is called before
-// anything else here.
+// Settle gives this process its home: Settle deals out the processors that the process may use to
+// the ranks in turn. With spinners there is a processor for every rank. Settle must be called
+// before anything else of this package.
 func Settle(rank int, spinners bool) {
 	home.spinners = spinners
 	var may unix.CPUSet
@@ -71,7 +71,7 @@ func (Futex) Yield() {
 	home.look(&home.yields, lookYields, moveYields)
 }
 
-// slept notes that the calling thread goes to sleep.
+// slept notes that the calling thread is about to sleep.
 func slept() {
 	home.yields.Store(0)
 	if home.spinners {
@@ -86,8 +86,8 @@ func (h *house) rest() {
 	}
 }
 
-// look counts, and now and then looks where the calling thread is: the every-th time, or
-// the moved-th after it had to move.
+// look counts calls, and checks the processor of the calling thread every time that the count
+// reaches every, or moved if the last check moved the thread.
 func (h *house) look(count *atomic.Uint32, every, moved uint32) {
 	cpu := h.cpu.Load()
 	if cpu == 0 || count.Add(1) < h.away.Load() {
@@ -100,8 +100,8 @@ func (h *house) look(count *atomic.Uint32, every, moved uint32) {
 	}
 }
 
-// comeHome moves the calling thread to a processor, unless it is there, and says whether
-// it did. Where the thread may run besides is what it was.
+// comeHome moves the calling thread to a processor unless the thread is there, and reports whether
+// the thread moved. The mask of the thread stays as before.
 func comeHome(cpu int) bool {
 	var here uint32
 	if _, _, errno := syscall.RawSyscall(unix.SYS_GETCPU, uintptr(unsafe.Pointer(&here)), 0, 0); errno != 0 || int(here) == cpu {
@@ -111,7 +111,7 @@ func comeHome(cpu int) bool {
 	defer runtime.UnlockOSThread()
 	var may, there unix.CPUSet
 	if unix.SchedGetaffinity(0, &may) != nil || !may.IsSet(cpu) {
-		home.cpu.Store(0) // somebody wants it elsewhere
+		home.cpu.Store(0) // the mask excludes the home: somebody has bound this process elsewhere
 		return false
 	}
 	there.Set(cpu)
@@ -119,6 +119,6 @@ func comeHome(cpu int) bool {
 		home.cpu.Store(0)
 		return false
 	}
-	_ = unix.SchedSetaffinity(0, &may) // it was allowed before
+	_ = unix.SchedSetaffinity(0, &may) // the mask of before, which was allowed
 	return true
 }

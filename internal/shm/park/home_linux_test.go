@@ -25,8 +25,9 @@ func mask(t *testing.T) (m unix.CPUSet) {
 	return m
 }
 
-// TestHome: who yields time slices comes to the home of its rank, each to another, and may
-// run where it could before. If it is not to run there any more it stays away.
+// TestHome: a thread that yields time slices comes to the home of its rank. Each rank has another
+// home, and the thread may run on the same processors as before. A thread whose mask excludes the
+// home stays away.
 func TestHome(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -40,7 +41,7 @@ func TestHome(t *testing.T) {
 		Settle(rank, false)
 		cpu := home.cpu.Load() - 1
 		homes[cpu] = true
-		for here(t) != int(cpu) { // the kernel may move it at any moment
+		for here(t) != int(cpu) { // the kernel may move this thread at any moment
 			home.away.Store(0)
 			Futex{}.Yield()
 		}

@@ -10,9 +10,9 @@ import (
 	"github.com/goulfm/goulfm/internal/base/failpoint"
 )
 
-// TestRingerDies: who rings for three dies at its k-th point, for every k: it has taken flags
-// away and woken nobody, or moved sleepers to the assembly, where no ring at their own doors
-// finds them. The round that follows the death wakes them all.
+// TestRingerDies: a ringer that rings for three owners dies at its k-th point, for every k. It has
+// taken flags away and woken nobody, or has moved sleepers to the assembly, where no ring at their
+// own doors finds them. The round that follows the death wakes them all.
 func TestRingerDies(t *testing.T) {
 	ringers := map[string]func(s Sleeper, d *doors){
 		"one by one": func(s Sleeper, d *doors) {
@@ -53,7 +53,8 @@ func (d *doors) round(s Sleeper, ring func(r *Round, word *uint32)) {
 	r.End()
 }
 
-// dies runs part on a goroutine that ends at its k-th point, and says whether it did.
+// dies runs part on a goroutine that ends at its k-th point, and reports whether the goroutine
+// ended there.
 func dies(k int, part func()) (died bool) {
 	points := 0
 	failpoint.On(func(uint64) {

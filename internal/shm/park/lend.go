@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// Reentered is what Lock panics with in a goroutine that is inside of a Lend: it would
-// wait for itself.
+// Reentered is the value with which Lock panics in a goroutine inside of a Lend. Without the panic
+// the goroutine would wait for itself.
 type Reentered struct{}
 
 // Error implements error.
@@ -16,8 +16,8 @@ func (Reentered) Error() string { return "a call that needs a lock which its cal
 // lent counts the Lends under way in this process.
 var lent atomic.Int32
 
-// Lend calls f, a function of the program, while the caller holds a Lock. Where f takes that
-// Lock it gets a panic with Reentered in place of a wait for ever.
+// Lend calls f, a function of the program, while the caller holds a Lock. If f calls Lock on a Lock
+// that is not free, this call panics with Reentered in place of waiting for ever.
 //
 //go:noinline
 func Lend(f func()) {
@@ -26,15 +26,15 @@ func Lend(f func()) {
 	f()
 }
 
-// mustNotWait panics if the caller is called by a Lend. It is asked where a lock is not
-// free, so only who waits pays for it, and only while something is lent.
+// mustNotWait panics if the caller is called by a Lend. Only a caller that has to wait for a lock
+// calls mustNotWait, and only while a Lend is under way does the check cost more than a load.
 func mustNotWait() {
 	if lent.Load() > 0 && insideLend() {
 		panic(Reentered{})
 	}
 }
 
-// insideLend looks through the callers: a goroutine has no other name.
+// insideLend searches the callers for Lend, because a goroutine has no name.
 func insideLend() bool {
 	var pcs [64]uintptr
 	for skip := 0; ; skip += len(pcs) {

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// deep calls f from a stack that is deeper than one look takes.
+// deep calls f from a stack that is deeper than insideLend reads at once.
 func deep(n int, f func()) {
 	if n == 0 {
 		f()

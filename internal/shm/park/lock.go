@@ -9,12 +9,11 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/publish"
 )
 
-// A Lock is a mutex for what is held shortly and seldom contended. It is given back by a
-// plain store, where a sync.Mutex takes a locked instruction: half of what taking and
-// giving back costs. So what was written under it is seen by who takes it next, but nobody
-// may take the Unlock for a fence.
+// A Lock is a mutex for short and seldom contended sections. Unlock is a plain store, where a
+// sync.Mutex takes a locked instruction: this halves the cost of Lock and Unlock together. The next
+// holder sees all stores of the section, but Unlock is not a fence.
 //
-// Who gives the lock back looks before whether anybody sleeps for it, and may look too
+// Before its store, the holder checks whether a sleeper waits for the lock, and may check too
 // early:
 //
 //	holder               sleeper
@@ -22,27 +21,27 @@ import (
 //	                     waiters++
 //	held = 0             sees held == 1: the store is still on its way
 //
-// Such a store is not on its way for long. So a sleeper looks for a while after it has said
-// that it waits, and sleeps not for ever.
+// Such a store becomes visible soon. So a sleeper polls for a while after it has announced its
+// wait, and its sleep has a bound.
 //
-// A holder that takes the lock again at once, and holds it for nearly all of the time,
-// would be faster than each sleeper that it wakes, and would wake one each time. So who was
-// woken in vain is given the lock by who has it: held stays 1.
+// A holder that takes the lock again at once, and holds it for nearly all of the time, would be
+// faster than each sleeper that it wakes, and would wake one each time. To prevent starvation,
+// Unlock hands the lock to a waiter that was woken without getting it; held stays 1.
 type Lock struct {
 	held     uint64
 	waiters  atomic.Int32 // in wait, without the lock
-	starving atomic.Int32 // those of them that were woken in vain
+	starving atomic.Int32 // the waiters that were woken in vain
 	bells    atomic.Pointer[lockBells]
 }
 
 type lockBells struct {
-	look chan struct{} // the lock was given back
-	take chan struct{} // the lock is the receiver's; there are receivers, and one lock
+	look chan struct{} // the lock was released
+	take chan struct{} // hands the lock to the receiver; there are receivers, and one lock
 }
 
 const (
-	lockSpins    = 30                    // looks with a pause, before and after saying so
-	lockSleepMax = 10 * time.Millisecond // see Lock: hardly ever that long
+	lockSpins    = 30                    // polls with a pause, before and after the announcement
+	lockSleepMax = 10 * time.Millisecond // see Lock: hardly ever reached
 )
 
 // Lock takes the lock.
@@ -52,10 +51,10 @@ func (l *Lock) Lock() {
 	}
 }
 
-// TryLock says whether it has taken the lock.
+// TryLock reports whether it has taken the lock.
 func (l *Lock) TryLock() bool { return atomic.CompareAndSwapUint64(&l.held, 0, 1) }
 
-// Unlock gives the lock back.
+// Unlock releases the lock.
 func (l *Lock) Unlock() {
 	if l.waiters.Load() > 0 {
 		l.hand()
@@ -64,7 +63,7 @@ func (l *Lock) Unlock() {
 	publish.Word(&l.held, 0)
 }
 
-// hand is Unlock where somebody waits.
+// hand is Unlock for a lock with waiters.
 //
 //go:noinline
 func (l *Lock) hand() {
@@ -109,7 +108,7 @@ func (l *Lock) wait() {
 	l.waiters.Add(-1)
 }
 
-// spin says whether it has taken the lock.
+// spin polls, and reports whether it has taken the lock.
 func (l *Lock) spin() bool {
 	for range lockSpins {
 		if atomic.LoadUint64(&l.held) == 0 && l.TryLock() {
@@ -120,7 +119,8 @@ func (l *Lock) spin() bool {
 	return false
 }
 
-// sleep returns when it is time to look again, or true: it was given the lock.
+// sleep returns false when the caller should poll again, and true when an Unlock has handed over
+// the lock.
 func (l *Lock) sleep() bool {
 	timer := time.NewTimer(lockSleepMax)
 	defer timer.Stop()

@@ -8,9 +8,10 @@ import (
 	"testing"
 )
 
-// TestLockIsHandedOver: who has the lock nearly all of the time gives it to who was woken
-// in vain: it is not free in between. (Who has given it away and waits for it may be given
-// it before one that waits longer, and has not come to its sleep yet.)
+// TestLockIsHandedOver: a goroutine that holds the lock nearly all of the time hands the lock to a
+// waiter that was woken in vain; the lock is not free in between. (A goroutine that has handed over
+// the lock and waits for it may receive the lock before one that waits longer, and has not fallen
+// asleep yet.)
 func TestLockIsHandedOver(t *testing.T) {
 	const handovers = 20
 	var l Lock

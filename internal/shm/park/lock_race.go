@@ -15,8 +15,8 @@ func (l *Lock) Lock() {
 	}
 }
 
-// TryLock says whether it has taken the lock.
+// TryLock reports whether it has taken the lock.
 func (l *Lock) TryLock() bool { return l.mu.TryLock() }
 
-// Unlock gives the lock back.
+// Unlock releases the lock.
 func (l *Lock) Unlock() { l.mu.Unlock() }

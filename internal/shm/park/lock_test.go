@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestLock: one goroutine at a time is inside, on any number of processors, also where
-// those who wait have to sleep.
+// TestLock: one goroutine at a time is inside, on any number of processors, also where the waiters
+// have to sleep.
 func TestLock(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for _, procs := range []int{1, 2, 4} {
@@ -44,7 +44,7 @@ func TestLock(t *testing.T) {
 	}
 }
 
-// TestTryLock: it takes the lock if nobody has it, and never waits.
+// TestTryLock: TryLock takes a free lock, and never waits.
 func TestTryLock(t *testing.T) {
 	var l Lock
 	if !l.TryLock() {
@@ -59,7 +59,7 @@ func TestTryLock(t *testing.T) {
 	}
 }
 
-// TestLockWakes: who sleeps for the lock is woken, each of many in turn.
+// TestLockWakes: each of many sleepers for the lock is woken in turn.
 func TestLockWakes(t *testing.T) {
 	const sleepers = 5
 	var l Lock

@@ -5,15 +5,16 @@ import (
 	_ "unsafe" // for the two names of the runtime
 )
 
-// LongCall makes a system call that blocks for long, and gives the P of its goroutine to others
-// before it blocks.
+// LongCall makes a system call that blocks for long. Before the call blocks, LongCall gives the P
+// of its goroutine to others.
 //
 // syscall.Syscall6 keeps the P for up to 10 ms, and the monitor thread of the Go runtime polls
 // meanwhile: every 20 us for the first millisecond. A watcher that learns of a death and sleeps
 // again would so take a tenth of a processor from the survivors while they repair.
 //
-// The runtime keeps entersyscallblock for programs that link to it by name (go.dev/issue/67401).
-// Both calls must be made by one function that does not grow its stack in between.
+// The runtime keeps entersyscallblock for programs that link to this function by name
+// (go.dev/issue/67401). Both calls must be made by one function that does not grow its stack in
+// between.
 //
 //go:nosplit
 //go:norace

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestLongCallBesideTheCollector: goroutines in long calls do not hold up the garbage collector, and
-// their results are right.
+// TestLongCallBesideTheCollector: goroutines in long calls do not hold up the garbage collector,
+// and their results are right.
 func TestLongCallBesideTheCollector(t *testing.T) {
 	const callers, calls = 8, 50
 	done := make(chan bool)

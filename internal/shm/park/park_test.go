@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestRingIsNeverMissed lets two goroutines hand a counter to and fro, each
-// sleeping until it is its turn: one lost ring would stop them for ever.
+// TestRingIsNeverMissed lets two goroutines hand a counter to and fro, each sleeping until its
+// turn: one lost ring would stop them for ever.
 func TestRingIsNeverMissed(t *testing.T) {
 	for name, s := range sleepers() {
 		t.Run(name, func(t *testing.T) {

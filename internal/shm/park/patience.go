@@ -6,36 +6,36 @@ import (
 	"time"
 )
 
-// Patience says how long a rank waits before it looks for the first time at a line that
-// another one is about to write. To look too early is worse than to look late:
+// Patience decides how long a rank waits before its first poll of a line that another rank is about
+// to write. A poll that is too early is worse than a late one:
 //
-//	reader: looks, gets the line            reader: waits
+//	reader: polls, gets the line            reader: waits
 //	writer: must get it back, writes        writer: writes, the line is its own
-//	reader: gets it once more               reader: looks, gets the line
+//	reader: gets it once more               reader: polls, gets the line
 //
-// On the left the line changes sides twice after the answer was ready, on the right once.
-// How long an answer takes is learnt from the first polls: who looked too early is more
-// patient next time, who was in time several times is less so. To wait costs nothing
-// where the answer takes longer; nothing is learnt then.
+// On the left the line changes sides twice after the answer was ready, on the right once. The first
+// polls show how long an answer takes: after an early poll the rank is more patient, after several
+// polls in time less patient. To wait costs nothing where the answer takes longer; in this case
+// Patience learns nothing.
 type Patience struct {
-	// Max bounds the pauses. What is gained is one change of sides, so longer than that
-	// takes nobody should wait; and where both sides wait for each other each one's
-	// patience is an answer that takes longer to the other.
+	// Max bounds the pauses. Patience gains one change of sides, so a rank should wait for no
+	// longer than a change of sides takes. Where both sides wait for each other, the patience of
+	// one side delays the answer to the other side.
 	Max    uint8
 	pauses uint8
 	found  uint8 // first polls in a row that were in time
 }
 
 const (
-	// After so many first polls in time one pause less is tried.
+	// After this number of first polls in time Patience tries one pause less.
 	patienceTrial = 4
-	// What came after more looks than this was not about to be written at the first one.
+	// An answer that took more polls than this was not about to be written at the first poll.
 	patienceNear = 16
-	// A change of sides where processors share no cache takes about so long.
+	// About the time of a change of sides where processors share no cache.
 	patienceMax = 150 * time.Nanosecond
 )
 
-// Pauses is for how many pauses to wait before the first poll.
+// Pauses returns how many pauses to wait before the first poll.
 func (q *Patience) Pauses() uint32 { return uint32(q.pauses) }
 
 // Found notes that the first poll was in time.
@@ -46,7 +46,7 @@ func (q *Patience) Found() {
 	}
 }
 
-// Missed notes that there was something only after so many further looks.
+// Missed notes that the answer came only after the given number of further polls.
 func (q *Patience) Missed(looks int) {
 	q.found = 0
 	if looks <= patienceNear {

@@ -2,9 +2,9 @@ package park
 
 import "testing"
 
-// TestPatience: who waits for answers that always take the same time ends up looking
-// when they are about to come, and is too early for one in some; who waits for none, or
-// for what takes long, does not wait at all.
+// TestPatience: a rank whose answers always take the same time learns to poll when they are about
+// to come, and is too early for a few. A rank whose answers are there at once, or take long, does
+// not wait at all.
 func TestPatience(t *testing.T) {
 	for _, c := range []struct {
 		name          string
@@ -46,7 +46,7 @@ func TestPatience(t *testing.T) {
 	}
 }
 
-// TestPatienceMax: whatever a pause takes here, there is a bound.
+// TestPatienceMax: the time of a pause gives a bound on every machine.
 func TestPatienceMax(t *testing.T) {
 	if got := PatienceMax(); got > 64 {
 		t.Errorf("%d pauses", got)

@@ -2,7 +2,7 @@
 
 package park
 
-// Pause waits for a moment: n empty rounds.
+// Pause waits for a moment: n empty iterations.
 func Pause(n uint32) {
 	for range n {
 		spin()

@@ -6,21 +6,21 @@ import (
 	"github.com/goulfm/goulfm/internal/base/failpoint"
 )
 
-// A Round rings the doorbells of many owners and wakes all that sleep at once. Woken
-// one by one, each would take the processor from who wakes the others, and keep it until
-// it has done what it was woken for: a tenth of a millisecond for each, with all others
-// still asleep. So they are moved to one word first, the assembly, which wakes nobody.
+// A Round rings the doorbells of many owners and wakes all sleepers at once. Woken one at a time,
+// each sleeper would preempt the waker, and keep the processor until its work is done: a tenth of a
+// millisecond for each, with all others still asleep. So the round first moves the sleepers to one
+// word, the assembly, which wakes nobody.
 //
-// Who dies before the end of a round leaves sleepers at the assembly, where no ring at
-// their own doors finds them; the round that follows every declared death wakes them.
+// A ringer that dies before the end of a round leaves sleepers at the assembly, where no ring at
+// their own doors finds them. The round that follows every declared death wakes them.
 type Round struct {
 	Sleeper  Sleeper
-	Assembly *uint32 // of all who sleep with this Sleeper; nothing changes it
-	one      *uint32 // the first bell that was rung, as long as it is the only one
-	many     bool    // somebody was moved
+	Assembly *uint32 // shared by all sleepers with this Sleeper; nobody changes the word
+	one      *uint32 // the first bell that was rung, while no other was
+	many     bool    // sleepers were moved
 }
 
-// Ring rings a doorbell if its owner sleeps for one of the flags in want.
+// Ring rings a doorbell if its owner sleeps for one of the flags.
 func (r *Round) Ring(word *uint32, want uint32) {
 	switch {
 	case !lower(word, want):
@@ -31,9 +31,9 @@ func (r *Round) Ring(word *uint32, want uint32) {
 	}
 }
 
-// RingAlways rings whatever the owner sleeps for, and makes it look again even if it is
-// only about to sleep. It is for rare events: deaths. It does not ask whether a flag is
-// raised, for who died may have taken it away:
+// RingAlways rings whether a flag is raised or not, and makes an owner that is only about to sleep
+// poll again. It is for rare events: deaths. RingAlways does not check the flags, for a dead ringer
+// may have taken them away:
 //
 //	sleeper              ringer                  after its death
 //	raises its flag
@@ -65,8 +65,8 @@ func (r *Round) take(word *uint32) {
 	r.Sleeper.Move(word, r.Assembly)
 }
 
-// End wakes all whose doors were rung and, if one of them was rung always, all whom a round
-// has left at the assembly that did not come to its end.
+// End wakes all owners whose doors were rung. After a RingAlways, End also wakes the sleepers that
+// an unfinished round has left at the assembly.
 func (r *Round) End() {
 	switch {
 	case r.one != nil:

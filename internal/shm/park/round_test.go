@@ -12,8 +12,8 @@ type doors struct {
 	awake    []chan struct{} // closed by each owner at its end
 }
 
-// asleep returns owners who have raised their flags, and sleep or are just about to. Whoever
-// wakes sleeps again, until it is over.
+// asleep returns owners that have raised their flags, and sleep or are just about to. An owner that
+// wakes sleeps again, until over is set.
 func asleep(s Sleeper, n int, over *atomic.Bool) *doors {
 	d := &doors{bells: make([]uint32, n)}
 	raised := make(chan struct{})
@@ -34,8 +34,8 @@ func asleep(s Sleeper, n int, over *atomic.Bool) *doors {
 	return d
 }
 
-// TestRoundWakesAll: whether one owner sleeps or many, all are awake after a round; it
-// does not matter how far they are on their way to sleep.
+// TestRoundWakesAll: whether one owner sleeps or many, all are awake after a round, however far
+// they are on their way to sleep.
 func TestRoundWakesAll(t *testing.T) {
 	rings := map[string]func(r *Round, word *uint32){
 		"for a flag": func(r *Round, word *uint32) { r.Ring(word, Caller) },
@@ -64,7 +64,7 @@ func TestRoundWakesAll(t *testing.T) {
 	}
 }
 
-// TestRoundLeavesOthersAsleep: a round rings only for what is wanted.
+// TestRoundLeavesOthersAsleep: a round wakes only the sleepers for its flags.
 func TestRoundLeavesOthersAsleep(t *testing.T) {
 	var bells [3]uint32
 	var assembly uint32

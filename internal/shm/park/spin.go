@@ -1,17 +1,17 @@
 package park
 
-// Spin says how often a waiting call polls before it sleeps, and learns it. A poll costs
-// nobody anything where each rank has a core of its own. Where another process runs beside
-// the ranks it does: the kernel puts the peer that is waited for on one core with that
-// process, and leaves this rank alone on the other, where it spins in vain:
+// Spin learns how often a waiting call should poll before it sleeps. A poll costs nothing where
+// each rank has a core of its own. A poll is expensive where another process runs beside the ranks.
+// The kernel then puts the awaited peer on one core with that process, and leaves this rank alone
+// on the other, where this rank spins in vain:
 //
 //	core 0: this rank spins ............................ sleeps
 //	core 1: the other process runs its time slice ......         the peer runs, at last
 //
-// A wait that had to sleep says that polling was in vain. Then calls poll only for some
-// times as long as waits that polling has ended have taken lately: what comes soon is still
-// found by polling, and what does not come soon gives the core away. After many waits
-// without a sleep long ones are tried again.
+// A wait that had to sleep shows that polling was in vain. From then on calls poll only for a few
+// times the length of recent waits that ended by polling. So polling still finds an answer that
+// comes soon, and a call whose answer comes late gives the core away. After many waits without a
+// sleep Spin tries long waits again.
 type Spin struct {
 	Most int // polls before sleeping as long as nothing is known
 
@@ -19,20 +19,20 @@ type Spin struct {
 	took    int // polls of the waits that polling has ended: the longest of late
 	without int // waits in a row without a sleep
 	sleeps  int
-	crowded bool // somebody else needs the core
+	crowded bool // another process needs the core
 }
 
 const (
-	spinLeast  = 1024 // 40 to 60 us: some times what a sleep and a wake-up cost
-	spinFactor = 4    // what is waited for may take longer than it has lately
+	spinLeast  = 1024 // 40 to 60 us: a few times the cost of a sleep and a wake-up
+	spinFactor = 4    // an answer may take longer than the last ones
 	spinDecay  = 64
 	spinTrial  = 1 << 14 // waits without a sleep after which long ones are tried
 
 	spinCrowded = 20 // polls of a process that shares its core: the peer cannot run meanwhile
-	spinAsk     = 64 // sleeps from one question to the next
+	spinAsk     = 64 // sleeps from one call of shares to the next
 )
 
-// Polls is how often to poll now.
+// Polls returns how often to poll now.
 func (s *Spin) Polls() int {
 	polls := s.Most
 	if s.limit > 0 {
@@ -44,7 +44,7 @@ func (s *Spin) Polls() int {
 	return polls
 }
 
-// Found notes that polling has ended a wait, after so many polls.
+// Found notes that the given number of polls has ended a wait.
 func (s *Spin) Found(polls int) {
 	if s.took = max(s.took-s.took/spinDecay, polls); s.limit == 0 {
 		return
@@ -54,8 +54,8 @@ func (s *Spin) Found(polls int) {
 	}
 }
 
-// Slept notes that a wait had to sleep. Shares says whether another process of the job needs the
-// core of this one; it is asked at the first sleep and then now and then.
+// Slept notes that a wait had to sleep. Shares returns whether another process of the job needs the
+// core of this one. Slept calls shares at the first sleep and then now and then.
 func (s *Spin) Slept(shares func() bool) {
 	s.limit, s.without = min(max(spinLeast, spinFactor*s.took), s.Most), 0
 	if s.sleeps%spinAsk == 0 && shares != nil {

@@ -6,9 +6,9 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestSpinLearns: looking is as long as it is allowed to be until it has been in vain; then
-// as long as waits have lately taken, some times over; and after many waits without a sleep
-// long ones are tried again.
+// TestSpinLearns: a wait polls for as long as Most allows until polling was in vain. After that a
+// wait polls for a few times the length of recent waits. After many waits without a sleep Spin
+// tries long waits again.
 func TestSpinLearns(t *testing.T) {
 	s := Spin{Most: 30_000}
 	for range 1000 {
@@ -30,7 +30,7 @@ func TestSpinLearns(t *testing.T) {
 	assert.Equal(t, spinLeast, s.Polls(), "long waits are forgotten")
 }
 
-// TestSpinNeverMore: a bound that is lower than what would be learnt stays one.
+// TestSpinNeverMore: a bound below the learnt value stays in force.
 func TestSpinNeverMore(t *testing.T) {
 	s := Spin{Most: 20}
 	s.Slept(nil)
