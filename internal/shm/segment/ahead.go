@@ -1,22 +1,24 @@
 package segment
 
-// An Ahead gets the pages of a region from the kernel a few at a time, for a user who
-// goes through it from the front. A page that is touched for the first time costs a
-// fault, of 10 us on virtual machines that keep page tables of their own; sixteen that are
-// asked for in one call cost as much as two. On others each costs 3 us either way: it is for
-// pages that will be used. So it begins with what one step takes, a single page is left to who
-// touches it, and then it asks for twice as many each time: a user may go no further, as one
-// who needs a new communicator for a single operation, in the middle of a repair.
+// An Ahead requests the pages of a region from the kernel a few at a time, for a user that goes
+// through the region from the front.
+//
+// The first touch of a page costs a fault: 10 us on virtual machines that keep page tables of their
+// own. There, sixteen pages requested in one call cost as much as two faults. On other machines
+// each page costs 3 us either way, so an Ahead should request only pages that will be used. It
+// begins with the pages of one step, leaves a single page to the first touch, and then requests
+// twice as many each time. The user may stop early: for example a rank that needs a new
+// communicator for a single operation, in the middle of a repair.
 type Ahead struct {
 	r      Region
-	next   int // bytes to ask for at once
-	window int // the most of them
-	below  int // pages below are there, or somebody has touched them
+	next   int // bytes of the next request
+	window int // the most bytes of one request
+	below  int // the pages below are present, or were touched
 }
 
-// Ahead returns an Ahead of which nothing was asked for, of a user who takes so many
-// bytes in each step: in the end it asks for what some steps take, so that one who takes few
-// has little memory. The zero Ahead asks for nothing.
+// Ahead returns an Ahead that has requested nothing, for a user that takes stepBytes in each step.
+// In the end a request covers several steps, so a user with small steps holds little memory. The
+// zero Ahead requests nothing.
 func (r Region) Ahead(stepBytes int) Ahead {
 	if !r.m.mapped {
 		return Ahead{}
@@ -31,16 +33,16 @@ const (
 	aheadBytesMax = 64 << 10
 )
 
-// Reach says that the user is about to touch what stands at off. It may be asked
-// as often as one likes: where the page is there it costs a comparison.
+// Reach announces that the user is about to touch the bytes at off. A call costs one comparison
+// where the page is present.
 func (a *Ahead) Reach(off int) {
 	if off >= a.below && off < a.r.size {
 		a.ask(off)
 	}
 }
 
-// Cover says that the user is about to touch all that stands before off, of which it has
-// touched what it could before: it is Reach for pieces of several pages.
+// Cover announces that the user is about to touch all bytes before off. It is Reach for pieces of
+// several pages.
 func (a *Ahead) Cover(off int) {
 	for a.below < off && a.below < a.r.size {
 		a.ask(a.below)

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestAhead: the pages from where a user has come on are there, twice as many each time up
-// to the window, and those of its neighbours are not.
+// TestAhead: the pages that follow the user's position are present, twice as many each time up to
+// the window. The pages of the neighbours are not.
 func TestAhead(t *testing.T) {
 	f, err := Create("ahead", 64*pageBytes)
 	if err != nil {

@@ -15,18 +15,17 @@ const (
 	DataCells    = 128
 	ControlCells = 32
 	PayloadBytes = 64 << 10
-	// LongBytes is the size of a payload ring for long payloads. An arena has LongRings of
-	// them, for the first processes to which long payloads go. It is twice what a
-	// second-level cache has: when a line is written again it has left that of the reader,
-	// from where it would take longer to get than from the cache that both share.
+	// LongBytes is the size of a payload ring for long payloads. An arena has LongRings of them,
+	// for the first processes that receive long payloads. LongBytes is twice the size of a
+	// second-level cache: when the producer writes a line again, the line has left the reader's own
+	// cache for the cache that both share, which is faster to read from.
 	LongBytes = 2 << 20
 	LongRings = 16
 )
 
-// A Cell is one line of a ring, written by the ring's one producer. Seq is
-// stored last and says that the rest is complete: it is the cell's position in
-// the stream plus one, so a cell that has not been written in this round of the
-// ring can never look ready, and nothing has to be zeroed.
+// A Cell is one line of a ring, written by the ring's one producer. Seq is stored last and marks
+// the rest as complete. Its value is the cell's position in the stream plus one. So a cell that has
+// not been written in this round of the ring never looks ready, and nobody has to zero cells.
 type Cell struct {
 	Seq    uint64
 	Word1  uint64
@@ -51,7 +50,7 @@ func (c *Cell) SetInline(i int, v uint64) {
 	binary.LittleEndian.PutUint64(c.Inline[8*i:], v)
 }
 
-// Kind tells the two rings of a pair apart.
+// Kind distinguishes the two rings of a pair.
 type Kind int
 
 // The rings of a pair: control never sits behind data.
@@ -72,35 +71,36 @@ type Ring struct {
 	Head        *uint64 // cells consumed
 	PayloadHead *uint64 // payload bytes freed
 	LongHead    *uint64 // bytes of long payloads freed
-	Credit      *uint64 // payload bytes that left the receiver's unexpected queue or never entered it
+	Credit      *uint64 // payload bytes that left, or never entered, the receiver's unexpected queue
 
 	Cells []Cell
 	arena *Arena
 	pair  *pairMemory // nil at the consumer
 }
 
-// Arena is the memory of one incarnation: its outgoing rings, and the
-// any-source bits that tell it which incoming ring holds something.
+// Arena is the memory of one process: its outgoing rings, its blocks of communicators, and the
+// any-source bits that name the incoming rings with content.
 type Arena struct {
 	m     Memory
 	procs int
 	heap  *heapBlocks // of Go memory; nil: the blocks follow the rings
 
-	// The owner's knowledge alone: nothing of it is read back from memory where others can write.
+	// The owner's knowledge alone: the owner never reads these values back from memory where others
+	// can write.
 	next  int                 // first free byte
-	longs int                 // rings for long payloads that are taken
+	longs int                 // rings for long payloads in use
 	pairs map[int]*pairMemory // by place in the directory
 }
 
-// pairMemory is what the rings to one slot have in the arena of their producer. It is taken once:
-// whoever is in the slot later gets the same.
+// pairMemory is the memory of the rings to one slot, in the arena of their producer. The producer
+// allocates the memory once: later processes in the slot get the same memory.
 type pairMemory struct {
 	ring    int
 	payload int // 0: none yet
 	long    int
 }
 
-// A directory entry is where a ring is, and for which generation of its consumer.
+// A directory entry is the offset of a ring, and the generation of its consumer.
 const (
 	entryBits = 40
 	entryMask = 1<<entryBits - 1
@@ -121,8 +121,8 @@ func heapOffset(procs int) int { return transfersOffset(procs) + Transfers*trans
 
 func ringBytes(cells int) int { return ringHead + cells*CellBytes }
 
-// ArenaBytes returns the size of an arena: room for rings to every process and for
-// the blocks of communicators. The memory is sparse: only what is used exists.
+// ArenaBytes returns the size of an arena: room for rings to every process and for the blocks of
+// communicators. The memory is sparse: only used pages exist.
 func ArenaBytes(procs int) int { return blocksOffset(procs) + blocksBytes(procs) }
 
 // ArenasBytes returns the size of the memory of all arenas, one behind the other.
@@ -131,8 +131,8 @@ func ArenasBytes(procs int) int { return procs * ArenaStride(procs) }
 // ArenaStride is how far apart the arenas are.
 func ArenaStride(procs int) int { return roundUp(ArenaBytes(procs), 1<<16) }
 
-// HeapArena returns an arena of Go memory. There is no sparse Go memory: rings and blocks are
-// made when first asked for, and nothing is for long payloads.
+// HeapArena returns an arena of Go memory, for which there is no sparse allocation. Rings and
+// blocks are allocated at their first use, and there are no rings for long payloads.
 func HeapArena(procs int) *Arena {
 	return &Arena{m: Heap(heapOffset(procs)), procs: procs, next: heapOffset(procs), longs: LongRings, heap: &heapBlocks{}}
 }
@@ -152,8 +152,8 @@ func OpenArena(m Memory, procs int) (*Arena, error) {
 	return &Arena{m: m, procs: procs, next: heapOffset(procs)}, nil
 }
 
-// Bits are the any-source bits of the owner for one kind: bit p says that the
-// ring from p may hold something. Producers set, the owner clears.
+// Bits are the any-source bits of the owner for one kind: bit p means that the ring from p may have
+// content. Producers set bits, the owner clears them.
 func (a *Arena) Bits(k Kind) []uint64 {
 	return a.m.words64(arenaBits+int(k)*bitLines(a.procs)*Line, (a.procs+63)/64)
 }
@@ -162,8 +162,8 @@ func (a *Arena) dir(k Kind, to int) *uint64 {
 	return a.m.word64(dirOffset(a.procs) + (to*int(kinds)+int(k))*8)
 }
 
-// Find returns the ring from the owner to the process of this generation in slot to, or nil
-// while the owner has not opened it.
+// Find returns the ring from the owner to the process of this generation in slot to, or nil before
+// the owner has opened the ring.
 func (a *Arena) Find(k Kind, to int, generation uint32) (*Ring, error) {
 	entry := Load64(a.dir(k, to))
 	off := entry & entryMask
@@ -176,9 +176,9 @@ func (a *Arena) Find(k Kind, to int, generation uint32) (*Ring, error) {
 	return a.ring(k, int(off)), nil
 }
 
-// Open makes the ring from the owner to the process of this generation in slot to. Only the
-// owner calls it, once for each process. The memory is that of the ring to the process which
-// was in the slot before, if there was one and it had a ring: nobody else looks there any more.
+// Open makes the ring from the owner to the process of this generation in slot to. Only the owner
+// calls Open, once for each process. If an earlier process of the slot had a ring, Open uses its
+// memory again: nobody else reads there any more.
 func (a *Arena) Open(k Kind, to int, generation uint32) *Ring {
 	key := to*int(kinds) + int(k)
 	pair := a.pairs[key]
@@ -193,12 +193,12 @@ func (a *Arena) Open(k Kind, to int, generation uint32) *Ring {
 	}
 	r := a.ring(k, pair.ring)
 	r.pair = pair
-	Store64(a.dir(k, to), entryOf(pair.ring, generation)) // a peer sees the ring only when it is there
+	Store64(a.dir(k, to), entryOf(pair.ring, generation)) // a peer finds the ring only when the ring is ready
 	return r
 }
 
-// locate returns the memory in which size bytes at an offset of the arena are, and where; the
-// empty Memory: they are not in the arena.
+// locate returns the memory that holds size bytes at an offset of the arena, and the place in this
+// memory; the empty Memory: the bytes are not in the arena.
 func (a *Arena) locate(off uint64, size int) (m Memory, at int) {
 	switch {
 	case a.heap != nil:
@@ -243,7 +243,7 @@ func (a *Arena) ring(k Kind, off int) *Ring {
 	}
 }
 
-// Payload returns the payload ring, or nil while the producer has not opened it.
+// Payload returns the payload ring, or nil before the producer has opened the ring.
 func (r *Ring) Payload() ([]byte, error) {
 	off, err := r.offset(r.payloadOff, PayloadBytes)
 	if off == 0 {
@@ -253,7 +253,7 @@ func (r *Ring) Payload() ([]byte, error) {
 	return m.slice(at, PayloadBytes), nil
 }
 
-// Long returns the ring for long payloads, or nil while the producer has not opened it.
+// Long returns the ring for long payloads, or nil before the producer has opened the ring.
 func (r *Ring) Long() (Region, error) {
 	off, err := r.offset(r.longOff, LongBytes)
 	if off == 0 {
@@ -262,7 +262,7 @@ func (r *Ring) Long() (Region, error) {
 	return Region{m: r.arena.m, off: off, size: LongBytes}, nil
 }
 
-// offset reads where the producer says that it has opened something; 0: it has not.
+// offset reads the place at which the producer has opened a ring; 0: none.
 func (r *Ring) offset(word *uint64, size int) (int, error) {
 	off := atomic.LoadUint64(word)
 	if m, _ := r.arena.locate(off, size); off != 0 && m.Size() == 0 {
@@ -271,7 +271,7 @@ func (r *Ring) offset(word *uint64, size int) (int, error) {
 	return int(off), nil
 }
 
-// OpenPayload makes the payload ring. Only the producer calls it, once.
+// OpenPayload makes the payload ring. Only the producer calls OpenPayload, once.
 func (r *Ring) OpenPayload() []byte {
 	if r.pair.payload == 0 {
 		r.pair.payload = r.arena.allocate(PayloadBytes)
@@ -281,7 +281,8 @@ func (r *Ring) OpenPayload() []byte {
 	return m.slice(at, PayloadBytes)
 }
 
-// OpenLong is OpenPayload of the ring for long payloads; without bytes: all are taken.
+// OpenLong is OpenPayload for the ring of long payloads. The Region is empty if all such rings are
+// in use.
 func (r *Ring) OpenLong() Region {
 	a := r.arena
 	if r.pair.long == 0 {

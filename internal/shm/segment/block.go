@@ -5,9 +5,8 @@ import (
 	"sync"
 )
 
-// Blocks is how many communicators of one process can have a block of its arena
-// at the same time. Which one a communicator has follows from its context index,
-// so nobody has to tell: see BlockOf.
+// Blocks is how many communicators of one process can have a block of its arena at the same time. A
+// communicator's context index determines its block, so members need no message: see BlockOf.
 const Blocks = 63
 
 // BlockOf returns the number of the block that belongs to a context index, or
@@ -22,15 +21,15 @@ func BlockOf(index uint32) int {
 // Part names a part of a block.
 type Part int
 
-// The parts of a block. Of the first member's block: the words that all swap or write,
-// and the lines of all members, each written by one of them, for agreements and for
-// collectives; they lie together, so that a new communicator costs each member a page or
-// two and not one for each other. Of each member's own: contributions and values that do
-// not fit there, and the bytes that collectives move.
+// The parts of a block. The first member's block has the words that all members swap or write, and
+// the lines of all members, each written by one member, for agreements and for collectives. These
+// lie together, so that a new communicator costs each member a page or two and not one for each
+// other member. Each member's own block has the contributions and values that do not fit there, and
+// the bytes that collectives move.
 //
-// The same part of all blocks lies together, the words of several in one page: where
-// nothing near has been touched yet, a page fault is one for a table of pages, too, which
-// takes 90 us on some virtual machines.
+// The same part of all blocks lies together, and the words of several blocks share a page. Where
+// nothing near has been touched yet, a page fault also allocates a table of pages, which takes 90
+// us on some virtual machines.
 const (
 	AgreementWords Part = iota
 	AgreementLines
@@ -40,30 +39,33 @@ const (
 	parts
 )
 
-// Sizes. Words: the decision words of all agreements that can be looked at, and one that
-// says that the communicator is revoked. Lines of agreements: one for the result of each,
-// then for each agreement and process a line, what most contributions have beside it,
-// and what most values are. Of collectives: lines and data of each member.
+// Sizes.
+//
+//   - Words: the decision words of all agreements that are kept, and the revocation word of the
+//     communicator.
+//   - Lines of agreements: one line for the result of each agreement. Then, for each agreement and
+//     process, a line, the room for most contributions, and the room for most values.
+//   - Collectives: lines and data of each member.
 const (
 	AgreementsKept    = 64
 	WordBytes         = 8 * AgreementsKept
 	RevocationBytes   = Line
 	ResultBytes       = Line * AgreementsKept
 	ContributionBytes = 2 * Line
-	LinesCollective   = 36 << 10 // of each member; what a part has is a page more
+	LinesCollective   = 36 << 10 // of each member; the part has one more page
 	DataCollective    = 3268 << 10
 )
 
-// ValueBytes returns how long a value may be that stands beside the lines, on a node of
-// the given number of processes.
+// ValueBytes returns the largest size of a value that is stored beside the lines, on a node of the
+// given number of processes.
 func ValueBytes(procs int) int { return min(roundUp(Line+8*procs, Line), 8*Line) }
 
-// AgreementBytes returns what a member has for one agreement in the first member's block:
-// its line, what most contributions have beside it, and what most values are.
+// AgreementBytes returns the bytes of a member for one agreement in the first member's block: its
+// line, the room for most contributions, and the room for most values.
 func AgreementBytes(procs int) int { return Line + ContributionBytes + ValueBytes(procs) }
 
-// PartBytes returns the size of a part, for a node of the given number of
-// processes. The memory is sparse: only what is used exists.
+// PartBytes returns the size of a part, for a node of the given number of processes. The memory is
+// sparse: only used pages exist.
 func PartBytes(part Part, procs int) int {
 	switch part {
 	case AgreementWords:
@@ -106,12 +108,12 @@ func (a *Arena) Block(number int, part Part) Region {
 	return Region{m: a.m, off: off, size: size}
 }
 
-// heapBlocks are the blocks and rings of an arena of Go memory, made when first asked for:
-// there is no sparse Go memory.
+// heapBlocks are the blocks and rings of an arena of Go memory, allocated at their first use: Go
+// has no sparse memory.
 type heapBlocks struct {
 	mu      sync.Mutex
 	parts   map[[2]int]Memory
-	extents []Memory // rings and payloads; offset (i+1) << extentBits is where the i-th begins
+	extents []Memory // rings and payloads; the i-th begins at offset (i+1) << extentBits
 }
 
 // extentBits are the bits of an offset within an extent, more than any ring has bytes.
@@ -125,8 +127,8 @@ func (h *heapBlocks) add(size int) int {
 	return len(h.extents) << extentBits
 }
 
-// extent returns the extent at an offset, and where in it that is; the empty Memory: there are
-// not so many bytes.
+// extent returns the extent at an offset, and the place in the extent; the empty Memory: the extent
+// has fewer bytes.
 func (h *heapBlocks) extent(off uint64, size int) (m Memory, at int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -7,38 +7,38 @@ import (
 	"github.com/goulfm/goulfm/internal/base/failpoint"
 )
 
-// A Copier copies into shared memory that one process writes and others read, over and
-// over. The lines there are in the cache of who read them last. Where that is the cache of
-// the writer, too, an ordinary copy is the fastest: the reader finds all of it there. Where
-// it is not, the writer has to get each line first, which takes longer than to read it;
-// then stores that pass the caches by are up to five times as fast.
+// A Copier copies into shared memory that one process writes and others read, over and over. The
+// lines of this memory are in the cache of their last reader. If the writer shares this cache, an
+// ordinary copy is the fastest: the reader finds all lines there. If not, the writer has to fetch
+// each line first, which takes longer than a read. Then stores that bypass the caches are up to
+// five times as fast.
 //
-// Which of them it is nothing says, and on a virtual machine it changes while programs
-// run; so a Copier takes the time of an ordinary copy now and then. It is the writer's
-// alone: the reader sees no difference. The zero value is one that makes ordinary copies
-// to begin with. One goroutine at a time.
+// No interface reports which case holds, and on a virtual machine the case changes while programs
+// run. So a Copier measures an ordinary copy now and then. A Copier belongs to the writer: the
+// reader sees no difference. The zero value begins with ordinary copies. One goroutine at a time
+// may use a Copier.
 type Copier struct {
-	streams bool  // pass the caches by
-	doubted bool  // the last sample spoke for the other way
-	until   uint8 // copies without a sample
+	streams bool  // bypass the caches
+	doubted bool  // the last sample was in favour of the other kind of copy
+	until   uint8 // copies until the next sample
 	drain   uint32
 }
 
 const (
-	// streamMin is from how many bytes on the way matters. What passed the caches by comes
-	// from memory: who waits for a short message waits longer for it, wherever its lines were.
+	// streamMin is the least size for which the choice matters. Bytes that bypass the caches come
+	// from memory: the receiver of a short message would wait longer, wherever the lines were.
 	streamMin = 2 << 10
-	// A sample is the beginning of a copy, made the ordinary way.
+	// A sample is the first part of a copy, made as an ordinary copy.
 	sampleBytes = 1 << 10
-	// Lines that are in reach take less than 100 ns in a sample, those of another cache that
-	// gives them away readily some 200, and others 300 to 500. So much of it is the sample.
+	// In a sample, lines that are in reach take less than 100 ns. Lines of another cache take about
+	// 200 ns if the cache yields them readily, and 300 to 500 otherwise.
 	sampleSlow = 350 * time.Nanosecond
 	// Copies from one sample to the next.
 	sampleEvery = 32
 )
 
-// Copy copies src into shared memory. It is not atomic: a word stored afterwards says that
-// it is complete.
+// Copy copies src into shared memory. The copy is not atomic: a word stored afterwards marks the
+// bytes as complete.
 func (c *Copier) Copy(dst, src []byte) {
 	if failpoint.Counting {
 		failpoint.Here()
@@ -52,7 +52,7 @@ func (c *Copier) Copy(dst, src []byte) {
 	} else {
 		start := time.Since(epoch)
 		move(dst, src[:sampleBytes])
-		atomic.SwapUint32(&c.drain, 0) // else it is over before its stores are
+		atomic.SwapUint32(&c.drain, 0) // wait for the stores of the sample
 		c.sampled(time.Since(epoch) - start)
 		dst, src = dst[sampleBytes:], src[sampleBytes:]
 	}
@@ -63,11 +63,11 @@ func (c *Copier) Copy(dst, src []byte) {
 	}
 }
 
-// epoch is where samples count from: to read the monotonic clock alone takes half as long.
+// epoch is the origin of sample times: to read the monotonic clock alone takes half as long.
 var epoch = time.Now()
 
-// sampled takes note of how long a sample took. The way changes when two
-// samples in a row are for it: one of them may have been interrupted.
+// sampled records how long a sample took. The Copier changes its kind of copy when two samples in a
+// row are in favour of the other kind: a single one may have been interrupted.
 func (c *Copier) sampled(took time.Duration) {
 	slow := took > sampleSlow
 	switch {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestCopierCopies: every length, from and to any place in a line, whichever way, and
-// nothing beside it.
+// TestCopierCopies: every length, from and to any place in a line, by both kinds of copy, without a
+// change beside the destination.
 func TestCopierCopies(t *testing.T) {
 	const room, most = 4 * Line, 5 << 10
 	memory := Heap(2*room+most).slice(0, 2*room+most)
@@ -37,7 +37,7 @@ func TestCopierCopies(t *testing.T) {
 	}
 }
 
-// TestCopierChanges: which way a Copier goes after samples of a KiB.
+// TestCopierChanges: the kind of copy that a Copier uses after samples of a KiB.
 func TestCopierChanges(t *testing.T) {
 	const fast, slow = 100 * time.Nanosecond, 400 * time.Nanosecond
 	var c Copier
@@ -64,8 +64,8 @@ func TestCopierChanges(t *testing.T) {
 	}
 }
 
-// TestCopierSamplesSeldom: one copy in 33 is sampled, either way; short ones never, nor
-// where there is one way alone.
+// TestCopierSamplesSeldom: one copy in 33 is sampled, by both kinds of copy. Short copies are never
+// sampled, nor copies on machines with one kind.
 func TestCopierSamplesSeldom(t *testing.T) {
 	dst, src := make([]byte, streamMin), make([]byte, streamMin)
 	for _, streams := range []bool{false, true} {

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-// canStream says whether stream is any different from move.
+// canStream reports whether stream is any different from move.
 const canStream = true
 
 // moveString copies n bytes with REP MOVSB.
@@ -16,13 +16,13 @@ const canStream = true
 //go:noescape
 func moveString(dst, src *byte, n int)
 
-// stringMin is from how many bytes on the instruction is faster than a loop.
+// stringMin is the least size for which the instruction is faster than a loop.
 const stringMin = 512
 
-// move copies src to dst. The lines of dst are in the cache of who
-// read them last. A loop gets each of them from there before it writes; the instruction
-// knows that it writes all of a line, and some processors only have the other copy
-// forgotten then: among two that share no cache it is up to three times as fast.
+// move copies src to dst. The lines of dst are in the cache of their last reader. A loop fetches
+// each line from there before the loop writes. The instruction writes whole lines, so some
+// processors only invalidate the other copy: between two that share no cache this is up to three
+// times as fast.
 func move(dst, src []byte) {
 	if len(src) < stringMin || len(dst) < len(src) || !cpu.X86.HasERMS {
 		copy(dst, src)
@@ -31,14 +31,14 @@ func move(dst, src []byte) {
 	moveString(&dst[0], &src[0], len(src))
 }
 
-// streamLines copies n bytes, a multiple of Line, to dst, which begins a line, with stores
-// that pass the caches by, and waits until they can be seen.
+// streamLines copies n bytes, a multiple of Line, to dst, which begins a line, with stores that
+// bypass the caches, and waits until the stores are visible.
 //
 //go:noescape
 func streamLines(dst, src *byte, n int)
 
-// stream copies src to dst, which is at least as long, past the caches. What is not a whole
-// line goes the ordinary way.
+// stream copies src to dst, which is at least as long, and bypasses the caches. Parts of lines at
+// both ends are copied as usual.
 func stream(dst, src []byte) {
 	head := min(int(-uintptr(unsafe.Pointer(unsafe.SliceData(dst)))&(Line-1)), len(src))
 	copy(dst, src[:head])

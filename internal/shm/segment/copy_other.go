@@ -2,7 +2,7 @@
 
 package segment
 
-// canStream says whether stream is any different from move.
+// canStream reports whether stream is any different from move.
 const canStream = false
 
 func move(dst, src []byte) { copy(dst, src) }

@@ -5,10 +5,10 @@ import (
 	"unsafe"
 )
 
-// Line is the unit that one processor owns at a time, in bytes.
+// Line is the size in bytes of the unit of memory that one processor owns at a time.
 const Line = 64
 
-// A Memory is a stretch of shared memory, aligned to a Line. It never moves.
+// A Memory is a stretch of shared memory, aligned to a Line. Its address never changes.
 type Memory struct {
 	bytes  []byte
 	mapped bool // not Go memory

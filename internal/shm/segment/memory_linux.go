@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Create makes a sealed sparse memfd of the given size: it has no name, nobody
-// can shrink it under a reader, and it is gone with its last user.
+// Create makes a sealed sparse memfd of the given size. The memfd has no name, nobody can shrink it
+// under a reader, and it ends with its last user.
 func Create(name string, size int) (*os.File, error) {
 	return create(name, size, unix.F_SEAL_SHRINK|unix.F_SEAL_GROW|unix.F_SEAL_SEAL)
 }
@@ -36,8 +36,8 @@ func create(name string, size int, seals int) (*os.File, error) {
 	return f, nil
 }
 
-// tooLarge is the error of a memfd that does not get its size. The limit of the size of files holds
-// for memory, too.
+// tooLarge is the error of a memfd that does not get its size. The limit of the size of files
+// applies to memory, too.
 func tooLarge(name string, size int, err error) error {
 	var limit unix.Rlimit
 	if errors.Is(err, unix.EFBIG) && unix.Getrlimit(unix.RLIMIT_FSIZE, &limit) == nil && limit.Cur < uint64(size) {
@@ -46,12 +46,12 @@ func tooLarge(name string, size int, err error) error {
 	return fmt.Errorf("shared memory %s: %d bytes: %w", name, size, err)
 }
 
-// Attach maps all of the memfd behind fd. It refuses one that is not sealed:
+// Attach maps all of the memfd behind fd. It refuses a memfd without a seal against shrinking:
 // another process could shrink it, and the next access would be fatal.
 func Attach(fd uintptr) (Memory, error) { return AttachPart(fd, 0, -1) }
 
-// AttachPart maps size bytes of the memfd behind fd from off on, a multiple of the
-// page size; -1: all that follow.
+// AttachPart maps size bytes of the memfd behind fd from off on, a multiple of the page size; -1:
+// all bytes that follow.
 func AttachPart(fd uintptr, off int64, size int) (Memory, error) {
 	seals, err := unix.FcntlInt(fd, unix.F_GET_SEALS, 0)
 	if err != nil {
@@ -80,6 +80,6 @@ func AttachPart(fd uintptr, off int64, size int) (Memory, error) {
 // Detach unmaps a Memory that Attach returned.
 func (m Memory) Detach() error { return unix.Munmap(m.bytes) }
 
-// populate has pages of shared memory ready to be written to. Kernels before 5.14 do not
-// know that; then each page comes when it is touched.
+// populate makes pages of shared memory ready for stores. Kernels before 5.14 do not support this;
+// there each page is allocated at its first touch.
 func populate(b []byte) { _ = unix.Madvise(b, unix.MADV_POPULATE_WRITE) }

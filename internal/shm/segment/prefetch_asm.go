@@ -2,12 +2,11 @@
 
 package segment
 
-// prefetchWrite asks for the line of a cell that will be written soon: it is in the
-// consumer's cache, and getting it takes longer than everything else that a small
-// message needs.
+// prefetchWrite requests the line of a cell that will be written soon. The line is in the
+// consumer's cache, and to fetch a line takes longer than all other steps of a small message.
 //
 //go:noescape
 func prefetchWrite(p *uint64)
 
-// Soon says that the line with a word will be written soon.
+// Soon announces a store to the line of a word.
 func Soon(p *uint64) { prefetchWrite(p) }

@@ -2,5 +2,5 @@
 
 package segment
 
-// Soon says that the line with a word will be written soon.
+// Soon announces a store to the line of a word.
 func Soon(*uint64) {}

@@ -9,12 +9,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// RemoteMax is the most bytes to give to one ReadRemote or WriteRemote: the thread
-// does not stop for the garbage collector meanwhile.
+// RemoteMax is the most bytes for one ReadRemote or WriteRemote: the thread does not stop for the
+// garbage collector meanwhile.
 const RemoteMax = 256 << 10
 
-// ReadRemote copies from another process's memory into dst. The address is the
-// other process's; the kernel checks it.
+// ReadRemote copies from another process's memory into dst. The address belongs to the other
+// process; the kernel checks the address.
 func ReadRemote(pid int, dst []byte, addr uint64) error {
 	return remote(unix.SYS_PROCESS_VM_READV, pid, dst, addr)
 }
@@ -27,8 +27,8 @@ func WriteRemote(pid int, src []byte, addr uint64) error {
 	return remote(unix.SYS_PROCESS_VM_WRITEV, pid, src, addr)
 }
 
-// AddressOf is where another process finds b. b must stay alive, and may not lie on
-// a stack: stacks move.
+// AddressOf is the address of b for another process. b must stay alive, and may not lie on a stack:
+// stacks move.
 func AddressOf(b []byte) uint64 { return uint64(uintptr(unsafe.Pointer(unsafe.SliceData(b)))) }
 
 type remoteVector struct {

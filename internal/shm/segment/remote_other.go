@@ -4,7 +4,7 @@ package segment
 
 import "errors"
 
-// RemoteMax is the most bytes to give to one ReadRemote or WriteRemote.
+// RemoteMax is the most bytes for one ReadRemote or WriteRemote.
 const RemoteMax = 256 << 10
 
 var errRemote = errors.New("no copies between processes on this system")

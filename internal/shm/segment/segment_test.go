@@ -19,9 +19,8 @@ func TestLayout(t *testing.T) {
 	}
 }
 
-// TestNoOverlap writes a mark of its own into everything that segment 0 and an
-// arena hold, for several sizes, and reads all back: two things in one place
-// would overwrite each other, two writers on one line are counted.
+// TestNoOverlap writes a mark of its own into everything that segment 0 and an arena hold, for
+// several sizes, and reads all marks back: two objects in one place would overwrite each other.
 func TestNoOverlap(t *testing.T) {
 	for _, procs := range []int{1, 2, 63, 64, 65, 200} {
 		n := FormatNode(Heap(NodeBytes(procs)), procs, 7)
@@ -95,8 +94,8 @@ func checkArena(t *testing.T, procs int) {
 	}
 }
 
-// TestLongRings: the first processes to ask get one each, apart from all else, the others
-// none; nor does anybody in Go memory.
+// TestLongRings: the first processes to ask get one ring each, apart from all else. The other
+// processes get none, and neither do processes with Go memory.
 func TestLongRings(t *testing.T) {
 	const procs = LongRings + 2
 	a, err := OpenArena(Heap(ArenaBytes(procs)), procs)

@@ -7,9 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestRingsOfTheNextGeneration: the next process in a slot finds no ring of the one before, and
-// gets the same memory, as if nobody had ever written there; so replacements without end take
-// no more memory.
+// TestRingsOfTheNextGeneration: the next process in a slot finds no ring of its predecessor. It
+// gets the same memory, zeroed, so replacements without end take no more memory.
 func TestRingsOfTheNextGeneration(t *testing.T) {
 	a := HeapArena(3)
 	first := a.Open(Data, 2, 0)
@@ -37,7 +36,7 @@ func TestRingsOfTheNextGeneration(t *testing.T) {
 	assert.Equal(t, used, len(a.heap.extents))
 }
 
-// TestSlots: who has let go of whom, and a slot that was vacated.
+// TestSlots: the records of LetGo, and a slot that was vacated.
 func TestSlots(t *testing.T) {
 	n := FormatNode(Heap(NodeBytes(5)), 5, 1)
 	assert.False(t, n.HasLetGo(1, 3), "1 has not come so far")
@@ -69,8 +68,8 @@ func TestSlots(t *testing.T) {
 	assert.True(t, n.HasLetGo(1, 3))
 }
 
-// TestListOfDeathsGoesRound: the list keeps as many entries as there are slots, however many
-// there were.
+// TestListOfDeathsGoesRound: the list keeps as many entries as there are slots, after any number of
+// deaths.
 func TestListOfDeathsGoesRound(t *testing.T) {
 	n := FormatNode(Heap(NodeBytes(3)), 3, 1)
 	for i := range 100 {

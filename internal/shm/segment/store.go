@@ -31,9 +31,9 @@ func Store64(p *uint64, v uint64) {
 	atomic.StoreUint64(p, v)
 }
 
-// Publish64 publishes v at p, as Store64, but does not wait until others see it: what is
-// loaded afterwards may have been loaded before. A publish.Fence between them sees to it
-// that it is not.
+// Publish64 publishes v at p like Store64, but does not wait until others see the store: the
+// processor may make a later load first. A publish.Fence between the store and the load prevents
+// this.
 func Publish64(p *uint64, v uint64) {
 	if failpoint.Counting {
 		failpoint.Here()
@@ -49,7 +49,7 @@ func Or64(p *uint64, bits uint64) {
 	atomic.OrUint64(p, bits)
 }
 
-// Swap64 takes the word at p and leaves v.
+// Swap64 stores v at p and returns the previous value.
 func Swap64(p *uint64, v uint64) uint64 {
 	if failpoint.Counting {
 		failpoint.Here()
@@ -71,8 +71,8 @@ func Load32(p *uint32) uint32 { return atomic.LoadUint32(p) }
 // Load64 reads the word at p.
 func Load64(p *uint64) uint64 { return atomic.LoadUint64(p) }
 
-// Copy copies src into shared memory. It is not atomic: a word stored afterwards
-// says that it is complete.
+// Copy copies src into shared memory. The copy is not atomic: a word stored afterwards marks the
+// bytes as complete.
 func Copy(dst, src []byte) {
 	if failpoint.Counting {
 		failpoint.Here()
@@ -80,8 +80,8 @@ func Copy(dst, src []byte) {
 	move(dst, src)
 }
 
-// CompareAndSwap64 changes the word at p from old to v, and says whether it did:
-// for words with several writers.
+// CompareAndSwap64 changes the word at p from old to v, and reports whether it did: for words with
+// several writers.
 func CompareAndSwap64(p *uint64, old, v uint64) bool {
 	if failpoint.Counting {
 		failpoint.Here()
