@@ -188,7 +188,7 @@ func (s *Spec) checkNodes() error {
 		return nil
 	}
 	if most := membership.MembersMax - 1; len(s.Hosts.Nodes) > most {
-		return fmt.Errorf("%d nodes, want at most %d, because one head renews the leases of all: use fewer nodes with more ranks each (--ppn)", len(s.Hosts.Nodes), most)
+		return fmt.Errorf("%d nodes: at most %d are possible, because one coordinator renews the leases of all: use fewer nodes with more ranks each (--ppn)", len(s.Hosts.Nodes), most)
 	}
 	if s.Hosts.Detection != 0 && s.Hosts.Confirm != 0 {
 		return fmt.Errorf("--confirm: a tenth of --detection is for the answer: leave one of them out")

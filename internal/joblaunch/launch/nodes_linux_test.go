@@ -9,7 +9,7 @@ import (
 // TestTooManyNodes: the error names the option, the number of nodes, the limit and a remedy.
 func TestTooManyNodes(t *testing.T) {
 	s := Spec{Hosts: Hosts{Nodes: make([]Node, 1025)}}
-	assert.EqualError(t, s.checkNodes(), "1025 nodes, want at most 1024, because one head renews the leases of all: use fewer nodes with more ranks each (--ppn)")
+	assert.EqualError(t, s.checkNodes(), "1025 nodes: at most 1024 are possible, because one coordinator renews the leases of all: use fewer nodes with more ranks each (--ppn)")
 	s.Hosts.Nodes = s.Hosts.Nodes[:1024]
 	err := s.checkNodes()
 	assert.NotContains(t, err.Error(), "at most 1024")
