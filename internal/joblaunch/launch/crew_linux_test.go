@@ -47,7 +47,7 @@ func (c *fakeCrew) take() (orders []string) {
 	return orders
 }
 
-// answers returns what was said to processes since the last call.
+// answers returns the messages to processes since the last call.
 func (c *fakeCrew) answers() (said []rankproto.Message) {
 	synctest.Wait()
 	c.mu.Lock()
@@ -112,7 +112,7 @@ func (c *fakeCrew) Halted() <-chan struct{}                { return nil }
 func (c *fakeCrew) Over() bool                             { return false }
 func (c *fakeCrew) Close()                                 {}
 
-// withCrew runs a job whose first ranks are in Init, in virtual time.
+// withCrew runs a job in virtual time. Its first ranks are in Init.
 func withCrew(t *testing.T, spec Spec, barred []int, test func(t *testing.T, l *launcher, c *fakeCrew)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -168,9 +168,9 @@ func TestTheNodeIsLostWhileProcessesStart(t *testing.T) {
 	})
 }
 
-// TestSlotsOfTheDead: a request waits until others refer to the dead no more. A slot is vacated
-// before anybody can learn of its next process. A request gives up early if the requester itself is
-// the one that refers to the dead, and late if it is another process.
+// TestSlotsOfTheDead: a request waits until other processes refer to the dead no more. A slot is
+// vacated before anybody can learn of its next process. A request gives up early if only the
+// requester refers to the dead, and late if another process does.
 func TestSlotsOfTheDead(t *testing.T) {
 	withCrew(t, Spec{N: 3, Universe: 3}, nil, func(t *testing.T, l *launcher, c *fakeCrew) {
 		l.ends(2, sigkilled)
@@ -202,8 +202,8 @@ func TestSlotsOfTheDead(t *testing.T) {
 	})
 }
 
-// TestSparesOnALateNode: a spare that finds no room is started when a node has come. One that is
-// taken is followed by another one after a pause.
+// TestSparesOnALateNode: a spare that finds no room is started when a node has joined. After a
+// spare has replaced a rank, another spare follows after a pause.
 func TestSparesOnALateNode(t *testing.T) {
 	withCrew(t, Spec{N: 4, Universe: 8, Hosts: twoNodes(), Renewal: Renewal{Spares: 1}}, []int{4, 5, 6, 7}, func(t *testing.T, l *launcher, c *fakeCrew) {
 		assert.NotContains(t, c.take(), "start 4")
@@ -223,8 +223,8 @@ func TestSparesOnALateNode(t *testing.T) {
 	})
 }
 
-// TestTwoRequestsToEnd: the same signal twice within a moment is one request, as Slurm sends it. A
-// second request ends the ranks at once; so does the end of the grace.
+// TestTwoRequestsToEnd: the same signal twice within a moment is one request, because Slurm sends
+// signals twice. A second request ends the ranks at once; so does the end of the grace.
 func TestTwoRequestsToEnd(t *testing.T) {
 	for _, c := range []struct {
 		name   string

@@ -12,7 +12,7 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/job"
 )
 
-// dumps are what processes say that they wait for, when all are asked.
+// dumps are the answers of processes to a request for their waits.
 type dumps map[int]rankproto.Dump
 
 func (d *dumps) add(proc int, m rankproto.Dump) {
@@ -29,7 +29,7 @@ func (l *launcher) timeUp() {
 // dumpMax is how long a dump waits for the answers of processes.
 const dumpMax = 2 * time.Second
 
-// dump asks every process what it waits for, and prints the answers.
+// dump asks every process for the calls in which its goroutines wait, and prints the answers.
 func (l *launcher) dump(why string) {
 	l.Mu.Lock()
 	l.dumps = dumps{}
@@ -58,14 +58,14 @@ func (l *launcher) allDumped() bool {
 	return true
 }
 
-// A dumped is a process and what it said; dump nil: nothing.
+// A dumped is a process and its answer; dump nil: no answer.
 type dumped struct {
 	job.Process
 	pid  int
 	dump *rankproto.Dump
 }
 
-// dumpsOf adds to processes what they have said. The caller holds mu.
+// dumpsOf adds to processes their answers. The caller holds Mu.
 func (l *launcher) dumpsOf(processes []job.Process) (all []dumped) {
 	for _, p := range processes {
 		x := dumped{Process: p, pid: l.crew.Pid(p.Number())}
@@ -158,8 +158,8 @@ func hasTag(op string) bool {
 	return strings.Contains(op, "send") || strings.Contains(op, "recv") || strings.Contains(op, "probe")
 }
 
-// A jointCall is a call of all members of a communicator: its waiting ranks, and those for which
-// they wait.
+// A jointCall is a call of all members of a communicator: its waiting ranks, and the ranks that
+// they wait for.
 type jointCall struct {
 	name             string
 	waiting, awaited []int
@@ -186,7 +186,7 @@ func (js *jointCalls) add(rank int, w rankproto.Wait) {
 	}
 }
 
-// text names the ranks that others wait for in a call and that do not wait in it themselves.
+// text names the ranks that are awaited in a call and do not wait in the same call themselves.
 func (js jointCalls) text() string {
 	var b strings.Builder
 	for _, j := range js {

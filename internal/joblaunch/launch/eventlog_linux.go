@@ -14,8 +14,8 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/job"
 )
 
-// A reporter tells what happens to a job, on stderr: a line of text, or of JSON. Nothing
-// that it is told waits for a line to be written (see eventLogQueue).
+// A reporter writes the event log of a job to stderr: lines of text, or of JSON. Its callers never
+// wait for a line to be written (see eventLogQueue).
 type reporter struct {
 	mu      sync.Mutex
 	out     *outlet
@@ -23,14 +23,14 @@ type reporter struct {
 	quiet   bool
 	verbose bool
 	startNs int64
-	deaths  map[int]*death // by number, of which there is more to tell
+	deaths  map[int]*death // by number, deaths with lines still to come
 	lost    []int          // numbers of all that have died
 	talks   talks
 
 	queue     eventLogQueue
 	dueNs     int64 // all lines until then are due
 	writtenNs int64 // the time of the last line that was written
-	closing   bool  // no line will come
+	closing   bool  // no further line will come
 	wake      chan struct{}
 	told      chan struct{} // closed: all lines are written
 }
@@ -64,7 +64,7 @@ type record struct {
 // put adds a line of the moment atNs. The caller holds mu.
 func (r *reporter) put(atNs int64, rec record, text string) {
 	if r.shows(text) {
-		r.queue.add(r.line(min(atNs, boot.NowNs()), rec, text)) // a rank says when it was
+		r.queue.add(r.line(min(atNs, boot.NowNs()), rec, text)) // a rank reports the time itself
 		r.awake()
 	}
 }
@@ -114,7 +114,7 @@ func (r *reporter) tell() {
 	}
 }
 
-// next is in how long something is to be done. The caller holds mu.
+// next is the time until the next line or talk is due. The caller holds mu.
 func (r *reporter) next() time.Duration {
 	next := int64(time.Hour)
 	now := boot.NowNs()
@@ -127,11 +127,11 @@ func (r *reporter) next() time.Duration {
 	return time.Duration(next)
 }
 
-// lateAfter is by how much a line may follow one of a later moment, without a word.
+// lateAfter is how late a line may follow a line of a later moment without a remark.
 const lateAfter = 50 * time.Millisecond
 
-// write writes a line. One that comes late, because a rank had no time to tell what it has
-// seen, stands where it comes and says of when it is.
+// write writes a line. A line may be late because its rank had no time to report. A late line
+// stands at the place where it arrives, with a remark that names its own time.
 func (r *reporter) write(line eventLogLine, dropped int) {
 	var b strings.Builder
 	if dropped > 0 && !r.json {
@@ -157,14 +157,14 @@ func (r *reporter) write(line eventLogLine, dropped int) {
 	r.out.writeLine([]byte(b.String()))
 }
 
-// started is told once all ranks run.
+// started adds the line of the start, once all ranks run.
 func (r *reporter) started(n int, program string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.put(boot.NowNs(), record{Event: "start", Count: n, Text: program}, "")
 }
 
-// spawned is told when processes have been started by one of the job.
+// spawned adds the line of processes that a process of the job has started.
 func (r *reporter) spawned(ranks []int, program string, root int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -172,7 +172,7 @@ func (r *reporter) spawned(ranks []int, program string, root int) {
 		fmt.Sprintf("rank %d starts %s of %s: %s", root, plural(len(ranks), "rank"), program, rankText(ranks)))
 }
 
-// spareWaits is told when a spare is ready to replace a rank.
+// spareWaits adds the line of a spare that is ready to replace a rank.
 func (r *reporter) spareWaits(proc int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -190,13 +190,13 @@ func buildingText(said string) string {
 	return fmt.Sprintf("builds %s: the first time this takes a minute or two", said)
 }
 
-// building is told of a build that takes time.
+// building adds the line of a build that takes time.
 func (r *reporter) building(said string) {
 	r.note("build", "%s", buildingText(said))
 	r.atOnce()
 }
 
-// atOnce has all that is told so far written at once: somebody waits for it.
+// atOnce makes all lines so far due at once, because a reader waits for them.
 func (r *reporter) atOnce() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -204,7 +204,7 @@ func (r *reporter) atOnce() {
 	r.awake()
 }
 
-// writeAll has all that is told so far written, and returns when it is.
+// writeAll ends the event log, and returns when all lines so far are written.
 func (r *reporter) writeAll() {
 	r.mu.Lock()
 	r.closing = true
@@ -213,9 +213,10 @@ func (r *reporter) writeAll() {
 	<-r.told
 }
 
-// begunNs is the time of the line of a death: the launcher has found it, or a survivor has, if that
-// is earlier. All consequences follow. The death of a rank that was lost with its node follows the
-// line of the node, which is its cause. Clocks of other machines differ by more than talkMax.
+// begunNs is the time of the line of a death: when the launcher found the death or, if earlier,
+// when a survivor found it. So all consequences follow. The death of a rank that was lost with its
+// node follows the line of the node, which is its cause. Clocks of other machines differ by more
+// than talkMax.
 func (d *death) begunNs() int64 {
 	if d.firstHeard == 0 || d.byNode || d.foundNs-d.firstHeard > talkMax.Nanoseconds() {
 		return d.foundNs
@@ -232,7 +233,7 @@ func (r *reporter) death(rank int) *death {
 	return d
 }
 
-// died is told when a rank that had not left was reaped.
+// died adds the line of a rank that had not left and was reaped.
 func (r *reporter) died(p job.Process, pid int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -258,7 +259,7 @@ func (r *reporter) died(p job.Process, pid int) {
 	}
 }
 
-// foundBy says how an end is found to people who have not read the code.
+// foundBy returns the evidence of an end, in words for people who have not read the code.
 func foundBy(by job.Evidence) string {
 	switch by {
 	case job.ByTombstone:
@@ -292,7 +293,7 @@ func took(lead string, fromNs, toNs int64) string {
 	return fmt.Sprintf("%s%.2f ms after", lead, since(fromNs, toNs))
 }
 
-// event is told what a rank reports.
+// event takes in an event that a rank reports.
 func (r *reporter) event(rank int, atNs int64, m rankproto.Event, alive alive) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -308,7 +309,7 @@ func (r *reporter) event(rank int, atNs int64, m rankproto.Event, alive alive) {
 		return
 	}
 	survivors := alive.all
-	if m.Comm == "world" { // its members are those with which the job began
+	if m.Comm == "world" { // its members are the ranks with which the job began
 		survivors = alive.world
 	}
 	if t := r.talks.add(rank, atNs, m, survivors); t != nil {
@@ -347,20 +348,20 @@ func (r *reporter) tellHeard(d *death) {
 	}
 	r.put(d.lastHeard, record{Event: "detection", Rank: &d.rank, Count: d.heard, By: d.evidence, LatencyMs: since(d.killedNs, d.foundNs), AllMs: since(from, d.lastHeard)},
 		fmt.Sprintf("rank %d: %s%s (%s)", d.rank, know, took(" ", from, d.lastHeard), d.evidence))
-	delete(r.deaths, d.rank) // all is told
+	delete(r.deaths, d.rank) // no line of this death will follow
 }
 
-// tellTalk tells what some ranks have reported. The caller holds mu.
+// tellTalk adds the line of a talk. The caller holds mu.
 func (r *reporter) tellTalk(t *talk) {
 	r.put(t.lastNs, record{Event: t.what, Ranks: t.procs, Comm: t.comm, Count: t.by.Len(), Size: t.text, LatencyMs: since(t.firstNs, t.lastNs)},
 		fmt.Sprintf("%s, first to last %.2f ms", t, since(t.firstNs, t.lastNs)))
 }
 
-// end is told how the job ended, and writes what is left of the event log. Nobody else waits for
-// it now; once hurry is closed it does not wait for ever.
+// end adds the line of the verdict, and writes the rest of the event log. Nobody else waits for the
+// log now; once hurry is closed, end waits for a bounded time.
 func (r *reporter) end(v job.Verdict, hurry <-chan struct{}) {
 	r.mu.Lock()
-	for _, t := range r.talks.ripe(0, true) { // what not all reported, because some died meanwhile
+	for _, t := range r.talks.ripe(0, true) { // talks that not all ranks reported, because some died meanwhile
 		r.tellTalk(t)
 	}
 	shown := ""
@@ -383,7 +384,7 @@ func (r *reporter) end(v job.Verdict, hurry <-chan struct{}) {
 	}
 }
 
-// rankText returns ranks for a reader; none: any.
+// rankText returns ranks for a reader; without ranks: any rank.
 func rankText(ranks []int) string {
 	switch len(ranks) {
 	case 0:

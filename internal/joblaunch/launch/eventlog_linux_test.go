@@ -16,8 +16,8 @@ import (
 
 const ms = int64(time.Millisecond)
 
-// TestTalks: each thing is told once, when all that are known to report it have done so or
-// when it is due; a second time is another talk; what comes late is dropped.
+// TestTalks: the log has each talk once, when all expected ranks have reported it or when it is
+// due. A second report of the same rank begins another talk. The log drops late reports.
 func TestTalks(t *testing.T) {
 	type reported struct {
 		atNs int64
@@ -63,8 +63,8 @@ func TestTalks(t *testing.T) {
 	assert.Empty(t, ts.ripe(0, true))
 }
 
-// TestEventLogQueue: lines come in the order of their times once they are due, and nothing
-// grows without a bound.
+// TestEventLogQueue: lines leave the queue in the order of their times once they are due, and the
+// queue has a bound.
 func TestEventLogQueue(t *testing.T) {
 	var q eventLogQueue
 	for _, at := range []int64{30, 10, 20} {
@@ -86,7 +86,7 @@ func TestEventLogQueue(t *testing.T) {
 	assert.Len(t, q.lines, 3)
 }
 
-// stuckWriter takes nothing until it is let go.
+// stuckWriter blocks until the test releases it.
 type stuckWriter struct {
 	locked
 	letGo chan struct{}
@@ -97,8 +97,8 @@ func (w *stuckWriter) Write(b []byte) (int, error) {
 	return w.locked.Write(b)
 }
 
-// TestNobodyReadsTheEventLog: what decides about ranks tells the event log and never waits for it.
-// Once somebody reads, the lines are there, as many as there is room for, in order.
+// TestNobodyReadsTheEventLog: the callers that decide about ranks add lines and never wait for a
+// reader. Once somebody reads, the lines are there, as many as there is room for, in order.
 func TestNobodyReadsTheEventLog(t *testing.T) {
 	w := &stuckWriter{letGo: make(chan struct{})}
 	r := newReporter(&Spec{}, &outlet{w: w}, time.Now())
@@ -125,7 +125,7 @@ func TestNobodyReadsTheEventLog(t *testing.T) {
 	}
 }
 
-// TestALateLine stands where it comes, and says of when it is.
+// TestALateLine: a late line stands at the place where it arrives, and names its own time.
 func TestALateLine(t *testing.T) {
 	var out bytes.Buffer
 	r := newReporter(&Spec{}, &outlet{w: &out}, time.Now())
@@ -145,8 +145,8 @@ func TestTheOnlySurvivor(t *testing.T) {
 	assert.Equal(t, "rank 1: the only survivor knows it 1.00 ms after (exit)", r.queue.lines[1].text)
 }
 
-// TestToldDeathsAreForgotten: a job in which ranks are lost and replaced without end keeps of each
-// no more than its number.
+// TestToldDeathsAreForgotten: in a job that loses and replaces ranks without end, the reporter
+// keeps only the number of each death.
 func TestToldDeathsAreForgotten(t *testing.T) {
 	r := newReporter(&Spec{}, &outlet{w: io.Discard}, time.Now())
 	for i := range 1000 {
@@ -166,8 +166,8 @@ func TestToldDeathsAreForgotten(t *testing.T) {
 	assert.Len(t, r.lost, 1000)
 }
 
-// TestCausesComeFirst: the launcher finds a death later than the ranks, and has told of the death
-// before they report. The line of the death still precedes those of its consequences.
+// TestCausesComeFirst: the launcher finds a death later than the ranks, and adds its line before
+// they report. The line of the death still precedes the lines of its consequences.
 func TestCausesComeFirst(t *testing.T) {
 	for _, json := range []bool{false, true} {
 		for _, late := range []bool{false, true} { // the launcher learns of the death last
@@ -198,7 +198,7 @@ func TestCausesComeFirst(t *testing.T) {
 	}
 }
 
-// TestDeathOfANode: the line of the node, which is the cause, stays before those of its ranks.
+// TestDeathOfANode: the line of the node, which is the cause, stays before the lines of its ranks.
 func TestDeathOfANode(t *testing.T) {
 	r := newReporter(&Spec{}, &outlet{w: io.Discard}, time.Now().Add(-time.Second))
 	r.died(job.Process{Slot: 2, By: job.ByNode, Status: job.Status{Signal: 9}, FoundNs: r.startNs + 30*ms}, 7)

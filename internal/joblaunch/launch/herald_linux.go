@@ -13,18 +13,19 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/job"
 )
 
-// A herald tells programs that are no ranks who lives (--watch): what the event log tells people,
-// as events. All methods of a nil herald do nothing, as it is without --watch, and none waits.
+// A herald reports the processes that live to programs outside the job (--watch): the contents of
+// the event log, as events. Without --watch the herald is nil, and all its methods do nothing. No
+// method waits.
 type herald struct {
 	post  *watchserver.Post
 	nodes []Node
 	of    []int // node of each slot; nil: there is one
 
 	mu   sync.Mutex
-	lost map[int]bool // nodes
+	lost map[int]bool // nodes that are lost
 }
 
-// newHerald makes the socket, and has the ranks that are on this machine know of it.
+// newHerald makes the socket, and passes its path to the ranks on this machine.
 func newHerald(spec *Spec, rep *reporter) (*herald, error) {
 	if !spec.Watch {
 		return nil, nil
@@ -48,7 +49,7 @@ func newHerald(spec *Spec, rep *reporter) (*herald, error) {
 	return &herald{post: post, nodes: nodes, of: spec.nodesOfSlots(), lost: map[int]bool{}}, nil
 }
 
-// nodesJoined is told when the daemons of all nodes are there.
+// nodesJoined sends an event for each node, when the daemons of all nodes have joined.
 func (h *herald) nodesJoined() {
 	if h == nil {
 		return
@@ -58,13 +59,13 @@ func (h *herald) nodesJoined() {
 	}
 }
 
-// joined is told when a process is in Init.
+// joined sends the event of a process that is in Init.
 func (h *herald) joined(p job.Process, pid int) {
 	h.tell(watch.Joined, p, fmt.Sprintf("pid %d", pid))
 }
 
-// ended is told how a process has ended. One that was declared dead before, as it showed no life,
-// was told then.
+// ended sends the event of a process that has ended. A process that was declared dead before,
+// because it showed no life, has had its event.
 func (h *herald) ended(p job.Process) {
 	switch {
 	case p.By == job.BySilence:
@@ -79,10 +80,10 @@ func (h *herald) ended(p job.Process) {
 	}
 }
 
-// silenced is told when a process is declared dead that may run on.
+// silenced sends the event of a process that is declared dead and may run on.
 func (h *herald) silenced(p job.Process) { h.tell(watch.Lost, p, "it shows no life") }
 
-// tell tells something of a process.
+// tell sends an event of a process.
 func (h *herald) tell(what string, p job.Process, evidence string) {
 	if h == nil {
 		return
@@ -97,8 +98,8 @@ func (h *herald) tell(what string, p job.Process, evidence string) {
 // heraldsNotes are the notes about nodes that are events.
 var heraldsNotes = map[string]string{"suspect": watch.Suspected, "frozen": watch.Frozen, "thawed": watch.Thawed, "node": watch.Lost, "came": watch.Joined}
 
-// noted is told what the event log has, and tells what of it is about nodes: a declaration is a
-// note like others, of a node that is lost since.
+// noted sends an event for a note of the event log about a node. A declaration is a note like
+// others, of a node that is lost from then on.
 func (h *herald) noted(event, format string, args []any) {
 	what, isOne := heraldsNotes[event]
 	if h == nil || !isOne || len(args) == 0 {
@@ -111,7 +112,7 @@ func (h *herald) noted(event, format string, args []any) {
 	number, isLost := about.Node()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.lost[number] || what == watch.Lost && !isLost { // of the dead nothing is told
+	if h.lost[number] || what == watch.Lost && !isLost { // no event follows the loss of a node
 		return
 	}
 	h.lost[number] = what == watch.Lost
@@ -119,7 +120,7 @@ func (h *herald) noted(event, format string, args []any) {
 	h.post.Tell(watch.Event{What: what, Name: about.Name(), Proc: watch.None, Node: number, Evidence: evidence, AtNs: boot.NowNs()})
 }
 
-// over is told how the job has ended: the last event.
+// over sends the verdict of the job: the last event.
 func (h *herald) over(v job.Verdict) {
 	if h != nil {
 		h.post.Tell(watch.Event{What: watch.Over, Proc: watch.None, Node: watch.None, Evidence: fmt.Sprintf("%s; exit code %d", v.Text, v.Code), AtNs: boot.NowNs()})
@@ -133,8 +134,9 @@ func (h *herald) close() {
 	}
 }
 
-// Heard is told that a process has said its last: all is known of its end. It is told before the
-// rules are, after which its slot may be another's.
+// Heard is called when the launcher has received the last message of a process, and all is known of
+// its end. The herald gets the end before the rules do: after that the slot may have another
+// process.
 func (l *launcher) Heard(proc int) {
 	l.Mu.Lock()
 	p, _ := l.Rules.Process(proc)
@@ -143,7 +145,7 @@ func (l *launcher) Heard(proc int) {
 	l.Base.Heard(proc)
 }
 
-// tellJoined tells that a process is in Init.
+// tellJoined sends the event of a process that is in Init.
 func (l *launcher) tellJoined(proc int) {
 	l.Mu.Lock()
 	p, _ := l.Rules.Process(proc)

@@ -25,8 +25,8 @@ func (n *aNode) Name() string { return n.name }
 
 func (n *aNode) String() string { return fmt.Sprintf("node %d (%s)", n.number, n.name) }
 
-// TestHerald: each end is told once, in the words of its evidence, and of what people are told that
-// about nodes. Of a node that is lost nothing follows.
+// TestHerald: each end makes one event, in the words of its evidence, and of the notes only the
+// ones about nodes make events. After the loss of a node no event of the node follows.
 func TestHerald(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	spec := &Spec{N: 4, Watch: true, Hosts: Hosts{Launcher: LauncherLocal, Nodes: []Node{{Name: "a", Slots: 2}, {Name: "b", Slots: 2}}}}
@@ -83,7 +83,7 @@ func TestHerald(t *testing.T) {
 	}, got)
 }
 
-// TestNoHerald: without --watch nothing is told, and nothing made.
+// TestNoHerald: without --watch there is no event, and no socket.
 func TestNoHerald(t *testing.T) {
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)

@@ -10,8 +10,8 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/job"
 )
 
-// more does what only a launcher does of what the rules decide, but for Start and PassKeep: those
-// events that lead to them do that themselves. The caller holds Mu.
+// more performs the actions of the rules that are for a launcher alone, apart from Start and
+// PassKeep: the functions that step the rules perform these two themselves. The caller holds Mu.
 func (l *launcher) more(a job.Action) {
 	switch a := a.(type) {
 	case job.EndFenced:
@@ -50,12 +50,12 @@ func (l *launcher) tellSilence(a job.Silenced) {
 	}
 }
 
-// NoLife, Note and Said are what else the daemon tells: see daemon.Host.
+// The following methods complete the launcher as a daemon.Host.
 
-// NoLife is told of a process that shows none.
+// NoLife takes in that a process shows no life.
 func (l *launcher) NoLife(proc int, atNs int64) { l.Apply(job.NoLife{Proc: proc, AtNs: atNs}) }
 
-// Note is told what people should know.
+// Note takes in a note of the daemon for the event log.
 func (l *launcher) Note(event, format string, args ...any) {
 	l.rep.note(event, format, args...)
 	if event == daemon.Unjoined {
@@ -64,7 +64,7 @@ func (l *launcher) Note(event, format string, args ...any) {
 	l.herald.noted(event, format, args)
 }
 
-// Said does what a message of a process asks for.
+// Said performs the request in a message of a process.
 func (l *launcher) Said(proc int, said rankproto.Received) error {
 	switch m := said.Message.(type) {
 	case rankproto.Fenced:
@@ -107,7 +107,7 @@ func (l *launcher) Said(proc int, said rankproto.Received) error {
 
 // alive are the numbers of processes that may report an event.
 type alive struct {
-	all, world int   // survivors, and those with which the job began
+	all, world int   // survivors; survivors of the processes with which the job began
 	of         []int // for each process of the event: the survivors of its death
 }
 
@@ -120,7 +120,7 @@ func (l *launcher) aliveFor(m rankproto.Event) alive {
 	return a
 }
 
-// keep passes on to new processes that they are wanted.
+// keep passes a member's Keep on to the new processes.
 func (l *launcher) keep(by int, m rankproto.Keep) {
 	l.Mu.Lock()
 	defer l.Mu.Unlock()
@@ -136,7 +136,7 @@ func (l *launcher) keep(by int, m rankproto.Keep) {
 	l.Perform(actions)
 }
 
-// kill kills the process that has the slot of a rank, as planned, unless that has ended.
+// kill kills the process in the slot of a rank, as planned, unless the process has ended.
 func (l *launcher) kill(k Kill) {
 	l.Mu.Lock()
 	defer l.Mu.Unlock()

@@ -14,7 +14,8 @@ import (
 	"github.com/goulfm/goulfm/internal/joblaunch/daemon"
 )
 
-// stdinOf returns what a rank reads, and what feeds it if anything must.
+// stdinOf returns the standard input of a rank, and the function that feeds this input if one is
+// needed.
 func (l *launcher) stdinOf(rank int) (*os.File, func(), error) {
 	in, all := l.spec.In, l.spec.Stdin == "all"
 	if !all && strconv.Itoa(rank) != l.spec.Stdin || in == nil {
@@ -35,8 +36,8 @@ func (l *launcher) stdinOf(rank int) (*os.File, func(), error) {
 		r, to, err := daemon.OpenInput()
 		return r, func() { l.feedKeys(to) }, err
 	}
-	// A file or pipe goes straight to the rank: back-pressure and its end stay
-	// as they are, and a dead rank blocks nobody.
+	// A rank gets a file or pipe itself: back-pressure and the end stay the same, and a dead rank
+	// blocks nobody.
 	fd, err := unix.FcntlInt(in.Fd(), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {
 		return nil, nil, fmt.Errorf("standard input: %w", err)
@@ -44,8 +45,8 @@ func (l *launcher) stdinOf(rank int) (*os.File, func(), error) {
 	return os.NewFile(uintptr(fd), "stdin"), nil, nil
 }
 
-// feedKeys passes on what is typed, a line at a time: the next one is read once the rank has read
-// the last.
+// feedKeys passes on typed lines, one at a time: it reads the next line once the rank has read the
+// last.
 func (l *launcher) feedKeys(to *daemon.Input) {
 	defer to.Close()
 	runtime.LockOSThread()
@@ -66,21 +67,23 @@ func isTerminal(f *os.File) bool {
 	return err == nil
 }
 
-// A keyboard is a terminal of which only the foreground reads. A terminal gives its input to one
-// process group, and stops others that read; a job in the background neither reads nor stops:
+// A keyboard is a terminal from which only a foreground job reads. A terminal gives its input to
+// one process group, and stops other groups that read; a job in the background neither reads nor
+// stops:
 //
 //	shell          launcher
 //	               in the foreground: about to read
 //	^Z, bg         continued, in the background
 //	               reads: SIGTTIN stops it, unless its thread blocks that: EIO
 //
-// So Read blocks SIGTTIN, and its goroutine must be locked to its thread, which ends with it.
+// So Read blocks SIGTTIN. Its goroutine must be locked to its thread, and the thread ends with the
+// goroutine.
 type keyboard struct {
 	in   *os.File
 	over <-chan struct{} // closed: nobody reads any more
 }
 
-// keysLook is how often a keyboard checks whether it is in the foreground.
+// keysLook is how often a keyboard checks whether the job is in the foreground.
 const keysLook = 200 * time.Millisecond
 
 // Read implements io.Reader.
@@ -121,8 +124,8 @@ func (k *keyboard) Read(buf []byte) (int, error) {
 	}
 }
 
-// inForeground says whether this process may read a terminal. One that is not its own asks for
-// nothing.
+// inForeground reports whether this process may read a terminal. For a terminal of another session
+// the answer is yes: such a terminal stops nobody.
 func inForeground(fd int) bool {
 	group, err := unix.IoctlGetInt(fd, unix.TIOCGPGRP)
 	return err != nil || group == unix.Getpgrp()
@@ -135,7 +138,7 @@ type feeds struct {
 	to    []*os.File
 }
 
-// add takes in the next rank's pipe; with the last one's comes the function that copies.
+// add takes in the next rank's pipe. For the last rank it returns the function that copies.
 func (f *feeds) add(w *os.File) func() {
 	f.to = append(f.to, w) // ranks are started one after the other
 	if len(f.to) < f.ranks {
@@ -153,7 +156,7 @@ func (f *feeds) copy() {
 			if to == nil {
 				continue
 			}
-			if _, werr := to.Write(buf[:n]); werr != nil { // this rank is gone: the others read on
+			if _, werr := to.Write(buf[:n]); werr != nil { // this rank has ended: the others read on
 				to.Close()
 				f.to[i] = nil
 			}

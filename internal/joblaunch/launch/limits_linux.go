@@ -91,21 +91,21 @@ func (s *Spec) check() error {
 	return s.checkLimits()
 }
 
-// needsExact is why no process can be started later where heartbeats between ranks find deaths:
-// each rank watches its neighbour, and the ring has no place for another one.
+// needsExact is the reason why no process can be started later where heartbeats between ranks find
+// deaths: each rank monitors its neighbour, and the ring has no place for a further rank.
 const needsExact = "replacement needs exact detection: run without --detector ring"
 
-// checkLimits says before anything is started what would run out.
+// checkLimits checks the resources of the job before any process starts.
 func (s *Spec) checkLimits() error {
 	return errors.Join(s.checkFiles(), s.checkThreads(), s.checkAddresses())
 }
 
-// The Go runtime of a rank and that of the launcher make so many threads at least; a runtime that
-// gets none ends its process with a register dump.
+// The least number of threads that the Go runtime makes in a rank, and in the launcher. A runtime
+// that gets no thread ends its process with a register dump.
 const rankThreads, launcherThreads = 8, 12
 
-// checkThreads reports whether the user may have the threads of the job, besides those that the
-// user has. The limit does not hold for root.
+// checkThreads reports whether the user may have the threads of the job, besides the user's present
+// ones. The limit does not hold for root.
 func (s *Spec) checkThreads() error {
 	var lim unix.Rlimit
 	elsewhere := len(s.Hosts.Nodes) > 0 && s.Hosts.Launcher != LauncherLocal
@@ -122,7 +122,7 @@ func (s *Spec) checkThreads() error {
 	return nil
 }
 
-// manyThreads are more than a user has: a higher limit needs no count.
+// manyThreads is more than a user has: a higher limit needs no count.
 const manyThreads = 10_000
 
 // threadsOfUser counts the threads of all processes of a user.
@@ -155,11 +155,11 @@ func (s *Spec) checkFiles() error {
 	return nil
 }
 
-// ownAddresses is what a rank needs of addresses besides the memory of the job, in bytes.
+// ownAddresses is the address space of a rank besides the memory of the job, in bytes.
 const ownAddresses = 1 << 30
 
-// checkAddresses looks whether ranks can map the memory of all processes. Where those that
-// may be started later do not fit there are none, unless somebody has asked for them.
+// checkAddresses reports whether ranks can map the memory of all processes. Where the processes
+// that may be started later do not fit, the job has room for none, unless --universe asks for them.
 func (s *Spec) checkAddresses() error {
 	var lim unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_AS, &lim); err != nil || lim.Cur == unix.RLIM_INFINITY {

@@ -20,7 +20,8 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/membership"
 )
 
-// A crew does what a launcher asks for: the daemon of this machine, or those of several nodes.
+// A crew serves the launcher's requests about processes. It is the daemon of this machine, or the
+// client of the daemons of several nodes.
 type crew interface {
 	jobhost.Daemon
 	Announce(n int)
@@ -47,7 +48,7 @@ type crew interface {
 	Close()
 }
 
-// hire makes the daemon of this machine, or has those of all nodes start.
+// hire makes the daemon of this machine, or starts the daemons of all nodes.
 func (l *launcher) hire(ctx context.Context, lives *lives) error {
 	if len(l.spec.Hosts.Nodes) == 0 {
 		kept, err := lives.memory(l)
@@ -95,12 +96,12 @@ func (l *launcher) hire(ctx context.Context, lives *lives) error {
 	return nil
 }
 
-// desert ends the launcher of a job that has outlived it.
+// desert ends the launcher of a job that has continued without its launcher.
 func (l *launcher) desert(why string) {
 	l.Apply(job.Interrupted{Code: ExitFenced, Why: "the job goes on without this launcher: " + why})
 }
 
-// starter returns what starts the daemons.
+// starter returns the starter of the daemons.
 func (s *Spec) starter() (daemonclient.Starter, error) {
 	if s.Hosts.Launcher == LauncherEngine {
 		return s.Hosts.Starter, nil
@@ -129,7 +130,7 @@ func (s *Spec) starter() (daemonclient.Starter, error) {
 	return daemonclient.Remote{Goulfm: self, Rsh: s.Hosts.Rsh, Users: users}, nil
 }
 
-// secure says how the members of a job on several nodes talk.
+// secure returns how the members of a job on several nodes protect their connections.
 func (s *Spec) secure() (socket.Mode, error) {
 	switch {
 	case s.Hosts.Secure != "":
@@ -140,7 +141,7 @@ func (s *Spec) secure() (socket.Mode, error) {
 	return socket.TLS, nil
 }
 
-// beats are the times by which nodes watch each other.
+// beats are the times with which nodes monitor each other.
 func (s *Spec) beats() daemonproto.Beats {
 	return daemonproto.Beats{Period: s.Period, Timeout: s.Period * time.Duration(s.Factor), Confirm: s.Hosts.Confirm, Link: s.Hosts.LinkTimeout, Orphan: s.Hosts.OrphanAfter, Survive: s.Hosts.Survive, Detection: s.Hosts.Detection}
 }
@@ -157,9 +158,9 @@ func (s *Spec) racks() []string {
 	return racks
 }
 
-// nodesOfSlots says on which node the process of each slot runs: ranks fill one node after the
-// other, and each node has a row of the slots of those that are started later; so has each node
-// that may come. Nil: there is one node.
+// nodesOfSlots returns the node of each slot; nil: there is one node. Ranks fill one node after the
+// other. Each node then has a row of the slots for processes that are started later, and each node
+// that may join later has a row of its own.
 func (s *Spec) nodesOfSlots() []int {
 	if len(s.Hosts.Nodes) == 0 {
 		return nil
@@ -182,7 +183,7 @@ func (s *Spec) nodesOfSlots() []int {
 	return of
 }
 
-// checkNodes says what is wrong with a job on several nodes.
+// checkNodes reports an error in the nodes of a job.
 func (s *Spec) checkNodes() error {
 	if len(s.Hosts.Nodes) == 0 {
 		return nil
@@ -217,7 +218,7 @@ func (s *Spec) checkNodes() error {
 	return nil
 }
 
-// checkCuts says what is wrong with the planned cuts.
+// checkCuts reports an error in the planned cuts.
 func (s *Spec) checkCuts() error {
 	for _, c := range s.Cuts {
 		if len(s.Hosts.Nodes) == 0 || s.Hosts.Launcher != LauncherLocal {
@@ -237,7 +238,8 @@ func (s *Spec) checkCuts() error {
 	return nil
 }
 
-// waysOf returns what a cut holds back: all that goes from one of its groups to another one.
+// waysOf returns the ways that a cut blocks: all ways between members of different groups or, if
+// the cut is OneWay, from the first group to the second.
 func (s *Spec) waysOf(c Cut) (ways []daemonclient.Way) {
 	group := make([]int, len(s.Hosts.Nodes)+1) // of each member
 	for g, nodes := range c.Groups {
@@ -271,7 +273,7 @@ func (s *Spec) waysOfAll() (ways []daemonclient.Way) {
 	return ways
 }
 
-// checkSurvive says what is wrong with a job that is to outlive its launcher.
+// checkSurvive reports an error in a job that should outlive its launcher.
 func (s *Spec) checkSurvive() error {
 	switch {
 	case !s.Hosts.Survive:

@@ -13,20 +13,20 @@ import (
 	"github.com/goulfm/goulfm/internal/joblaunch/daemonproto"
 )
 
-// An outlet is where streams of ranks go, and the event log. What cannot be written is lost; failed
-// is told so, once.
+// An outlet is a destination of streams: of ranks and of the event log. Output that cannot be
+// written is lost; the first error is passed to failed.
 type outlet struct {
 	mu     sync.Mutex
 	w      io.Writer
-	file   *os.File // w, if it is this outlet's own; else nil
+	file   *os.File // w, if w is this outlet's own; else nil
 	name   string
 	failed func(error)
 	told   bool
-	open   *lines    // whose line has no end yet; nil: each line has one
+	open   *lines    // the stream with an unfinished line; nil: none
 	at     time.Time // of the last write
 }
 
-// writeLine writes whole lines of the launcher's own: they begin a line.
+// writeLine writes whole lines of the launcher. They begin at the start of a line.
 func (o *outlet) writeLine(b []byte) {
 	o.mu.Lock()
 	if o.open != nil {
@@ -37,7 +37,7 @@ func (o *outlet) writeLine(b []byte) {
 	o.note(err)
 }
 
-// put writes what a stream of a rank has, or the launcher (nil). The caller holds mu.
+// put writes bytes of a stream, or of the launcher (from nil). The caller holds mu.
 func (o *outlet) put(from *lines, b []byte) error {
 	if len(b) == 0 {
 		return nil
@@ -50,7 +50,7 @@ func (o *outlet) put(from *lines, b []byte) error {
 	return err
 }
 
-// close comes after the last write. A disk may say only now that it is full.
+// close comes after the last write. A full disk may cause an error only here.
 func (o *outlet) close() {
 	if o.file != nil {
 		o.note(o.file.Close())
@@ -64,20 +64,20 @@ func (o *outlet) note(err error) {
 	o.mu.Unlock()
 	var path *fs.PathError
 	if errors.As(err, &path) {
-		err = path.Err // o.name says more
+		err = path.Err // o.name has the full name
 	}
 	if first && o.failed != nil {
 		o.failed(fmt.Errorf("%s: %w", o.name, err))
 	}
 }
 
-// lines are those of one stream of a rank. Its bytes arrive unchanged, and whole lines at a time,
-// so that ranks do not interleave inside a line; what follows the last line, such as a prompt,
-// waits until the outlet was at rest for partAfter. With a prefix, a line that others have
-// interrupted goes on in a line of its own.
+// lines is one stream of a rank. Its bytes arrive unchanged, and as whole lines, so that ranks do
+// not interleave inside a line. An unfinished line, such as a prompt, waits until the outlet was at
+// rest for partAfter. With a prefix, a line that other streams have interrupted continues in a line
+// of its own.
 type lines struct {
 	*outlet
-	prefix func() string // what begins each line; nil: nothing does
+	prefix func() string // returns the prefix of each line; nil: none
 
 	// Under the outlet's mu:
 	pending []byte // of a line that has not ended
@@ -86,7 +86,7 @@ type lines struct {
 
 const (
 	partAfter = 100 * time.Millisecond
-	partMax   = 1 << 20 // how long a part gets before it is written without its end
+	partMax   = 1 << 20 // the size of an unfinished line that is written without its end
 )
 
 // Write takes the next piece.
@@ -95,7 +95,7 @@ func (l *lines) Write(piece []byte) {
 	before := len(l.pending)
 	l.pending = append(l.pending, piece...)
 	whole := bytes.LastIndexByte(l.pending, '\n') + 1
-	if l.file != nil || len(l.pending)-whole > partMax { // a file is no other rank's
+	if l.file != nil || len(l.pending)-whole > partMax { // no other rank writes to the file
 		whole = len(l.pending)
 	}
 	err := l.pass(whole)
@@ -106,14 +106,14 @@ func (l *lines) Write(piece []byte) {
 	l.note(err)
 }
 
-// pass writes the first n bytes that wait. The caller holds mu.
+// pass writes the first n waiting bytes. The caller holds mu.
 func (l *lines) pass(n int) error {
 	err := l.put(l, l.prefixed(l.pending[:n]))
 	l.pending = append(l.pending[:0], l.pending[n:]...)
 	return err
 }
 
-// await has passPart called. The caller holds mu.
+// await schedules a call of passPart. The caller holds mu.
 func (l *lines) await(d time.Duration) {
 	if l.timer != nil {
 		l.timer.Reset(d)
@@ -122,7 +122,7 @@ func (l *lines) await(d time.Duration) {
 	l.timer = time.AfterFunc(d, l.passPart)
 }
 
-// passPart writes a part of a line, unless others write just now.
+// passPart writes an unfinished line, unless other streams write just now.
 func (l *lines) passPart() {
 	l.mu.Lock()
 	var err error
@@ -147,7 +147,7 @@ func (l *lines) Close() {
 	l.outlet.close()
 }
 
-// prefixed begins each line. The caller holds mu.
+// prefixed adds the prefix to each line. The caller holds mu.
 func (l *lines) prefixed(text []byte) []byte {
 	if l.prefix == nil {
 		return text
@@ -167,7 +167,7 @@ func (l *lines) prefixed(text []byte) []byte {
 	return out
 }
 
-// prefixOf returns what begins each line of a rank; nil: nothing does.
+// prefixOf returns the prefix of each line of a rank; nil: none.
 func (s *Spec) prefixOf(rank int, start time.Time) func() string {
 	switch {
 	case s.Tag && s.Timestamp:
@@ -181,25 +181,25 @@ func (s *Spec) prefixOf(rank int, start time.Time) func() string {
 	return nil
 }
 
-// A sink is where the ranks' two streams go.
+// A sink is the destination of the ranks' two streams.
 type sink struct {
-	dir            string // files of each rank there; else
+	dir            string // of the files of each rank; "": the two outlets
 	appends        bool
-	begun          map[string]bool // files that this job has made: who has a rank's slot after it goes on with its file
+	begun          map[string]bool // files that this job has made: a replacement appends to the file of its rank
 	stdout, stderr *outlet
 	failed         func(error)
 }
 
-// sink returns where ranks' streams go; failed is told of what cannot be written.
+// sink returns the destination of ranks' streams; errors of writing are passed to failed.
 func (s *Spec) sink(stderr *outlet, failed func(error)) sink {
-	if s.Hosts.Survive { // the nodes write it
+	if s.Hosts.Survive { // the nodes write the output
 		nowhere := &outlet{w: io.Discard}
 		return sink{stdout: nowhere, stderr: nowhere}
 	}
 	return sink{dir: s.OutputDir, appends: s.appends, begun: map[string]bool{}, stdout: &outlet{w: s.Stdout, name: "standard output", failed: failed}, stderr: stderr, failed: failed}
 }
 
-// of returns where the two streams of a rank go.
+// of returns the destinations of the two streams of a rank.
 func (s sink) of(rank int) (out, errs *outlet, err error) {
 	if s.dir == "" {
 		return s.stdout, s.stderr, nil

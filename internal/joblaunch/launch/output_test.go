@@ -47,8 +47,8 @@ func (l *locked) take() string {
 	return l.text.String()
 }
 
-// TestPartsOfLines: a prompt is shown when the outlet is at rest, with its prefix, once; while
-// others write it waits.
+// TestPartsOfLines: a prompt is shown when the outlet is at rest, with its prefix, once. The prompt
+// waits while other streams write.
 func TestPartsOfLines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var got locked

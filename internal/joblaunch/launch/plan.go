@@ -16,11 +16,11 @@ type plan struct {
 // A fault is one of --kill, --stop or --cut.
 type fault struct {
 	text string // flag and value, as given
-	why  string // why it has not happened
+	why  string // why the fault has not happened
 	done bool
 }
 
-// Why a fault does not happen.
+// The reasons why a fault does not happen.
 const (
 	endedFirst = "the job ended first"
 	rankGone   = "the rank had ended"

@@ -28,8 +28,8 @@ func fail(code int, format string, args ...any) error {
 	return &Error{Code: code, Err: fmt.Errorf(format, args...)}
 }
 
-// program is what the ranks execute. A Go package is built once into a file that
-// loses its name at once: nothing stays behind even if the launcher is killed.
+// program is the executable of the ranks. A Go package is built once into a file that loses its
+// name at once: nothing stays behind even if the launcher is killed.
 type program struct {
 	path string   // to execute
 	name string   // argument 0
@@ -42,12 +42,12 @@ func (p *program) close() {
 	}
 }
 
-// A runner runs a command in a directory to its end and returns what it printed.
+// A runner runs a command in a directory to its end and returns the command's output.
 type runner func(dir string, args []string) ([]byte, error)
 
-// findProgram looks where a shell would, and builds a Go file, or a directory with Go files. A name
-// without a slash is first one in PATH: ./ decides. A build that takes longer than buildSilent is
-// told.
+// findProgram finds a program like a shell, and builds a Go file, or a directory with Go files. A
+// program in PATH precedes a directory of the same name; ./ selects the directory. A build that
+// takes longer than buildSilent is reported.
 func findProgram(name string, run runner, tell func(said string)) (*program, error) {
 	st, err := os.Stat(name)
 	if err == nil && !st.IsDir() && strings.HasSuffix(name, ".go") {
@@ -103,11 +103,11 @@ func interpreterOf(path string) string {
 	return interpreter
 }
 
-// buildSilent is how long a build may take without a word: a first one compiles the library and
-// lasts a minute or two.
+// buildSilent is how long a build may take without a line in the log: a first build compiles the
+// library and lasts a minute or two.
 const buildSilent = time.Second
 
-// build makes a program of what stands in a directory, and calls it as said.
+// build builds the Go package or file in a directory. The program is named after its source.
 func build(said, in, what string, run runner, tell func(said string)) (*program, error) {
 	late := time.AfterFunc(buildSilent, func() { tell(said) })
 	defer late.Stop()

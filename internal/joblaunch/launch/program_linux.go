@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// executeFile returns the program in f, whose name is gone. It is found by the process that
-// executes it, under its own number: where /proc is that of another PID namespace the
-// launcher's number is another process there, and only "self" is right.
+// executeFile returns the program in f, which has no name in the file system any more. The process
+// that executes the program finds it under the process's own number. Where /proc belongs to another
+// PID namespace, the launcher's number is another process there, and only "self" is right.
 func executeFile(name string, f *os.File) (*program, error) {
 	fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, daemon.ClearOfProcesses)
 	if err != nil {

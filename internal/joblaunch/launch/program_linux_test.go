@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestFindProgram: a Go file is built like a package, and a folder does not hide a program of
-// PATH unless ./ says so.
+// TestFindProgram: a Go file is built like a package, and a folder does not hide a program of PATH
+// unless the name begins with ./.
 func TestFindProgram(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("x.go", []byte("package main\n"), 0o666))
@@ -27,7 +27,7 @@ func TestFindProgram(t *testing.T) {
 	hostname, err := exec.LookPath("hostname")
 	require.NoError(t, err)
 	for _, c := range []struct {
-		name, builds, in, argument string // builds empty: it is found
+		name, builds, in, argument string // builds empty: found, not built
 		path                       string
 		code                       int
 	}{
@@ -59,8 +59,7 @@ func TestFindProgram(t *testing.T) {
 	}
 }
 
-// TestBuildThatTakesTime: after a second one line names the package; a build that is done by then
-// says nothing.
+// TestBuildThatTakesTime: after a second one line names the package; a shorter build adds no line.
 func TestBuildThatTakesTime(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.Mkdir("solver", 0o777))

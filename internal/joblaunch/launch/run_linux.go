@@ -12,12 +12,12 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/job"
 )
 
-// A launcher runs one job: it asks the rules of the job what follows from what happens, has the
-// daemon of the node do it, and tells people.
+// A launcher runs one job. It passes events to the rules of the job, performs the actions that
+// follow through the daemon of the node, and reports them to people.
 type launcher struct {
 	jobhost.Base // its Mu guards dumps, unwritten and struck, too
 	crew         crew
-	remote       *daemonclient.Client // crew, of a job on several nodes; else nil
+	remote       *daemonclient.Client // the crew of a job on several nodes; else nil
 
 	spec  *Spec
 	start time.Time
@@ -27,18 +27,18 @@ type launcher struct {
 
 	herald *herald // nil: without --watch
 
-	slots    int // that were used so far; of the starter's thread once ranks run
+	slots    int // slots used so far; of the starter's thread once ranks run
 	prog     *program
 	programs map[string]*program // of spawns: built or found already; of the starter's thread
 
 	dumps     dumps
-	unwritten string // what kept output from being written, first
+	unwritten string // the first error in writing output
 	plan      *plan
 	struck    []int // nodes that were killed at a point, as in Kill.Node
 
 	allJoined chan struct{}
-	quiet     chan struct{} // all that can still happen is that output is read
-	settled   chan struct{} // nothing more can happen
+	quiet     chan struct{} // from now on the only possible event is that output is read
+	settled   chan struct{} // no event is possible any more
 }
 
 func newLauncher(spec *Spec) *launcher {
@@ -90,8 +90,8 @@ func (l *launcher) live(ctx context.Context, lives *lives) (code int, err error)
 	}
 	defer l.close()
 	l.herald.nodesJoined()
-	// Caught before there are ranks: one that runs at once may be seen, and the job
-	// interrupted, while others are started. It is passed on when all are.
+	// Signals are caught before there are ranks: a rank that runs at once may be seen, and the job
+	// interrupted, while others are started. The launcher passes a signal on when all are started.
 	signals := catchSignals()
 	defer signal.Stop(signals)
 	if err := l.startRanks(); err != nil {
@@ -121,15 +121,15 @@ func (l *launcher) live(ctx context.Context, lives *lives) (code int, err error)
 	return v.Code, nil
 }
 
-// settle ends what the ranks have left behind, and waits until the last of their output is
-// written.
+// settle ends the processes that the ranks have left behind, and waits until the last of their
+// output is written.
 func (l *launcher) settle() {
 	l.crew.EndLeftovers()
 	close(l.quiet)
 	l.crew.Drain()
 }
 
-// close lets go of what only new processes need.
+// close releases the resources for new processes.
 func (l *launcher) close() {
 	l.crew.Close()
 	for _, p := range l.programs {
@@ -163,7 +163,7 @@ func (l *launcher) tellMissed() int {
 	return len(left)
 }
 
-// verdict is how the job ended.
+// verdict returns how the job ended.
 func (l *launcher) verdict() job.Verdict {
 	l.Mu.Lock()
 	defer l.Mu.Unlock()
@@ -174,5 +174,5 @@ func (l *launcher) verdict() job.Verdict {
 	return v
 }
 
-// stop ends the job at once with an exit code, and says why.
+// stop ends the job at once with an exit code, for the reason why.
 func (l *launcher) stop(code int, why string) { l.Apply(job.Stopped{Code: code, Why: why}) }

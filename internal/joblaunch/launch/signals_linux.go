@@ -30,7 +30,7 @@ func (l *launcher) schedule() {
 	}
 }
 
-// stopAfter has a node stand still for a while, some time after all ranks are in Init.
+// stopAfter freezes a node for a while, some time after all ranks are in Init.
 func (l *launcher) stopAfter(s Stop) {
 	if !l.awaitAfter(s.After) {
 		return
@@ -68,7 +68,7 @@ func (l *launcher) cutAfter(c Cut) {
 	l.rep.note("cut", "the network is whole again: %s", c.Text)
 }
 
-// awaitAfter waits until so much time has gone by since all ranks were in Init; false: the job is
+// awaitAfter waits until the time d has passed since all ranks were in Init; false: the job is
 // over.
 func (l *launcher) awaitAfter(d time.Duration) bool {
 	select {
@@ -106,9 +106,9 @@ func (l *launcher) killAfter(k Kill) {
 	}
 }
 
-// concerns says whether a process is one of those that a planned death waits for: the rank itself,
-// or any process of the node. The next process in the slot of the rank has another number, and does
-// not die once more.
+// concerns reports whether a planned death is for a process: for the rank itself, or for any
+// process of the node. The next process in the slot of the rank has another number, and does not
+// die once more.
 func (l *launcher) concerns(k Kill, proc int) bool {
 	if k.Node > 0 {
 		return l.remote.NodeOf(job.SlotOf(proc)) == k.Node-1
@@ -116,7 +116,8 @@ func (l *launcher) concerns(k Kill, proc int) bool {
 	return !k.Self && k.Rank == proc
 }
 
-// reached records that a planned death at a point happens: its process says so as it ends itself.
+// reached records that a planned death at a point happens: the process reports this before it kills
+// itself.
 func (l *launcher) reached(proc int, at rankproto.Killing) {
 	for _, k := range l.spec.Kills {
 		if k.Point == at.Name && k.Value == at.N && l.concerns(k, proc) {
@@ -125,8 +126,8 @@ func (l *launcher) reached(proc int, at rankproto.Killing) {
 	}
 }
 
-// killNodeAt kills the node of a process that stands at a point where that was planned. Others of
-// that node may come there before they are dead, which changes nothing.
+// killNodeAt kills the node of a process that has reached the point of a planned death. Other
+// processes of this node may reach the point before they are dead, which changes nothing.
 func (l *launcher) killNodeAt(proc int, at rankproto.Killing) {
 	for _, k := range l.spec.Kills {
 		if k.Node == 0 || k.Point != at.Name || k.Value != at.N || !l.concerns(k, proc) {
@@ -149,12 +150,12 @@ func catchSignals() chan os.Signal {
 	return ch
 }
 
-// oneRequest is how long the same signal again is the same request to end: at its time limit Slurm
-// sends SIGTERM twice within a millisecond. A second ^C of a person comes later.
+// oneRequest is for how long a repeated signal belongs to the same request to end: at its time
+// limit Slurm sends SIGTERM twice within a millisecond. A second ^C of a person comes later.
 const oneRequest = 100 * time.Millisecond
 
 // endAfterGrace kills ranks that have not ended by themselves some time after the first SIGTERM: a
-// program that asks a job to end, such as timeout(1), does not ask again.
+// program such as timeout(1) asks a job to end only once.
 func (l *launcher) endAfterGrace() {
 	select {
 	case <-l.crew.Ended():

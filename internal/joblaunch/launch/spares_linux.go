@@ -9,16 +9,17 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/job"
 )
 
-// refillPause is how long a spare that was taken is not followed by another one: starting a process
-// takes the processors for as long as the repair needs that has taken it.
+// refillPause is the time from the use of a spare to the start of the next spare. To start a
+// process takes processors from the repair that uses the first spare:
 //
 //	0 ms   a rank dies
-//	3 ms   a spare has its rank, all members know it, and go on with the repair
-//	       started at once, another spare computes 5 ms until it is in Init, the launcher 1 ms to start it
+//	3 ms   a spare has its rank, all members know it, and continue with the repair
+//	       started at once, another spare computes 5 ms until it is in Init,
+//	       and the launcher 1 ms to start it
 //	6 ms   the repair is over; with that process beside it, on two cores, 10 ms
 const refillPause = 100 * time.Millisecond
 
-// addSpare has a process started that waits for a rank to replace, if there is room for one.
+// addSpare starts a process that waits for a rank to replace, if there is room for one.
 func (l *launcher) addSpare() {
 	l.crew.OnStarter(func() {
 		if !l.crew.Expect(1) {
@@ -56,7 +57,7 @@ func (l *launcher) roomForSpare() (start job.Start, ok bool) {
 	return start, false
 }
 
-// startSpare starts a process as one that was spawned, and was not told by whom.
+// startSpare starts a process like a spawned one, but without a parent.
 func (l *launcher) startSpare(start job.Start) error {
 	if err := l.vacate(start.Used); err != nil {
 		return err

@@ -34,7 +34,7 @@ func runningJob(t *testing.T) *launcher {
 	return l
 }
 
-// processes returns what the rules know, once the starter has done what it was given.
+// processes returns the processes of the rules, once the starter has performed its tasks.
 func (l *launcher) processes() []job.Process {
 	done := make(chan struct{})
 	l.crew.OnStarter(func() { close(done) })
@@ -44,8 +44,8 @@ func (l *launcher) processes() []job.Process {
 	return l.Rules.Processes()
 }
 
-// TestSpawnOfTheDead: a process asks for two and is found dead before the launcher comes to
-// that: nothing is started, and the job can still end.
+// TestSpawnOfTheDead: a process requests two processes and is found dead before the launcher serves
+// the request. The launcher starts nothing, and the job can still end.
 func TestSpawnOfTheDead(t *testing.T) {
 	l := runningJob(t)
 	l.Found(0, job.ByTombstone, false, 1)
@@ -53,8 +53,8 @@ func TestSpawnOfTheDead(t *testing.T) {
 	assert.Len(t, l.processes(), 2)
 }
 
-// TestSpecR59UnwantedWhileStarted: the root dies and the other member does not want what it
-// has asked for: all of it is ended.
+// TestSpecR59UnwantedWhileStarted: the root dies and the other member drops the processes of its
+// request: all of them are ended.
 func TestSpecR59UnwantedWhileStarted(t *testing.T) {
 	l := runningJob(t)
 	l.spawn(0, rankproto.Spawn{Token: 1, N: 2, Procs: []int{0, 1}, Args: []string{"1000"}})
@@ -66,11 +66,12 @@ func TestSpecR59UnwantedWhileStarted(t *testing.T) {
 	}
 }
 
-// TestSpawnOfWhatIsNoProgram: the root is told, and nobody waits for what is not started.
+// TestSpawnOfWhatIsNoProgram: the root gets the error, and nobody waits for processes that are not
+// started.
 func TestSpawnOfWhatIsNoProgram(t *testing.T) {
 	l := runningJob(t)
 	l.spawn(0, rankproto.Spawn{Token: 1, N: 2, Program: "/no/such/program", Procs: []int{0, 1}})
-	l.crew.OnStarter(func() { // whose map it is
+	l.crew.OnStarter(func() { // the map belongs to the starter
 		l.programs["/"] = &program{path: "/", name: "/"} // found, and cannot be executed
 	})
 	l.spawn(0, rankproto.Spawn{Token: 2, N: 2, Program: "/", Procs: []int{0, 1}})
@@ -79,14 +80,15 @@ func TestSpawnOfWhatIsNoProgram(t *testing.T) {
 	l.crew.Unexpect(1)
 }
 
-// TestJoinedTwice closes the lifeline of who says so.
+// TestJoinedTwice: a process that joins twice loses its lifeline.
 func TestJoinedTwice(t *testing.T) {
 	l := runningJob(t)
 	require.NoError(t, l.Said(0, rankproto.Received{Message: rankproto.Joined{}}))
 	assert.ErrorIs(t, l.Said(0, rankproto.Received{Message: rankproto.Joined{}}), rankproto.ErrMessage)
 }
 
-// TestTimeoutIsOfRanks, and of what they leave behind, not of people who read output later.
+// TestTimeoutIsOfRanks: the timeout is for ranks and the processes that they leave behind, not for
+// people who read output later.
 func TestTimeoutIsOfRanks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLauncher(&Spec{Timeout: time.Second, Stderr: io.Discard})

@@ -1,6 +1,6 @@
-// Package launch starts the processes of a job on this machine, watches them,
-// tells the survivors of deaths, and leaves nothing behind: no process, no file,
-// no shared memory, however it ends.
+// Package launch is the launcher of a job, goulfm run. It starts the processes on this machine, or
+// through the daemons of several nodes, monitors them and reports deaths to the survivors. However
+// the job ends, it leaves nothing behind: no process, no file, no shared memory.
 package launch
 
 import (
@@ -21,15 +21,15 @@ const (
 	ExitFailed    = 3               // the launch failed
 	ExitTooMany   = job.CodeTooMany // nobody survived
 	ExitFenced    = boot.ExitFenced // a process that was declared dead
-	ExitOutput    = 6               // all went well, but output could not be written
-	ExitPlan      = 7               // all went well, but a planned fault did not happen
+	ExitOutput    = 6               // the ranks succeeded, but output could not be written
+	ExitPlan      = 7               // the ranks succeeded, but a planned fault did not happen
 	ExitTimeout   = 124
 	ExitCannotRun = 126
 	ExitNotFound  = 127
 	ExitSignal    = job.CodeSignal // plus the signal
 )
 
-// Survive says which failures of ranks others may survive: see job.Survive.
+// Survive selects the failures of ranks that others may survive: see job.Survive.
 type Survive = job.Survive
 
 // The values of Survive.
@@ -39,17 +39,17 @@ const (
 	SurviveNone   = job.SurviveNone
 )
 
-// Spec says what to run and how.
+// Spec is the program to run, and its options.
 type Spec struct {
 	N int
-	// Universe is how many processes the job can have at a time, with those that it starts
-	// itself; 0: twice N, and 16.
+	// Universe is how many processes the job can have at a time, with the processes that it starts
+	// itself; 0: 2 N + Spares + 16.
 	Universe int
 	Renewal
 	Program string   // a file, a name in PATH, or a Go package (./dir)
 	Args    []string // of the program
 	Env     []string // NAME=VALUE, added to the environment
-	Dir     string   // working directory; empty: this one
+	Dir     string   // working directory; empty: the launcher's
 
 	Hosts Hosts // where the ranks run
 
@@ -64,19 +64,19 @@ type Spec struct {
 	Ring         bool // find deaths by heartbeats between ranks
 	Period       time.Duration
 	Factor       int           // the ring's timeout in periods
-	SuspectAfter time.Duration // kill a rank that shows no life for so long; 0: never
-	Fence        bool          // declare such a rank dead without killing it
+	SuspectAfter time.Duration // kill a rank that shows no life for this time; 0: never
+	Fence        bool          // declare a silent rank dead without killing its process
 	Era          bool          // agree by messages, not in the nodes' memory
 
 	Survive Survive // empty: SurviveKilled
 
-	Watch  bool // tell programs that are no ranks who lives
+	Watch  bool // let programs outside the job follow which processes live
 	Report bool // JSON events on stderr instead of text
 	Quiet  bool // no narration
 
 	Verbose bool // reports on waiting ranks have the library's own stacks, too
 
-	appends bool // output goes behind what is in the files
+	appends bool // append to the output files
 
 	Stdout, Stderr io.Writer
 	In             *os.File
@@ -86,38 +86,38 @@ type Spec struct {
 // runs on this machine, in its memory.
 type Hosts struct {
 	Nodes        []Node
-	Late         int                  // so many more nodes may come while the job runs, with as many slots as the largest; of LauncherEngine
+	Late         int                  // of LauncherEngine: nodes that may join while the job runs, with as many slots as the largest
 	Launcher     string               // LauncherLocal, LauncherSSH, LauncherSlurm or LauncherEngine
 	Starter      daemonclient.Starter // of LauncherEngine
 	Rsh          []string             // the command instead of ssh
-	DaemonPath   string               // of goulfm there; empty: that of this program
-	Iface        string               // address of this machine at which daemons reach it; empty: all
-	StartTimeout time.Duration        // all daemons must be there
-	Secure       string               // how they talk: tls or auth; empty: auth where all nodes are this machine, else tls
-	Confirm      time.Duration        // what a silent node has to answer, beyond the timeout; 0: half of that
-	Detection    time.Duration        // how soon a silent node is known, at as few heartbeats as will do; 0: as timeout and Confirm say
+	DaemonPath   string               // path of goulfm on the nodes; empty: the path of this program
+	Iface        string               // address of this machine for the daemons; empty: all
+	StartTimeout time.Duration        // all daemons must have joined by then
+	Secure       string               // protection of connections, tls or auth; empty: auth where all nodes are this machine, else tls
+	Confirm      time.Duration        // time for a suspected node to answer a probe, after the timeout; 0: half of the timeout
+	Detection    time.Duration        // time to detect a silent node, with as few heartbeats as possible; 0: given by timeout and Confirm
 	LinkTimeout  time.Duration        // how long two living nodes may fail to reach each other
-	OrphanAfter  time.Duration        // when a node ends that stands still because it hears nothing of the launcher
-	Survive      bool                 // a majority of launcher and nodes goes on without those that are gone, be it the launcher
+	OrphanAfter  time.Duration        // how long a frozen node without contact to the launcher lives
+	Survive      bool                 // a majority of launcher and nodes continues without lost ones, even without the launcher
 }
 
-// A Node is one of a job on several.
+// A Node is one node of a job on several.
 type Node struct {
 	Name  string
 	User  string // to log in as; empty: ssh's choice
-	Slots int    // how many ranks it takes
+	Slots int    // the most ranks of this node
 	Rack  string // nodes of one rack are not neighbours on the ring of nodes; empty: not known
 }
 
-// Renewal is what takes the place of the dead.
+// Renewal is how dead processes are replaced.
 type Renewal struct {
 	Spares   int // processes that wait for a rank to replace
-	Respawn  int // with Limited: how many processes may be started to replace others, or spares that did
+	Respawn  int // with Limited: how many processes may be started to replace others, or to follow used spares
 	Limited  bool
 	Restarts int // how often all ranks are started anew when none is left
 }
 
-// Faults are what is planned to go wrong.
+// Faults are the planned faults.
 type Faults struct {
 	Kills []Kill
 	Stops []Stop
@@ -127,18 +127,18 @@ type Faults struct {
 
 // Kill is one planned death.
 type Kill struct {
-	Text  string // as it was given
+	Text  string // as given on the command line
 	Rank  int
-	Node  int           // 1 more than the node that dies, with all that runs there; 0: the rank does
+	Node  int           // 1 more than the node that dies, with all its processes; 0: the rank dies
 	Self  bool          // the launcher dies
 	After time.Duration // once all ranks are in Init; used when Point is empty
-	Point string        // when it reaches Mark(Point, Value); a node: when the first one of its processes does
+	Point string        // at Mark(Point, Value) of the rank; of a node: when its first process reaches the mark
 	Value int
 }
 
 // Stop is one planned pause of a node.
 type Stop struct {
-	Text  string // as it was given
+	Text  string // as given on the command line
 	Node  int
 	After time.Duration // once all ranks are in Init
 	For   time.Duration
@@ -146,11 +146,11 @@ type Stop struct {
 
 // A Cut is a planned cut of the network between nodes of this machine.
 type Cut struct {
-	Text string // as it was given
-	// Groups reach each other no more: nodes, or LauncherNode. Nodes that are in none are in the
-	// first group, and so is the launcher.
+	Text string // as given on the command line
+	// Groups no longer reach each other: nodes, or LauncherNode. Nodes outside all groups are in
+	// the first group, and so is the launcher.
 	Groups [][]int
-	// OneWay: only what the first group says to the second is held back.
+	// OneWay: only frames from the first group to the second are held back.
 	OneWay bool
 	After  time.Duration // once all ranks are in Init
 	For    time.Duration
@@ -159,20 +159,20 @@ type Cut struct {
 // LauncherNode is the launcher among the nodes of a Cut.
 const LauncherNode = -1
 
-// spareProcs are processes that a job can start, beyond as many as it began with.
+// spareProcs is how many processes a job can start beyond twice its first number.
 const spareProcs = 16
 
 // RanksMax bounds the processes of a job on one machine.
 const RanksMax = 4096
 
-// universe is for how many processes there is memory. It is sparse: who is not started
+// universe is the number of slots for which there is memory. The memory is sparse: an unused slot
 // costs next to nothing.
 func (s *Spec) universe() int { return s.firstSlots() + s.lateSlots() }
 
-// firstSlots is how many slots the nodes have with which the job begins.
+// firstSlots is the number of slots of the nodes with which the job begins.
 func (s *Spec) firstSlots() int {
 	switch {
-	case s.Ring: // of all that there can be each watches its neighbour
+	case s.Ring: // each rank monitors its neighbour in the ring of all
 		return s.N
 	case s.Universe > 0:
 		return s.Universe
@@ -180,8 +180,8 @@ func (s *Spec) firstSlots() int {
 	return min(2*s.N+s.Spares+spareProcs, RanksMax)
 }
 
-// lateNodes is how many nodes may come while the job runs: as many as there are numbers for, of
-// nodes and of processes.
+// lateNodes is how many nodes may join while the job runs, bounded by the numbers of nodes and of
+// processes.
 func (s *Spec) lateNodes() int {
 	if s.Hosts.Survive || s.Hosts.Late == 0 {
 		return 0
@@ -190,10 +190,10 @@ func (s *Spec) lateNodes() int {
 	return max(0, min(s.Hosts.Late, membership.MembersMax-1-len(s.Hosts.Nodes), room))
 }
 
-// lateSlots is how many slots those have.
+// lateSlots is the number of slots of the late nodes.
 func (s *Spec) lateSlots() int { return s.lateNodes() * s.slotsMax() }
 
-// slotsMax is how many ranks the largest node takes.
+// slotsMax is the number of slots of the largest node.
 func (s *Spec) slotsMax() (most int) {
 	for _, n := range s.Hosts.Nodes {
 		most = max(most, n.Slots)
@@ -201,9 +201,9 @@ func (s *Spec) slotsMax() (most int) {
 	return max(most, 1)
 }
 
-// How the daemons of nodes are started.
+// The ways to start the daemons of nodes.
 const (
-	LauncherLocal = "local" // on this machine, whatever the names of the hosts
+	LauncherLocal = "local" // on this machine, for any names of the hosts
 	LauncherSSH   = "ssh"
 	LauncherSlurm = "slurm" // with srun, in an allocation
 

@@ -23,7 +23,7 @@ type goroutine struct {
 }
 
 // A frame is a function and its position in the source. The last frame of a goroutine may be the
-// statement that has started it.
+// statement that has started the goroutine.
 type frame struct{ function, at string }
 
 // A stackGroup is goroutines with equal frames.
@@ -32,7 +32,7 @@ type stackGroup struct {
 	main       bool
 }
 
-// stackText returns the stacks of ranks: those of main first, and goroutines with equal stacks as
+// stackText returns the stacks of ranks: stacks of main first, and goroutines with equal stacks as
 // one. Goroutines and calls inside the library are left out unless verbose is set.
 func stackText(ranks []rankStacks, verbose bool) string {
 	if len(ranks) == 0 {
@@ -73,8 +73,8 @@ func splitDump(text string) (state, stacks string) {
 	return text, ""
 }
 
-// goroutinesOf reads stacks. An incomplete one, of a text that was cut, has the frames that are
-// there.
+// goroutinesOf parses stacks. An incomplete stack, of a truncated text, has the frames up to the
+// end.
 func goroutinesOf(r rankStacks, stacks string) (all []goroutine) {
 	for text := range strings.SplitSeq(stacks, "\n\n") {
 		head, body, _ := strings.Cut(text, "\n")
@@ -134,7 +134,8 @@ func (f frame) ofProgram() bool {
 	return len(first) > 0 && !slices.Contains(standard, first[0])
 }
 
-// groupStacks returns goroutines with equal frames as one group: those of main first, then by rank.
+// groupStacks returns goroutines with equal frames as one group: main goroutines first, then by
+// rank.
 func groupStacks(all []goroutine, verbose bool) (groups []*stackGroup) {
 	byText := map[string]*stackGroup{}
 	for _, g := range all {

@@ -93,7 +93,7 @@ func TestVerboseStacks(t *testing.T) {
 	}
 }
 
-// TestStacksThatWereCut: a text without its end, or without stacks, is shown as far as it goes.
+// TestStacksThatWereCut: a truncated text, or one without stacks, is shown up to its end.
 func TestStacksThatWereCut(t *testing.T) {
 	for end := range len(stacksOfRank0) {
 		stackText([]rankStacks{{0, 70, stacksOfRank0[:end]}}, true)
@@ -103,7 +103,8 @@ func TestStacksThatWereCut(t *testing.T) {
 	assert.Contains(t, stackText([]rankStacks{{0, 70, "(the progress lock is held)\n"}}, true), "(the progress lock is held)\n")
 }
 
-// TestFramesOfTheProgram tells them from those of the library.
+// TestFramesOfTheProgram: ofProgram distinguishes functions of the program from functions of the
+// library.
 func TestFramesOfTheProgram(t *testing.T) {
 	for name, want := range map[string]bool{
 		"main.main": true, "first/solve.Step": true, "example.com/x.(*T).F": true, "created by main.main": true,

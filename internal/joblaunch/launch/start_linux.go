@@ -49,7 +49,7 @@ func (l *launcher) startRank(rank int) error {
 	return nil
 }
 
-// place says what a process is told, and where its output goes.
+// place returns the information and the output of a new process.
 func (l *launcher) place(number int, prog *program, who boot.Info) (daemon.Placement, error) {
 	slot := job.SlotOf(number)
 	out, errs, err := l.sink.of(slot)
@@ -68,8 +68,8 @@ func (l *launcher) place(number int, prog *program, who boot.Info) (daemon.Place
 		Out: &lines{outlet: out, prefix: prefix}, Errs: &lines{outlet: errs, prefix: prefix}}, nil
 }
 
-// spawn starts what a process asks for. The answer comes when all are in Init, or one cannot
-// be.
+// spawn starts the processes that a process requests. The answer follows when all are in Init, or
+// one cannot be started.
 func (l *launcher) spawn(root int, m rankproto.Spawn) {
 	l.crew.OnStarter(func() {
 		prog, err := l.programOf(m.Program)
@@ -86,9 +86,13 @@ func (l *launcher) spawn(root int, m rankproto.Spawn) {
 	})
 }
 
-// How long a request for processes waits for slots of the dead to which others still refer, and to
-// which only the process refers that asks and waits: it may not have heard yet who is dead. How
-// long it waits for processes that may be about to end. And how often it looks.
+// The times of a request for processes:
+//
+//   - slotsMax: how long it waits for slots of the dead to which other processes still refer.
+//   - slotsOwn: the same for slots to which only the waiting requester refers, which may not have
+//     learnt of the death yet.
+//   - slotsSoon: how long it waits for processes that may be about to end.
+//   - slotsLook: how often it polls.
 const (
 	slotsMax  = 10 * time.Second
 	slotsOwn  = 200 * time.Millisecond
@@ -96,8 +100,8 @@ const (
 	slotsLook = time.Millisecond
 )
 
-// awaitSlots asks for processes until there are slots for them; false: they are refused, and
-// the root is told so.
+// awaitSlots asks the rules for processes until there are slots for them; false: the rules have
+// refused, and the root has the answer.
 func (l *launcher) awaitSlots(root int, m rankproto.Spawn, bad error) (start job.Start, ok bool) {
 	ev := job.Wanted{Root: root, Token: m.Token, N: m.N, Parents: m.Procs, Replace: m.Replace}
 	if bad != nil {
@@ -124,7 +128,7 @@ func (l *launcher) awaitSlots(root int, m rankproto.Spawn, bad error) (start job
 	}
 }
 
-// want asks for processes once; later: there may be slots for them later.
+// want asks the rules for processes once; later: there may be slots later.
 func (l *launcher) want(ev job.Wanted) (start job.Start, ok, later bool) {
 	l.Mu.Lock()
 	defer l.Mu.Unlock()
@@ -170,13 +174,14 @@ func (l *launcher) startBatch(root int, b job.Start, prog *program, m rankproto.
 	l.rep.spawned(numbers, prog.name, job.SlotOf(root))
 }
 
-// notStarted says that a process could not be started, and whether the loss of its node is why.
+// notStarted is the event of a process that could not be started. It records whether the loss of
+// its node is the reason.
 func notStarted(number int, why error) job.NotStarted {
 	return job.NotStarted{Proc: number, NodeLost: errors.Is(why, daemonclient.ErrNodeLost), Why: why.Error()}
 }
 
-// vacate makes slots free that others had. It comes before anybody can learn which process has them
-// now.
+// vacate makes used slots free. It must be called before anybody can learn of the next processes in
+// these slots.
 func (l *launcher) vacate(slots []int) error {
 	for _, slot := range slots {
 		l.Mu.Lock()
@@ -189,7 +194,7 @@ func (l *launcher) vacate(slots []int) error {
 	return nil
 }
 
-// numbers are those of the processes to be started.
+// numbers are the numbers of the processes to be started.
 func (l *launcher) numbers(b job.Start) (numbers []int) {
 	l.Mu.Lock()
 	defer l.Mu.Unlock()
@@ -215,7 +220,7 @@ func (l *launcher) startSpawned(number int, who boot.Info, prog *program, m rank
 	return l.crew.Start(p)
 }
 
-// programOf returns what to execute: the program of the job if none is named.
+// programOf returns the program to execute: the program of the job if name is empty.
 func (l *launcher) programOf(name string) (*program, error) {
 	if name == "" || name == l.spec.Program {
 		return l.prog, nil

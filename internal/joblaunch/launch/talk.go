@@ -11,34 +11,34 @@ import (
 	"github.com/goulfm/goulfm/internal/joblaunch/rankproto"
 )
 
-// A talk is one thing that several ranks report: a revocation, an agreement.
+// A talk is one event that several ranks report: a revocation, an agreement.
 type talk struct {
 	what, comm, text string
 	procs            []int
-	by               rankset.Set // those that have reported it
+	by               rankset.Set // ranks that have reported the event
 	firstNs, lastNs  int64
-	dueNs            int64 // when it is told, whoever is missing
-	whole            bool  // all living have reported it
+	dueNs            int64 // when the log gets its line, even if reports are missing
+	whole            bool  // all living ranks have reported the event
 	told             bool
 }
 
-// talkMax is how long a talk waits for the last of those that are known to report it: one
-// that computes on all its threads is late.
+// talkMax is how long a talk waits for the last expected report: a rank that computes on all its
+// threads is late.
 const talkMax = 2 * time.Second
 
-// talksKept is how many talks are remembered once they are told.
+// talksKept is how many talks are remembered after they have their line.
 const talksKept = 256
 
-// talks are those that are not told yet, and the last ones that are, in the order in which
-// they came up. A rank reports each thing once. So its second report of a thing is of the
-// second time that it happened, and its first one belongs to the first time, even if that was
-// told long ago: then it is dropped.
+// talks are the talks without a line yet, and the last ones with a line, in the order of their
+// first reports. A rank reports each event once. So its second report of an equal event belongs to
+// the second occurrence. Its first report belongs to the first occurrence, even if this has had its
+// line long ago: then the report is dropped.
 type talks struct {
 	list        []*talk
-	forgottenNs int64 // what is older may have been told
+	forgottenNs int64 // older talks may have had their line
 }
 
-// add notes what a rank reports, and returns the talk if that is to be told now.
+// add notes a report of a rank, and returns the talk if its line is due now.
 func (ts *talks) add(rank int, atNs int64, m rankproto.Event, survivors int) *talk {
 	t := ts.find(rank, m)
 	if t == nil {
@@ -65,7 +65,7 @@ func (ts *talks) add(rank int, atNs int64, m rankproto.Event, survivors int) *ta
 	return nil
 }
 
-// find returns the talk to which a report belongs.
+// find returns the talk of a report.
 func (ts *talks) find(rank int, m rankproto.Event) *talk {
 	for _, t := range ts.list {
 		if t.what == m.Name && t.comm == m.Comm && t.text == m.Text && slices.Equal(t.procs, m.Procs) && !t.by.Has(rank) {
@@ -75,7 +75,7 @@ func (ts *talks) find(rank int, m rankproto.Event) *talk {
 	return nil
 }
 
-// forget makes room for one, if any is told.
+// forget makes room for one talk, if any talk has its line.
 func (ts *talks) forget() {
 	for len(ts.list) >= talksKept {
 		i := slices.IndexFunc(ts.list, func(t *talk) bool { return t.told })
@@ -87,7 +87,7 @@ func (ts *talks) forget() {
 	}
 }
 
-// ripe returns the talks that are due at nowNs, or all that are not told.
+// ripe returns the talks that are due at nowNs or, with all, every talk without a line.
 func (ts *talks) ripe(nowNs int64, all bool) (due []*talk) {
 	for _, t := range ts.list {
 		if !t.told && (all || t.dueNs <= nowNs) {
@@ -98,7 +98,7 @@ func (ts *talks) ripe(nowNs int64, all bool) (due []*talk) {
 	return due
 }
 
-// dueNs is when the first of them is due, if any is.
+// dueNs is when the first talk is due, if any is.
 func (ts *talks) dueNs() (first int64, any bool) {
 	for _, t := range ts.list {
 		if !t.told && (!any || t.dueNs < first) {
@@ -108,8 +108,8 @@ func (ts *talks) dueNs() (first int64, any bool) {
 	return first, any
 }
 
-// expected is how many ranks will report a talk, where that is known: a shrink says how
-// many came out of it, and what happens to the world all hear.
+// expected is how many ranks will report a talk, where this number is known: a shrink reports its
+// number of members, and all survivors learn of events of the world.
 func (t *talk) expected(survivors int) (n int, known bool) {
 	if _, err := fmt.Sscan(t.text, &n); err == nil && t.what == "shrink" {
 		return min(n, survivors), true
@@ -117,7 +117,7 @@ func (t *talk) expected(survivors int) (n int, known bool) {
 	return survivors, t.comm == "world"
 }
 
-// String says what was reported, and by how many.
+// String names the event, and the number of ranks that reported it.
 func (t *talk) String() string {
 	at := plural(t.by.Len(), "rank")
 	switch {
@@ -133,7 +133,7 @@ func (t *talk) String() string {
 	return fmt.Sprintf("%s of %s at %s", t.what, t.comm, at)
 }
 
-// all names as many survivors as there are.
+// all names the given number of survivors.
 func all(survivors int) string {
 	if survivors == 1 {
 		return "the only survivor"
@@ -148,7 +148,7 @@ func ranks(n string) string {
 	return n + " ranks"
 }
 
-// plural is for messages.
+// plural formats a number of things for messages.
 func plural(n int, what string) string {
 	switch {
 	case n == 1:
