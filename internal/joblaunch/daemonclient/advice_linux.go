@@ -14,7 +14,7 @@ var advice = []struct{ said, remedy string }{
 	{"Connection refused", "does sshd run there? Another port than 22 is said in ~/.ssh/config"},
 	{"Connection timed out", "is the host up, and may this machine reach it?"},
 	{"No route to host", "is the host up, and may this machine reach it?"},
-	{"as a stranger gets it", "what answers is not the launcher of this job: start it once more"},
+	{"as a stranger gets it", "another program answers there, not the launcher of this job: start the job once more"},
 	{"does not reach the launcher", "a firewall, or another network? --iface ADDR says by which address of this machine hosts reach it"},
 	{"Exec format error", "goulfm there is built for another kind of machine: --daemon-path PATH says where the right one is"},
 	{"cannot execute", "goulfm there is built for another kind of machine: --daemon-path PATH says where the right one is"},
