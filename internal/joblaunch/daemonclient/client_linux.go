@@ -48,7 +48,7 @@ type Client struct {
 	mu        sync.Mutex
 	processes map[int]*process // by slot: the last one that was to be started there
 	printing  map[int]*process // by number: those with output that has not ended
-	used      []int            // by slot: how many processes had it before
+	used      []int            // by slot: how many earlier processes the slot had
 	unmet     unmet
 	live      int // not reaped yet
 	expected  int // about to be started
@@ -90,10 +90,10 @@ func (f *Client) tellAll(m daemonproto.Message) {
 	}
 }
 
-// Announce has all processes know that those of slots below n are there, or will be.
+// Announce makes known to all processes that the processes of slots below n are there, or will be.
 func (f *Client) Announce(n int) { f.tellAll(daemonproto.Announce{N: n}) }
 
-// Declare has all processes know that one has departed, and wakes them.
+// Declare makes known to all processes that a process has departed, and wakes them.
 func (f *Client) Declare(proc int, left bool) {
 	f.tellAll(daemonproto.Declare{Proc: proc, Left: left, Lost: f.nodeOf(proc).isLost()})
 }
@@ -152,11 +152,11 @@ func (f *Client) KillNode(i int) {
 	}
 }
 
-// StopNode makes all of a node of this machine stand still, the daemon first: a process unseen by
-// the daemon cannot end under a number that another process may get.
+// StopNode stops all processes of a node of this machine, the daemon first: a process unseen by the
+// daemon cannot end under a number that another process may get.
 func (f *Client) StopNode(i int) { f.signalNode(i, syscall.SIGSTOP) }
 
-// ContinueNode has it continue, the processes first: they must not rest on their daemon.
+// ContinueNode continues a stopped node, the processes first: they must not depend on their daemon.
 func (f *Client) ContinueNode(i int) { f.signalNode(i, syscall.SIGCONT) }
 
 func (f *Client) signalNode(i int, sig syscall.Signal) {
@@ -316,8 +316,8 @@ func (f *Client) awaitStarted(n *node, proc *process) error {
 	return fmt.Errorf("%s: %w", n, why)
 }
 
-// everywhere returns a path by which other processes of this machine find the file that this one
-// calls path: a program that was built is a file without a name.
+// everywhere returns a path of this process's file path that other processes of this machine can
+// open: a program that was built is a file without a name.
 func everywhere(path string) string {
 	if rest, ok := strings.CutPrefix(path, "/proc/self/"); ok {
 		return fmt.Sprintf("/proc/%d/%s", os.Getpid(), rest)
@@ -333,7 +333,7 @@ func dirOf(dir string) string {
 	return dir
 }
 
-// Pid is the number by which the kernel of its node knows a process, or knew it.
+// Pid is the number of a process in the kernel of its node, also after its end.
 func (f *Client) Pid(proc int) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()

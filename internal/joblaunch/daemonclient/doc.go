@@ -9,9 +9,13 @@
 //	                                                                    unless there by news
 //
 // A node is lost when the connection to its daemon ends: the daemon, or the machine, has ended, and
-// its processes with it, since they end with their daemon. All of them are Found, Reaped and Heard
-// then, as if killed, and declared to the others without exact evidence.
+// A node is lost when the connection to its daemon ends: the daemon, or the machine, has ended, and
+// its processes with it, since they end with their daemon. The Client then reports all of them to
+// the host as Found, Reaped and Heard, as if killed, and declares them to the other nodes without
+// exact evidence.
 //
-// Reading order: client_linux.go, node_linux.go, muster_linux.go, local_linux.go, output_linux.go,
-// ship_linux.go, wires_linux.go.
+// Reading order:
+//
+//	client_linux.go, node_linux.go, muster_linux.go, local_linux.go,
+//	output_linux.go, ship_linux.go, wires_linux.go
 package daemonclient

@@ -10,11 +10,11 @@ import (
 	"github.com/goulfm/goulfm/internal/net/membershiphost"
 )
 
-// Nodes that come late. A job may have node slots for more nodes than it begins with, each with its
-// slots; such a node is not missed, and nothing is started there, until a daemon comes. Each node
-// slot is taken once: a lost node's is not given to the next.
+// Nodes that join late. A job may have node slots for more nodes than it begins with, each with its
+// slots. Such a node is not missed, and nothing is started there, until a daemon joins. Each node
+// slot is used once: the slot of a lost node is not given to the next.
 //
-//	engine            launcher                          late daemon          daemons of other nodes
+//	engine            launcher                          late daemon          other daemons
 //	starts a daemon
 //	                  Invite: node slot, bootstrap ──▶
 //	                                               ◀──  Hello
@@ -27,9 +27,9 @@ import (
 //	                                               ◀────────────────────     Welcomed
 //	                  its slots are free: repairs, spares and Spawn
 //
-// All steps from the Table on are done where processes are started, one after the other: no process
-// is started, and no slot is reassigned, between the notices to the late node and those to the
-// others.
+// All steps from the Table on run on the starter of processes, one after the other. So between the
+// notices to the late node and the notices to the others no process is started, and no slot is
+// reassigned.
 type late struct {
 	m    *muster
 	mu   sync.Mutex    // for the owners of node slots
@@ -41,7 +41,7 @@ var errOver = errors.New("the job takes no more nodes")
 
 func (l *late) begin(m *muster) { l.m, l.over = m, make(chan struct{}) }
 
-// end has nobody come any more.
+// end refuses all further daemons.
 func (l *late) end() {
 	l.once.Do(func() {
 		close(l.over)
@@ -61,9 +61,9 @@ func (f *Client) there() (all []*node) {
 	return all
 }
 
-// Invite returns the bootstrap of a daemon that comes late, for the node slot of a node of that
-// name; ok is false where there is no room, or not yet, or the job is over. The node slot is kept
-// for it for Config.Within.
+// Invite returns the bootstrap of a daemon that joins late, for the node slot of a node of that
+// name. The node slot is reserved for Config.Within. If there is no room, or not yet, or the job is
+// over, ok is false.
 func (f *Client) Invite(name string) (bootstrap []byte, ok bool) {
 	f.mu.Lock()
 	runs := f.begun && !f.isOver
@@ -172,12 +172,12 @@ func (l *late) take(n *node) bool {
 	return true
 }
 
-// tell sends a node all that the others know; false: the job is over.
+// tell sends a node all notices that the others have received; false: the job is over.
 func (l *late) tell(n *node) bool {
 	f := l.m.f
 	f.telling.Lock()
 	defer f.telling.Unlock()
-	if l.isOver() { // all are notified to settle, and this one would not be
+	if l.isOver() { // all have the notice to settle, which this node would miss
 		return false
 	}
 	n.become(isComing, isThere)
@@ -194,7 +194,7 @@ func (l *late) tell(n *node) bool {
 	return true
 }
 
-// introduce has all others know a node.
+// introduce makes a node known to all other nodes.
 func (l *late) introduce(n *node) error {
 	welcome := daemonproto.Welcome{Node: n.index, Member: n.member, Slots: n.slots, Addrs: n.ready.Addrs, Births: n.ready.Births}
 	var why error
@@ -217,7 +217,7 @@ func (l *late) introduce(n *node) error {
 // them before. It is bounded by the slots. Its lock is Client.telling.
 type history struct {
 	announced daemonproto.Announce
-	// by number: departed processes; the slot of each has no other one yet
+	// by number: departed processes whose slot has no other process yet
 	departed map[int]daemonproto.Declare
 }
 

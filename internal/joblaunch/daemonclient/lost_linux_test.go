@@ -62,7 +62,7 @@ func (l *ledger) reports(words ...string) (some []string) {
 	return some
 }
 
-// soon is the limit of each wait: a bug is found by it.
+// soon is the limit of each wait; a bug exceeds the limit.
 const soon = 20 * time.Second
 
 // await waits for a report that contains a text.
@@ -152,9 +152,9 @@ func placement(t *testing.T, number int, out daemon.Sink) daemon.Placement {
 
 func isA[M daemonproto.Message](m daemonproto.Message) bool { _, is := m.(M); return is }
 
-// TestANodeDies: the process there whose end nobody has reported is found, reaped and heard once,
-// and the reports about another one are completed. A start that waits has failed, a question to all
-// nodes is answered by the others, and the end of the output is there. The deaths are declared
+// TestANodeDies: a process of the node without a reported end is Found, Reaped and Heard once, and
+// the reports about another process are completed. A start that waits has failed, the other nodes
+// answer a question to all nodes, and the end of the output is there. The deaths are declared
 // without exact evidence.
 func TestANodeDies(t *testing.T) {
 	p := &puppets{all: []*puppet{newPuppet(t), newPuppet(t), newPuppet(t)}}
@@ -206,8 +206,8 @@ func TestANodeDies(t *testing.T) {
 	f.EndLeftovers()
 }
 
-// TestANodeIsSilent: nothing of it reaches the others, and its connection is there. It is declared
-// dead, and ends with its connection when it continues.
+// TestANodeIsSilent: nothing of the node reaches the others, and its connection is there. The node
+// is declared dead, and ends with its connection when it continues.
 func TestANodeIsSilent(t *testing.T) {
 	p := &puppets{all: []*puppet{newPuppet(t), newPuppet(t)}}
 	l := newLedger()

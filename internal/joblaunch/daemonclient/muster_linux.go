@@ -38,16 +38,16 @@ type Config struct {
 	// Homes is for how many ranks each node has memory that outlives processes: see daemon.New.
 	Homes int
 	// Program is the file of this machine that processes execute; nodes that do not have the file
-	// receive it. Empty: all have it.
+	// receive it. Empty: all nodes have the program.
 	Program string
-	// Cuts are the ways that Cut may cut: of a job on this machine, connections between two members of
-	// a way use relays.
+	// Cuts are the ways that Cut may cut: of a job on this machine, connections between two members
+	// of a way use relays.
 	Cuts []Way
 	// OutputDir is the folder for the output of processes, on their nodes; empty: the output is
 	// sent to the launcher.
 	OutputDir string
-	// Came is called when a node has come late: its slots are free. It is called where nothing
-	// waits for processes to be started.
+	// Came is called when a node has joined late: its slots are free. Nothing waits for processes
+	// to be started meanwhile.
 	Came func()
 	// Unwritten is called when output is lost that a node was to write to OutputDir.
 	Unwritten func(error)
@@ -156,7 +156,7 @@ func (f *Client) newMuster(cfg Config) (*muster, error) {
 	return m, err
 }
 
-// gather starts the daemons, and has all of them ready.
+// gather starts the daemons, and returns when all of them are ready.
 func (m *muster) gather(ctx context.Context) error {
 	go m.trust.Serve(m.listener, m.birth, func(conn *socket.Conn) {
 		if stream := m.streams.Admit(conn, m.broken); stream != nil && m.admit(stream) != nil {

@@ -73,16 +73,16 @@ type presence int32
 const (
 	isAbsent  presence = iota // a node slot without a node
 	isInvited                 // a daemon was invited
-	isComing                  // it has
-	isThere                   // it takes part, or has: it may be lost
+	isComing                  // a daemon has accepted
+	isThere                   // takes part, or did so before it was lost
 )
 
 func (n *node) is(p presence) bool { return presence(n.state.Load()) == p }
 
-// become moves a node from one presence to another one; false: its presence was not from.
+// become moves a node from one presence to another; false: its presence was not from.
 func (n *node) become(from, to presence) bool { return n.state.CompareAndSwap(int32(from), int32(to)) }
 
-// String names it for people.
+// String names the node for people.
 func (n *node) String() string { return fmt.Sprintf("node %d (%s)", n.index, n.name) }
 
 func (n *node) isLost() bool { return isShut(n.lost) }

@@ -28,10 +28,11 @@ import (
 //	                        <- done
 //	end of its input        ->                ends
 
-// dialFor limits a dial. A firewall that drops packets is noticed by it.
+// dialFor limits a dial. The limit detects a firewall that drops packets.
 const dialFor = 4 * time.Second
 
-// A Blocked is a direction in which a host cannot connect to another one; To empty: to this machine.
+// A Blocked is a direction in which a host cannot connect to another host; To empty: to this
+// machine.
 type Blocked struct{ From, To, Addr, Why string }
 
 // A ReachHost is a host, and the way to start a command there.

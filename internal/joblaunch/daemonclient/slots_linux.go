@@ -16,12 +16,13 @@ import (
 //
 //	launcher            node 0              node 1
 //	Census      ──▶     Census      ──▶
-//	            ◀──     Holdings    ◀──     Holdings  nobody refers to the earlier process of slot 5
+//	            ◀──     Holdings    ◀──     Holdings  nobody refers to slot 5's process
 //	Vacate{5}   ──▶     Vacate{5}   ──▶
-//	            ◀──     Vacated     ◀──     Vacated   slot 5 is the next generation's everywhere
-//	Start{5}                        ──▶               no receiver takes its first frame for another's
+//	            ◀──     Vacated     ◀──     Vacated   slot 5 has the next generation
+//	Start{5}                        ──▶               no frame is taken for an earlier
+//	                                                  process's
 //
-// A process never refers again to a process that it has let go of, so an answer stays valid while
+// A process never refers again to a process that it has released, so an answer stays valid while
 // others are awaited. The launcher waits for a node that does not answer: the node returns, or is
 // declared dead, and its processes will not communicate again. Slots of dead nodes are barred.
 
@@ -51,7 +52,7 @@ func (f *Client) Holdings() (all []job.Holding) {
 	return all
 }
 
-// Vacate has all nodes forget a process, so that the next one can have its slot.
+// Vacate makes all nodes forget a process, so that the next process can have its slot.
 func (f *Client) Vacate(proc int) error {
 	var why error
 	for _, n := range f.askAll(daemonproto.Vacate{Proc: proc}) {

@@ -5,8 +5,8 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/job"
 )
 
-// A pair of processes of two nodes meets even if only one of them can dial: the other one reports
-// that it cannot, and the launcher asks the first to dial. If neither can, both report that, and
+// A pair of processes of two nodes meets even if only one of them can dial: the other process
+// reports this to the launcher, which asks the first to dial. If neither can dial, both report, and
 // the user is notified.
 //
 //	rank 0: cannot dial 3          launcher                  rank 3
@@ -54,8 +54,8 @@ func (u *unmet) forget(slot int) {
 	}
 }
 
-// isUnmet asks the process of a slot to dial another process, named by its number, that cannot dial
-// it. Nodes neither of which can dial are named, once.
+// isUnmet asks the process of a slot to dial another process, named by its number, which cannot
+// dial itself. If neither can dial, a note names the two nodes, once.
 func (f *Client) isUnmet(number int, m rankproto.Unmet) {
 	from := job.SlotOf(number)
 	f.mu.Lock()

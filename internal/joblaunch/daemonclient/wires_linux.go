@@ -13,10 +13,11 @@ import (
 // member 0 is the launcher, member i+1 the daemon of node i with its processes.
 type Way struct{ From, To int }
 
-// wires are the network between the nodes of one machine, where it is to be cut: two members whose
-// ways may be cut reach each other through relays; all others reach each other directly, so that a
-// plan changes nothing elsewhere. Each of the two has relays of its own, for all listeners of the
-// other. A relay refuses connections once its target does: a daemon that has ended is found by that.
+// wires are the network between the nodes of one machine where cuts are planned. Two members with
+// ways that may be cut reach each other through relays; all others reach each other directly, so
+// that a plan changes nothing elsewhere. Each of the two has relays of its own, for all listeners
+// of the other. A relay refuses connections once its target does, and so shows that a daemon has
+// ended.
 //
 //	node 0: Driver, ranks ──▶ relays of 0 ▶ 2 ──▶ node 2: Driver, listeners of its ranks
 //	                     ◀──                 ◀──  answers, on the same connections
@@ -42,12 +43,12 @@ func newWires(ways []Way) *wires {
 	return &wires{named: named, streams: map[Way][]*faultproxy.Relay{}, packets: map[Way][]*faultproxy.Packets{}, cuts: map[Way]int{}}
 }
 
-// isDirect says whether two members reach each other without relays.
+// isDirect reports whether two members reach each other without relays.
 func (w *wires) isDirect(way Way) bool {
 	return way.From == way.To || !w.named[way] && !w.named[Way{way.To, way.From}]
 }
 
-// stream returns the address at which a member reaches the listener addr of another one.
+// stream returns the address at which a member reaches the listener addr of another member.
 func (w *wires) stream(way Way, addr string) (string, error) {
 	if w.isDirect(way) {
 		return addr, nil
@@ -128,7 +129,7 @@ func (w *wires) close() {
 	}
 }
 
-// table returns the table as a member is to have it: with its own ways to all others.
+// table returns the table for a member: with its own ways to all others.
 func (w *wires) table(t daemonproto.Table, me int) (daemonproto.Table, error) {
 	own := t
 	own.Addrs = slices.Clone(t.Addrs)

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestWiresOfNamedWays: only members whose ways may be cut reach each other over relays.
+// TestWiresOfNamedWays: only members with ways that may be cut reach each other over relays.
 func TestWiresOfNamedWays(t *testing.T) {
 	w := newWires([]Way{{1, 2}}) // from node 0 to node 1
 	defer w.close()
