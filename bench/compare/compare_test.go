@@ -225,8 +225,8 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// The row over all sizes: ours is 1, the peer's figure the median over sizes, round by
-// round. In the second round the machine is slow. Who lacks a size is not in the row.
+// The row over all sizes: goulfm has 1, a peer the median over sizes, round by round. In the second
+// round the machine is slow. A contender that lacks a size is not in the row.
 func TestMedianOverSizes(t *testing.T) {
 	sizes := func(a, b, c string) string {
 		at := func(size, us string) string {
@@ -280,8 +280,8 @@ func newDriver(rounds int, cs ...*contender) *driver {
 	return &driver{options: options{rounds: rounds, limit: time.Minute}, progress: io.Discard, contenders: cs}
 }
 
-// The machine is three times as slow in the second round: the ratios do not see
-// it. The best peer is another one in each round.
+// The machine is three times as slow in the second round; the ratios are unaffected. Each round has
+// another best peer.
 func TestMeasure(t *testing.T) {
 	d := newDriver(2,
 		fake(t, oursName, false, line("bandwidth", "MB/s", "9,10,11"), line("bandwidth", "MB/s", "30")),
@@ -329,7 +329,7 @@ func TestMeasureGoesOnWithoutAPeerThatFails(t *testing.T) {
 	}
 }
 
-// A bound of the suite itself goes before that of its program.
+// A bound of the suite itself overrides the bound of its program.
 func TestTakesPartInTheSuiteOfAll(t *testing.T) {
 	s := spec{MaxN: map[string]int{"coll": 2, everyColl: 8}}
 	part := func(suite string, n int) bool { return s.takesPart(task{suite: suite, n: n}) }
@@ -446,8 +446,7 @@ func TestSaveAndLoad(t *testing.T) {
 	}
 }
 
-// TestAdd: a run replaces the rows that it has measured on its model of processor, and nothing
-// else.
+// TestAdd: a run replaces the measured rows on its model of processor, and nothing else.
 func TestAdd(t *testing.T) {
 	b := &book{[]*results{sample()}}
 	now := &results{About: sample().About, Rows: []Row{{Bench: "barrier", N: 64, Rounds: 1, Code: "new"}, {Bench: "start", N: 2}}}

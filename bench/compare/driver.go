@@ -24,7 +24,7 @@ type contender struct {
 	first   bool // the reference: the first peer of the description
 	twin    bool // the cgo twin of a peer: measured, but nobody's target
 	version string
-	// command gives the command line for a task, false if it cannot run it.
+	// command gives the command line for a task, false if the contender cannot run the task.
 	command func(t task) ([]string, bool)
 }
 
@@ -44,8 +44,8 @@ func (d *driver) close() {
 	}
 }
 
-// note says on the terminal and in the results what was not measured; err, which
-// may name folders of this machine, is for the terminal alone.
+// note reports a missing measurement on the terminal and in the results; err, which may name
+// folders of this machine, is for the terminal alone.
 func (d *driver) note(line string, err error) {
 	fmt.Fprintf(d.progress, "compare: %s: %v\n", line, err)
 	if !slices.Contains(d.notes, line) {
@@ -91,7 +91,7 @@ func ours(bin job.Bin, t task) []string {
 	return bin.Command(t.program(), t.n, flagsOf(t, "auth"), t.args)
 }
 
-// flagsOf are those of goulfm run: over TCP each rank is a node.
+// flagsOf are the flags of goulfm run: over TCP each rank is a node.
 func flagsOf(t task, secure string) []string {
 	if t.suite != overTCP {
 		return nil
@@ -130,8 +130,7 @@ func (d *driver) preparePeer(ctx context.Context, s spec) error {
 	return nil
 }
 
-// inside is a program's name in the peer's folder, as the peer sees it. Two
-// peers may share the folder.
+// inside is a program's path as the peer sees its own folder. Two peers may share the folder.
 func (s spec) inside(program string) string { return filepath.Join(s.Inside, program+"."+s.Name) }
 
 func (d *driver) prepareCgo(ctx context.Context, s spec) {
@@ -151,7 +150,7 @@ func (d *driver) shell(ctx context.Context, command string) error {
 	return err
 }
 
-// copySources copies the C sources to where the peer finds them.
+// copySources copies the C sources to the peer's folder.
 func copySources(from, to string) error {
 	if err := os.MkdirAll(to, 0o755); err != nil {
 		return err
@@ -198,8 +197,8 @@ func (d *driver) measureAll(ctx context.Context, ts []task) (*results, error) {
 	return r, nil
 }
 
-// measure lets the contenders take turns. One that fails once is left out of
-// the task, unless it is ours.
+// measure lets the contenders take turns. A contender that fails once is left out of the task,
+// unless it is goulfm.
 func (d *driver) measure(ctx context.Context, t task) (*measured, error) {
 	m := newMeasured(t)
 	for _, c := range d.contenders {
@@ -227,8 +226,8 @@ func (d *driver) measure(ctx context.Context, t task) (*measured, error) {
 	return m, nil
 }
 
-// correct returns the records without those of which the program says itself that the result came
-// out wrong, and says so. A row that lacks a round of a peer lacks the peer.
+// correct returns the records without the ones that their program reports as wrong, and adds a note
+// for each. A row that lacks a round of a peer lacks the peer.
 func (d *driver) correct(name string, records []record.Record) []record.Record {
 	var some []record.Record
 	for _, r := range records {
@@ -241,9 +240,9 @@ func (d *driver) correct(name string, records []record.Record) []record.Record {
 	return some
 }
 
-// settle returns the records of a job. The life of a job of start is its figure.
-// A launcher may say that a job in which a rank was killed has failed: when the
-// survivors came to the last phase it has not.
+// settle returns the records of a job. The figure of a job of the suite start is its duration. A
+// launcher may report that a job in which a rank was killed has failed; if the survivors reached
+// the last phase, the job counts as a success.
 func settle(t task, res job.Result, err error) ([]record.Record, error) {
 	last := len(res.Records) - 1
 	switch {
@@ -272,5 +271,5 @@ func named(t task, records []record.Record) []record.Record {
 	return records
 }
 
-// lastPhase is what the program that kills a rank measures last.
+// lastPhase is the last measurement of the program that kills a rank.
 const lastPhase = "revoke"

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A peer is built from the sources where it sees them; what does not compile is
-// told and left out.
+// A peer is built from the sources under the peer's own path. A program that does not compile is
+// noted and left out.
 func TestPreparePeer(t *testing.T) {
 	root, dir := t.TempDir(), filepath.Join(t.TempDir(), "there")
 	sources := filepath.Join(root, "bench", "peers")

@@ -1,34 +1,41 @@
-// Compare measures goulfm beside MPI libraries and prints how they relate.
+// Compare measures goulfm beside MPI libraries and prints the ratio of their figures.
 //
 //	MPICC=mpicc MPIRUN="mpirun --oversubscribe" go run ./bench/compare -quick
 //	GOULFM_PEERS=peers.json go run ./bench/compare -only p2p,coll -n 2,8
 //	GOULFM_PEERS=peers.json go run ./bench/compare -only collectives -verbs gather,scan -n 8
 //
-// A machine can change its speed from one minute to the next, so a ratio of
-// figures from different minutes says nothing. Here ours and each peer take turns,
-// A B A B, for some batches each time; each turn of ours is divided by the peer's
-// turn of the same round, and the median of the rounds is the ratio.
+// A machine can change its speed from one minute to the next, so a ratio of figures from different
+// minutes means nothing. Here goulfm and each peer take turns, A B A B, for some batches each time.
+// Each turn of goulfm is divided by the peer's turn of the same round, and the ratio is the median
+// of the rounds.
 //
-// The table goes to the terminal, to RESULTS.md and to results.json; rows that a
-// run did not measure stay there. Without a peer compare says so and ends well. Whether
-// a change made goulfm slower is a question for bench/ab, which needs no peer.
+// The table is printed to the terminal and written to RESULTS.md and results.json. Rows that a run
+// did not measure stay there. Without a peer, compare prints a notice and exits with 0. Whether a
+// change made goulfm slower is a question for bench/ab, which needs no peer.
 //
 // # Suites
 //
-// p2p, coll (barrier, bcast, allreduce), collectives (all others, from 8 B to 4 MiB), ulfm (what a
-// failure costs), start, tcp (p2p, coll and ulfm between nodes of one rank each, over this
-// machine's loopback, in the clear, --secure auth, and, as goulfm-tls, encrypted), and rma
-// (one-sided operations between two ranks); -only chooses. In collectives each has a row for every
-// size and one, named after it with _median, of the median over the sizes: there the unit is the
-// time of ours, so that a peer's figure says how many times as long it takes.
+// The flag -only chooses suites:
+//
+//   - p2p
+//   - coll: barrier, bcast, allreduce
+//   - collectives: all other collectives, from 8 B to 4 MiB
+//   - ulfm: the costs of a failure
+//   - start
+//   - tcp: p2p, coll and ulfm between nodes of one rank each, over this machine's loopback, in the
+//     clear (--secure auth) and encrypted (goulfm-tls)
+//   - rma: one-sided operations between two ranks
+//
+// In the suite collectives each collective has a row for every size, and a row of the median over
+// the sizes, with the suffix _median. The unit of this row is the time of goulfm, so a peer's
+// figure is how many times as long the peer takes.
 //
 // In rma the operations are those of bench/measure/rma that MPI or OpenSHMEM has, and a row is
 // named rma_ and the operation. Peers access windows of MPI_Win_allocate, for own_put and own_get
-// of MPI_Win_create, and flush after each access. rma_bulk is our window with Bulk beside the
+// of MPI_Win_create, and flush after each access. rma_bulk is goulfm's window with Bulk beside the
 // peer's accumulate. In rma_busy the peer's target computes 20 ms at a time and calls its library
-// in between; ours calls nothing. A peer's program looks whether what it put, got or added is
-// there, also when two ranks add at once. A row in which it was not lacks the peer, and a note says
-// so.
+// in between; goulfm's target calls nothing. A peer's program checks the data that it has put, got
+// or added, also when two ranks add at once. A row with wrong data lacks the peer, with a note.
 //
 // # Peers
 //
@@ -45,17 +52,24 @@
 //	  "dir":     "/srv/debian/tmp/bench", "inside": "/tmp/bench",
 //	  "max_n":   {"coll": 2}}]
 //
-// Commands are run by sh. Only name, compile and run are needed. {ft} is put in for the program
-// that kills a rank, and nothing for the others, {tcp} for the suite of that name, in which a peer
-// without it takes no part; shmem compiles the program of OpenSHMEM, which uses MPI, too: without
-// it a peer lacks the rows rma_shmem_; cgo makes the Go twin of p2p. A peer in a folder of its own
-// (chroot) has dir, where sources and programs are copied to, and inside, the name of dir in there:
-// compile and run see names inside, cgo, which runs here, those outside. max_n bounds the ranks for
-// a suite, that of coll also collectives, 0 leaves it out: some libraries do not get through with
-// more ranks than cores. The first peer is the reference, which targets are about.
+// Commands are run by sh. Only name, compile and run are needed.
 //
-// A single peer is simply -peer NAME=MPICC:MPIRUN, or MPICC and MPIRUN in the
-// environment: "MPIRUN -n N program" is what will be run.
+//   - ft replaces {ft} for the program that kills a rank, and nothing does for the others.
+//   - tcp replaces {tcp} for the suite of that name. A peer without tcp takes no part in this
+//     suite.
+//   - shmem compiles the program of OpenSHMEM, which also uses MPI. Without shmem a peer lacks the
+//     rows rma_shmem_.
+//   - cgo makes the Go twin of p2p.
+//   - dir and inside are for a peer in a folder of its own (chroot). Sources and programs are
+//     copied to dir, and inside is the name of dir in the chroot. compile and run use names inside;
+//     cgo, which runs here, uses names outside.
+//   - max_n bounds the ranks for a suite; the bound of coll also holds for collectives. 0 leaves
+//     out the suite: some libraries fail with more ranks than cores.
+//
+// The first peer is the reference for the targets.
+//
+// A single peer is simply -peer NAME=MPICC:MPIRUN, or MPICC and MPIRUN in the environment: compare
+// then runs "MPIRUN -n N program".
 package main
 
 import (
@@ -83,7 +97,7 @@ type options struct {
 	limit     time.Duration
 	peersFile string
 	peers     []spec // from -peer
-	dir       string // where results are, "" for the module's
+	dir       string // folder of the results, "" for the module's
 }
 
 func main() {
@@ -136,7 +150,7 @@ func parse(args []string, env func(string) string) (options, error) {
 	return o, nil
 }
 
-// choose reads a list of what there is.
+// choose parses a list of some of all names.
 func choose(what string, all []string, list string) ([]string, error) {
 	want := strings.Split(list, ",")
 	for _, s := range want {

@@ -9,9 +9,9 @@ import (
 // medianSuffix ends the name of the row that sums a collective up over its sizes.
 const medianSuffix = "_median"
 
-// overSizes adds that row to those of a collective. Its unit is the time of ours: ours
-// is 1 in each round, and a peer's figure how many times as long it takes, the median
-// over the sizes. So its ratio is the median of the ratios.
+// overSizes adds the row of the median to the rows of a collective. Its unit is the time of goulfm:
+// goulfm has 1 in each round, and a peer has the median over the sizes of how many times as long
+// the peer takes. So the ratio of this row is the median of the ratios.
 func (m *measured) overSizes() {
 	if m.task.suite != everyColl || len(m.keys) == 0 {
 		return
@@ -29,8 +29,8 @@ func (m *measured) overSizes() {
 
 func ones(n int) [][]float64 { return slices.Repeat([][]float64{{1}}, n) }
 
-// medianOf is how many times as long as ours a peer takes, for each round the median
-// over the sizes; false if it has not all of them.
+// medianOf is how many times as long as goulfm a peer takes, for each round the median over the
+// sizes; false if the peer lacks a size.
 func (m *measured) medianOf(peer string, sizes []key) (times [][]float64, ok bool) {
 	bySize := make([][]float64, len(sizes))
 	for i, k := range sizes {

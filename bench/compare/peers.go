@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// A spec describes a peer; the package comment says what each field means.
+// A spec describes a peer; the package comment describes each field.
 type spec struct {
 	Name    string         `json:"name"`
 	Version string         `json:"version"`
@@ -26,7 +26,7 @@ type spec struct {
 	MaxN    map[string]int `json:"max_n"`
 }
 
-// specs are all peers that were named anywhere, those of the file first.
+// specs are all peers that were named anywhere, the peers of the file first.
 func (o options) specs() ([]spec, error) {
 	var all []spec
 	if o.peersFile != "" {
@@ -109,7 +109,7 @@ func parsePeer(s string) (spec, error) {
 	return simple(name, mpicc, mpirun), nil
 }
 
-// takesPart says whether the peer is to run a task.
+// takesPart reports whether the peer should run a task.
 func (s spec) takesPart(t task) bool {
 	if t.peerProgram() == shmemProgram && s.Shmem == "" {
 		return false
@@ -118,7 +118,7 @@ func (s spec) takesPart(t task) bool {
 	return (!limited || t.n <= most) && (t.suite != overTCP || s.TCP != "")
 }
 
-// most is the bound of a suite, or that of the suite whose program it runs.
+// most is the bound of a suite, or the bound of the suite with the same program.
 func (s spec) most(suite string) (n int, limited bool) {
 	for _, name := range []string{suite, programOf(suite)} {
 		if n, limited = s.MaxN[name]; limited {
@@ -128,7 +128,7 @@ func (s spec) most(suite string) (n int, limited bool) {
 	return 0, false
 }
 
-// compile is the command that makes a program of its source; it knows both by their names inside.
+// compile is the command that makes a program of its source, both by their names inside.
 func (s spec) compile(program string) string {
 	command := s.Compile
 	if program == shmemProgram {

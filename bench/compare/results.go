@@ -18,27 +18,27 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/harness/record"
 )
 
-// A book is what results.json holds: figures of different processors are never in one table.
+// A book is the contents of results.json: figures of different processors are never in one table.
 type book struct {
 	Processors []*results `json:"processors"`
 }
 
-// results are those of one model of processor.
+// results are the figures of one model of processor.
 type results struct {
 	About About    `json:"about"` // the last run
 	Notes []string `json:"notes,omitempty"`
 	Rows  []Row    `json:"rows"`
 }
 
-// About says where and how a comparison was made.
+// About records where and how a comparison was made.
 type About struct {
 	Date    string `json:"date"`
 	Machine string `json:"machine"`
 	Cores   int    `json:"cores"`
 	Kernel  string `json:"kernel"`
-	Load    string `json:"load"` // average of the minute before: others' work falsifies figures
+	Load    string `json:"load"` // average of the minute before: other programs falsify figures
 	Go      string `json:"go"`
-	Code    string `json:"code"` // commit; "-dirty" after it: with changes
+	Code    string `json:"code"` // commit, with "-dirty" if there were changes
 	Command string `json:"command"`
 	Peers   []Peer `json:"peers"` // the reference first
 }
@@ -74,7 +74,7 @@ type Versus struct {
 	High  float64 `json:"high"`
 }
 
-// A Verdict is a target and what was reached.
+// A Verdict is a target and the value that was reached.
 type Verdict struct {
 	target
 	Value float64 `json:"value"`
@@ -168,7 +168,8 @@ func (d *driver) about(ctx context.Context) About {
 	return a
 }
 
-// command is the run without what only this machine knows: where the peers are.
+// command is the command line of the run without the options of this machine: the paths of the
+// peers.
 func command(o options) string {
 	c := "go run ./bench/compare"
 	if o.quick {

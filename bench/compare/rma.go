@@ -6,10 +6,11 @@ const (
 	oneSided       = "rma"
 	oneSidedPrefix = "rma_"
 	shmemPrefix    = "shmem_" // of the operations on a symmetric heap
-	shmemProgram   = "shmem"  // which peers have in a program of its own, by OpenSHMEM
+	shmemProgram   = "shmem"  // the peers' own program for these, by OpenSHMEM
 )
 
-// oneSidedOps are those that MPI or OpenSHMEM has, too, each with its sizes, "" if it has but one.
+// oneSidedOps are the operations that MPI or OpenSHMEM has, too, each with its sizes, "" for a
+// single size.
 var oneSidedOps = []struct{ op, sizes string }{
 	{"put", "8,1K,4K,64K,1M,4M"}, {"put64", ""}, {"get", "8,64K,1M"},
 	{"load", ""}, {"store", ""}, {"fetch_add", ""}, {"cas", ""},
@@ -19,7 +20,7 @@ var oneSidedOps = []struct{ op, sizes string }{
 	{"shmem_put", ""}, {"shmem_inc", ""}, {"shmem_lock", ""},
 }
 
-// oneSidedTasks are one for each operation, so that a peer that does not get through one has the
+// oneSidedTasks are one for each operation, so that a peer that fails in one operation has the
 // others.
 func oneSidedTasks(budget []string) (ts []task) {
 	for _, o := range oneSidedOps {
@@ -35,10 +36,10 @@ func oneSidedTasks(budget []string) (ts []task) {
 // A oneSidedRow is a row of the suite, without its prefix.
 type oneSidedRow struct {
 	op   string
-	size int // bytes; 0 where size means nothing
+	size int // bytes; 0 where the size has no meaning
 }
 
-// oneSidedBounds are of the best peer whose result is right.
+// oneSidedBounds are relative to the best peer with a right result.
 var oneSidedBounds = map[oneSidedRow]float64{
 	{"put", 8}: 0.6, {"put", 1 << 10}: 0.8, {"put", 4 << 10}: 0.9, {"put", 64 << 10}: 1, {"put", 1 << 20}: 1.05, {"put", 4 << 20}: 1.1,
 	{"put64", 8}: 0.5,

@@ -12,7 +12,7 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/harness/record"
 )
 
-// rowsOf are the rows that a task of the suite asks for.
+// rowsOf are the rows of a task of the suite.
 func rowsOf(t *testing.T, x task) (ks []key) {
 	list := "8"
 	switch {
@@ -29,8 +29,8 @@ func rowsOf(t *testing.T, x task) (ks []key) {
 	return ks
 }
 
-// TestOneSidedTasks: whatever the numbers of ranks, there is one task of two for each operation,
-// and every target is of a row that exactly one task measures.
+// TestOneSidedTasks: for any numbers of ranks there is one task of two ranks for each operation,
+// and exactly one task measures the row of each target.
 func TestOneSidedTasks(t *testing.T) {
 	ts := tasks(options{only: []string{oneSided}, counts: []int{8, 64}, quick: true})
 	assert.Len(t, ts, len(oneSidedOps))
@@ -100,8 +100,8 @@ func TestOneSidedRecords(t *testing.T) {
 	assert.Equal(t, key{"rma_put", 2, 8}, rows[0].key())
 }
 
-// TestWrongResultsCountForNothing: of a peer that said so once, even in one round, the row has no
-// figure, and the target is about the others; its other rows stay.
+// TestWrongResultsCountForNothing: after one wrong result of a peer, even in one round, the row has
+// no figure of this peer, and the target compares with the others. The peer's other rows stay.
 func TestWrongResultsCountForNothing(t *testing.T) {
 	at := func(size, us, wrong string) string {
 		return strings.Replace(strings.Replace(line("bulk", "us", us), `"size":8`, `"size":`+size, 1), "]}", "]"+wrong+"}", 1)

@@ -12,8 +12,7 @@ type key struct {
 	n, size int
 }
 
-// measured is the figures of one task: for each row and contender, those of each
-// round.
+// measured is the figures of one task: for each row and contender, the figures of each round.
 type measured struct {
 	task       task
 	contenders []*contender
@@ -26,7 +25,7 @@ func newMeasured(t task) *measured {
 	return &measured{task: t, units: map[key]string{}, rounds: map[key]map[string][][]float64{}}
 }
 
-// add takes what a contender measured in a round.
+// add takes in the records of a contender in a round.
 func (m *measured) add(name string, records []record.Record) {
 	for _, r := range derive(records) {
 		k := key{r.Bench, r.N, r.Size}
@@ -39,8 +38,8 @@ func (m *measured) add(name string, records []record.Record) {
 	}
 }
 
-// perAllreduce is the row of what an agreement costs in reductions of 8 bytes of
-// the same library, in the same run.
+// perAllreduce is the row of the cost of an agreement, in reductions of 8 bytes of the same library
+// in the same run.
 const perAllreduce = "agree_per_allreduce"
 
 func derive(records []record.Record) []record.Record {
@@ -70,7 +69,7 @@ func (m *measured) rows(date string) []Row {
 	for _, k := range m.keys {
 		ours := m.rounds[k][oursName]
 		if len(ours) == 0 {
-			continue // a peer knows something that we do not print
+			continue // a row of a peer that goulfm does not print
 		}
 		row := Row{Bench: k.bench, N: k.n, Size: k.size, Unit: m.units[k], Date: date, Rounds: len(ours),
 			Ours: record.Summarize(slices.Concat(ours...)), Peers: map[string]Versus{}}
@@ -112,7 +111,7 @@ func divide(a, b []float64) []float64 {
 	return q
 }
 
-// verdict holds a row against its target; nil if it has none, or nobody to
+// verdict compares a row with its target; nil if the row has no target, or there is nobody to
 // compare with.
 func (m *measured) verdict(k key) *Verdict {
 	t, ok := targetOf(k)
@@ -132,7 +131,7 @@ func (m *measured) verdict(k key) *Verdict {
 	return v
 }
 
-// base is what a target divides ours by, round by round.
+// base is the divisor of goulfm's figures for a target, round by round.
 func (m *measured) base(t target, k key) []float64 {
 	var base []float64
 	switch t.Against {
@@ -152,7 +151,7 @@ func (m *measured) base(t target, k key) []float64 {
 	return base
 }
 
-// reference is the first peer of the description; "" if it was left out here.
+// reference is the first peer of the description; "" if the peer was left out here.
 func (m *measured) reference() string {
 	for _, c := range m.contenders {
 		if c.first {
@@ -162,7 +161,7 @@ func (m *measured) reference() string {
 	return ""
 }
 
-// better takes in each round the better figure of the two.
+// better returns the better figure of the two for each round.
 func better(unit string, a, b []float64) []float64 {
 	if a == nil {
 		return b

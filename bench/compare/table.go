@@ -54,7 +54,7 @@ func (r *results) notes() string {
 	return "\nNot measured:\n\n* " + strings.Join(r.Notes, "\n* ") + "\n"
 }
 
-// table is a Markdown table that is aligned, so that it can be read as it is.
+// table is a Markdown table with aligned columns, readable as text.
 func (r *results) table() string {
 	head := []string{"metric", "n", "size", "unit", "goulfm"}
 	for _, p := range r.About.Peers {
@@ -94,7 +94,7 @@ func (v *Verdict) cells() []string {
 	return []string{text, grid.Ratio(v.Value), met}
 }
 
-// score says how many targets are met, and names the others.
+// score returns how many targets are met, and the names of the others.
 func (r *results) score() string {
 	var missed []string
 	of := 0
@@ -115,7 +115,7 @@ func (r *results) score() string {
 	return text
 }
 
-// name says which row it is.
+// name identifies the row for people.
 func (k key) name() string {
 	if k.size == 0 {
 		return fmt.Sprintf("%s, %d ranks", k.bench, k.n)

@@ -2,21 +2,21 @@ package main
 
 import "strings"
 
-// A target is what a row should reach.
+// A target is the value that a row should reach.
 type target struct {
 	Against string  `json:"against"` // reference, best or itself
 	Op      string  `json:"op"`      // <= or >=
 	Bound   float64 `json:"bound"`   // of ours divided by theirs
 }
 
-// What ours is divided by.
+// The divisor of goulfm's figure.
 const (
 	reference = "reference" // the first peer
 	best      = "best"      // the best peer of each round, without the cgo twins
 	itself    = "itself"    // nothing: the figure is a ratio already
 )
 
-// targetOf returns the target of a row, if it has one.
+// targetOf returns the target of a row, or false if the row has none.
 func targetOf(k key) (target, bool) {
 	if bare, ok := strings.CutPrefix(k.bench, tcpPrefix); ok {
 		return tcpTarget(bare, k)
@@ -66,7 +66,7 @@ func latencyTarget(size int) (target, bool) {
 	return target{}, false
 }
 
-// tcpTarget is that of a row between nodes.
+// tcpTarget is the target of a row between nodes.
 func tcpTarget(bench string, k key) (target, bool) {
 	if bench == "rate" {
 		return target{reference, ">=", 10}, true
@@ -89,8 +89,8 @@ var tcpBounds = map[tcpRow]float64{
 	{"detect", 4, 0}: 0.5, {"detect", 8, 0}: 0.5, {"revoke", 4, 0}: 1, {"revoke", 8, 0}: 0.4,
 }
 
-// smallTarget is that of collectives without much data. Two ranks have a core
-// each on the smallest machine; with more the waiting is what costs.
+// smallTarget is the target of collectives without much data. Two ranks have a core each on the
+// smallest machine; with more ranks the cost is the waiting.
 func smallTarget(n int) target {
 	if n == 2 {
 		return target{reference, "<=", 1}
@@ -98,8 +98,8 @@ func smallTarget(n int) target {
 	return target{reference, "<=", 0.5}
 }
 
-// verbTarget: what counts is the median over the sizes, but none may be much slower,
-// where a rank is not one of very many.
+// verbTarget bounds the median over the sizes and, more weakly, each size. Above manyRanks only the
+// median has a bound.
 func verbTarget(k key) (target, bool) {
 	isMedian := strings.HasSuffix(k.bench, medianSuffix)
 	switch {

@@ -6,34 +6,33 @@ import (
 	"strings"
 )
 
-// suites are what can be compared.
+// suites are the names of all suites.
 var suites = []string{"p2p", "coll", everyColl, "ulfm", "start", overTCP, oneSided}
 
 // overTCP is the suite of p2p, coll and ulfm between nodes of one rank each, all on this machine.
-// Its rows are named after theirs, with tcpPrefix.
+// Its rows have the names of these suites, with tcpPrefix.
 const (
 	overTCP   = "tcp"
 	tcpPrefix = "tcp_"
 )
 
-// tcpCounts are its numbers of nodes.
+// tcpCounts are the numbers of nodes of this suite.
 var tcpCounts = []int{2, 4, 8}
 
-// everyColl is the suite of the collectives that coll has no targets for, each at many
-// sizes, by the program of coll.
+// everyColl is the suite of the collectives without targets in coll, each at many sizes, by the
+// program of coll.
 const everyColl = "collectives"
 
-// verbs are its collectives.
+// verbs are the collectives of this suite.
 var verbs = []string{"reduce", "allgather", "alltoall", "gather", "scatter", "reduce_scatter", "scan"}
 
-// A task is one program with its arguments at one number of ranks: what takes
-// one turn.
+// A task is one program with its arguments at one number of ranks: the unit of a turn.
 type task struct {
 	suite   string
 	n       int
-	verb    string // the collective of the suite of all, or the operation on a window; else ""
+	verb    string // the collective of everyColl, or the operation on a window; else ""
 	args    []string
-	between string // of the suite over TCP: the suite whose program it runs
+	between string // in the suite over TCP: the suite with the same program
 }
 
 func (t task) String() string { return strings.TrimSuffix(t.suite+" "+t.verb+t.between, " ") }
@@ -41,7 +40,7 @@ func (t task) String() string { return strings.TrimSuffix(t.suite+" "+t.verb+t.b
 // program is the command of bench/measure that the task runs.
 func (t task) program() string { return programOf(cmp.Or(t.between, t.suite)) }
 
-// programOf is that of a suite.
+// programOf is the program of a suite.
 func programOf(suite string) string {
 	if suite == everyColl {
 		return "coll"
@@ -49,7 +48,7 @@ func programOf(suite string) string {
 	return suite
 }
 
-// peerProgram is that of the peers.
+// peerProgram is the program of the peers.
 func (t task) peerProgram() string {
 	switch {
 	case t.suite == "start":
@@ -60,15 +59,15 @@ func (t task) peerProgram() string {
 	return t.program()
 }
 
-// The sizes of the suite of all collectives: bytes of a block or of a vector. An odd
-// number, so that the median is one of them.
+// The sizes of everyColl: bytes of a block or of a vector. There is an odd number of them, so that
+// the median is one of the sizes.
 const (
 	verbSizes     = "8,64,512,4K,64K,1M,4M"
 	verbSizesMany = "8,64,512,4K,32K" // above manyRanks
 )
 
-// tasks are those of the chosen suites. At more than manyRanks the longer
-// messages are left out: they would take minutes and no target is about them.
+// tasks are the tasks of the chosen suites. Above manyRanks the longer messages are left out: they
+// would take minutes, and no target covers them.
 func tasks(o options) []task {
 	var ts []task
 	budget := strings.Fields("-json -batches 5 -time 100ms")
@@ -125,8 +124,8 @@ func tcpTasks(budget, deaths []string) (ts []task) {
 
 const manyRanks = 16
 
-// verbTasks are one for each collective, so that a peer that does not get through one
-// has the others.
+// verbTasks are one for each collective, so that a peer that fails in one collective has the
+// others.
 func verbTasks(o options, budget []string) (ts []task) {
 	for _, n := range o.counts {
 		sizes := verbSizes
@@ -140,7 +139,8 @@ func verbTasks(o options, budget []string) (ts []task) {
 	return ts
 }
 
-// prefixOf begins the names of a suite's rows, "" if they are those of its program.
+// prefixOf is the prefix of the names of a suite's rows, "" if the rows have the names of its
+// program.
 func prefixOf(suite string) string {
 	switch suite {
 	case overTCP:
@@ -151,7 +151,7 @@ func prefixOf(suite string) string {
 	return ""
 }
 
-// suiteOf is the suite that a row comes from.
+// suiteOf is the suite of a row.
 func suiteOf(bench string) string {
 	for _, s := range []string{overTCP, oneSided} {
 		if strings.HasPrefix(bench, prefixOf(s)) {
