@@ -24,15 +24,15 @@ import (
 
 var commands = []cli.Command{
 	{Name: "p2p", Job: true, Does: "latency, bandwidth and rate of messages between two ranks", Main: p2p.Main},
-	{Name: "coll", Job: true, Does: "collectives, blocking or what a computation hides of them", Main: coll.Main},
+	{Name: "coll", Job: true, Does: "collectives, blocking, or the part that a computation hides", Main: coll.Main},
 	{Name: "ulfm", Job: true, Does: "a failure, phase by phase: detect, acknowledge, agree, shrink, revoke", Main: ulfm.Main},
 	{Name: "rma", Job: true, Does: "one-sided operations between two ranks", Main: rma.Main},
 	{Name: "start", Does: "a job that does nothing, from start to end", Main: start.Main},
 	{Name: "agree", Job: true, Does: "agreements before, during and after a death", Main: agree.Main},
 	{Name: "detect", Does: "from a SIGKILL until every survivor's receive has failed", Main: detect.Main},
-	{Name: "massdeath", Does: "from the last of many deaths to one communicator of all who live", Main: massdeath.Main},
-	{Name: "noise", Does: "what heartbeats cost where nothing happens", Main: noise.Main},
+	{Name: "massdeath", Does: "from the last of many deaths to one communicator of all survivors", Main: massdeath.Main},
+	{Name: "noise", Does: "the cost of heartbeats in a job without failures", Main: noise.Main},
 	{Name: "busy", Does: "whether a rank that computes for long is taken for dead", Main: busy.Main},
 }
 
-func main() { cli.Commands("measure", "Measures what goulfm costs.", commands) }
+func main() { cli.Commands("measure", "Measures the costs of goulfm.", commands) }
