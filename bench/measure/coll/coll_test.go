@@ -15,7 +15,7 @@ import (
 // some is a plan that takes next to no time.
 func some() plan.Plan { return plan.Plan{Ops: names(), Sizes: []int{8, 3000}, Batches: 3, Iters: 2} }
 
-// recordsOf returns what rank 0 of n prints for programs.
+// recordsOf returns the records that rank 0 of n prints for programs.
 func recordsOf(t *testing.T, n int, run func(ctx context.Context, w *comm.Comm, out *record.Writer) error) []record.Record {
 	t.Helper()
 	var out strings.Builder
@@ -138,7 +138,7 @@ func TestSizes(t *testing.T) {
 		{"allreduce", 256, all},
 		{"reduce_scatter", 256, all},
 		{"gather", 16, all},
-		{"gather", 64, all[:2]}, // with the root's own block it is more
+		{"gather", 64, all[:2]}, // with the root's own block the size is larger
 		{"allgather", 256, all[:1]},
 		{"alltoall", 32, all},
 		{"alltoall", 64, all[:2]},

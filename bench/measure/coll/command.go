@@ -7,24 +7,23 @@
 // Each figure is the mean time of a call in a batch of calls that follow each
 // other without a pause, at the slowest rank of the batch.
 //
-// Sizes are bytes, and mean what they mean in OSU's programs: the message of bcast,
-// the vector of float64 of reduce, allreduce and scan, all of the vector that
-// reduce_scatter combines and cuts, and the block of one rank in gather, scatter,
-// allgather and alltoall. A vector, and a part of one, has at least one number.
-// Where the buffers of a rank would take more than 256 MiB the size is left out.
+// Sizes are bytes, with the meaning of OSU's programs: the message of bcast, the vector of float64
+// of reduce, allreduce and scan, all of the vector that reduce_scatter combines and cuts, and the
+// block of one rank in gather, scatter, allgather and alltoall. A vector, and a part of one, has at
+// least one number. A size is left out if the buffers of a rank would take more than 256 MiB.
 //
 // # Overlap
 //
-// With -nonblocking it measures the twins that return a request, and prints OSU's
-// columns: the time from the start to the end of the wait with a computation in
-// between (overall), that of the computation alone (compute), that of start and wait
-// alone (pure), and how much of the communication the computation hides:
+// With -nonblocking coll measures the twins that return a request, and prints OSU's columns. The
+// column overall is the time from the start to the end of the wait with a computation in between.
+// The column compute is the time of the computation alone, and pure the time of start and wait
+// alone. The last column is the part of the communication that the computation hides:
 //
 //	overlap = 100% * (1 - (overall - compute) / pure), from 0 to 100
 //
-// The computation is a loop at each rank that takes as long as the communication
-// where a rank has a core. Each of the three has batches of its own, so that the clock
-// is read twice for a batch here, too. With -csv and -json they are four records.
+// The computation is a loop at each rank that takes as long as the communication where a rank has a
+// core. Each of the three has batches of its own, so that the clock is read twice for a batch here,
+// too. With -csv and -json they are four records.
 package coll
 
 import (
@@ -46,7 +45,7 @@ const sizes = "8,64,512,1K,4K,16K,64K,256K,1M,4M"
 func Main(args []string) {
 	nonblocking := false
 	p, err := plan.Parse("./bench/measure coll", "Time of collectives, each at the slowest rank.", names(), sizes, args, func(fs *flag.FlagSet) {
-		fs.BoolVar(&nonblocking, "nonblocking", false, "the twins that do not block: what of them a computation hides")
+		fs.BoolVar(&nonblocking, "nonblocking", false, "the nonblocking twins, and the part of them that a computation hides")
 	})
 	cli.Check("coll", err)
 	comm.Main(func(ctx context.Context, w *comm.Comm) error {
@@ -85,7 +84,7 @@ func each(w *comm.Comm, p plan.Plan, f func(op operation, size int) error) error
 	return nil
 }
 
-// measure first makes one call whose result is checked.
+// measure first makes one call and checks its result.
 func measure(ctx context.Context, w *comm.Comm, p plan.Plan, op operation, size int) (record.Record, error) {
 	r := record.Record{Bench: op.name, N: w.Size(), Size: size, Unit: record.Micros}
 	call := op.make(w, size)

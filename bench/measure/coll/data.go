@@ -13,7 +13,7 @@ func vectors(w *comm.Comm, size int) (dst, src []float64) {
 	return make([]float64, len(src)), src
 }
 
-// numbers is the vector that a rank puts in.
+// numbers is the input vector of a rank.
 func numbers(w *comm.Comm, n int) []float64 {
 	v := make([]float64, n)
 	for i := range v {
@@ -22,8 +22,7 @@ func numbers(w *comm.Comm, n int) []float64 {
 	return v
 }
 
-// sums checks the sums of the numbers of the first n ranks, from that
-// element on.
+// sums checks the sums of the numbers of the first n ranks, from element from on.
 func sums(dst []float64, n, from int) error {
 	for i, v := range dst {
 		if want := float64(n*(n-1)/2 + n*((from+i)%7)); v != want {
@@ -33,8 +32,7 @@ func sums(dst []float64, n, from int) error {
 	return nil
 }
 
-// fill writes the part of that number. It repeats what it has written, which is much
-// faster than value.
+// fill writes the part of that number. It copies the first period, which is much faster than value.
 func fill(buf []byte, number int) {
 	for i := range min(len(buf), period) {
 		buf[i] = value(number, i)
@@ -44,13 +42,13 @@ func fill(buf []byte, number int) {
 	}
 }
 
-// period is after how many bytes a part repeats itself.
+// period is the number of bytes after which a part repeats.
 const period = 255
 
-// value is what stands at place i of a part. A buffer that nobody wrote is 0.
+// value is the byte at place i of a part. A buffer that nobody wrote is 0.
 func value(number, i int) byte { return byte((number*37+i)%period + 1) }
 
-// parts checks that the i-th part of buf is the one with number(i).
+// parts checks that the i-th part of buf is the part of number(i).
 func parts(buf []byte, part int, number func(i int) int) error {
 	for i := range len(buf) / max(part, 1) {
 		if err := checkPart(buf[i*part:(i+1)*part], number(i)); err != nil {
@@ -60,7 +58,7 @@ func parts(buf []byte, part int, number func(i int) int) error {
 	return nil
 }
 
-// checkPart looks at one period byte by byte, and then whether the part repeats.
+// checkPart checks one period byte by byte, and then whether the part repeats.
 func checkPart(buf []byte, number int) error {
 	for i, b := range buf[:min(len(buf), period)] {
 		if want := value(number, i); b != want {

@@ -15,10 +15,10 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/harness/record"
 )
 
-// BenchmarkGoroutineRanks times every collective of very many ranks that are
-// goroutines of one process, 1 MiB in the longest buffer of a rank, and prints a table.
-// The result of the first call of each is checked. It needs some 5 GB
-// of memory, most of it rings: each of 256 ranks has one from each of the others.
+// BenchmarkGoroutineRanks times every collective of very many ranks that are goroutines of one
+// process, 1 MiB in the longest buffer of a rank, and prints a table. The result of the first call
+// of each is checked. The benchmark needs about 5 GB of memory, most of it for rings: each of 256
+// ranks has a ring from each other rank.
 //
 //	go test ./bench/measure/coll -run '^$' -bench GoroutineRanks
 func BenchmarkGoroutineRanks(b *testing.B) {
@@ -29,8 +29,8 @@ func BenchmarkGoroutineRanks(b *testing.B) {
 	}
 }
 
-// goroutineRanks measures them all in one world, since to make one of so many ranks
-// takes longer than most of what it measures.
+// goroutineRanks measures all collectives in one world: to make a world of so many ranks takes
+// longer than most measurements.
 func goroutineRanks(t testing.TB, n, total int) (rs []record.Record) {
 	commtest.Run(t, n, func(ctx context.Context, w *comm.Comm) {
 		for _, op := range operations() {
@@ -57,7 +57,7 @@ func (op operation) sizeOf(n, total int) int {
 	switch {
 	case op.buffers == nil:
 		return 0
-	case op.buffers(n, 1) > 2: // it grows with the number of ranks
+	case op.buffers(n, 1) > 2: // the buffer grows with the number of ranks
 		return total / n
 	}
 	return total

@@ -11,12 +11,12 @@ import (
 // An operation is one collective.
 type operation struct {
 	name    string
-	buffers func(n, size int) int // bytes at the rank of n that needs most; nil: it has no message
+	buffers func(n, size int) int // bytes at the rank of n that needs most; nil: the operation has no message
 	make    func(w *comm.Comm, size int) call
 }
 
-// A call is a collective with its buffers, filled, and what its result must be.
-// start begins the twin that does not block, on the same buffers.
+// A call is a collective with its filled buffers, and the check of its result. start begins the
+// nonblocking twin, on the same buffers.
 type call struct {
 	do    func(ctx context.Context) error
 	start func() comm.Request
@@ -68,7 +68,7 @@ func find(name string) operation {
 // memoryMax bounds the buffers of a rank, in bytes.
 const memoryMax = 256 << 20
 
-// sizes leaves out those for which n ranks have no room.
+// sizes leaves out the sizes for which n ranks have no room.
 func (op operation) sizes(n int, sizes []int) []int {
 	if op.buffers == nil {
 		return []int{0}
@@ -76,7 +76,7 @@ func (op operation) sizes(n int, sizes []int) []int {
 	return slices.DeleteFunc(slices.Clone(sizes), func(size int) bool { return op.buffers(n, size) > memoryMax })
 }
 
-// root is the root of the rooted ones.
+// root is the root of the rooted operations.
 const root = 0
 
 func barrier(w *comm.Comm, _ int) call {

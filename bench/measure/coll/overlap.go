@@ -10,7 +10,7 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/harness/record"
 )
 
-// runOverlap measures the twins that do not block.
+// runOverlap measures the nonblocking twins.
 func runOverlap(ctx context.Context, w *comm.Comm, p plan.Plan, out *overlapTable) error {
 	k := calibrated()
 	return each(w, p, func(op operation, size int) error {
@@ -22,15 +22,14 @@ func runOverlap(ctx context.Context, w *comm.Comm, p plan.Plan, out *overlapTabl
 	})
 }
 
-// An overlap is the figures of a collective that does not block, for each batch: in
-// us, and in percent.
+// An overlap is the figures of a nonblocking collective, for each batch: in us, and in percent.
 type overlap struct {
 	name                           string
 	n, size                        int
 	overall, compute, pure, hidden []float64
 }
 
-// measureOverlap first makes one call whose result is checked.
+// measureOverlap first makes one call and checks its result.
 func measureOverlap(ctx context.Context, w *comm.Comm, p plan.Plan, op operation, size int, k *work) (overlap, error) {
 	o := overlap{name: "i" + op.name, n: w.Size(), size: size}
 	call := op.make(w, size)

@@ -5,20 +5,19 @@ import (
 	"time"
 )
 
-// work is a computation that takes as long as it is told to.
+// work is a computation with a given duration.
 type work struct {
 	perMicro float64 // steps in a microsecond
-	state    uint64  // each step needs that of the one before
+	state    uint64  // each step needs the state of the previous one
 }
 
-// How work is calibrated: the fastest of some trials, since whatever else runs only
-// slows them.
+// The calibration of work uses the fastest of some trials, since other programs only slow a trial.
 const (
 	trials     = 50
 	trialSteps = 1 << 15
 )
 
-// calibrated measures how fast this rank works when it has a core.
+// calibrated measures the speed of this rank while it has a core.
 func calibrated() *work {
 	k := &work{state: 1}
 	best := time.Duration(1<<63 - 1)
@@ -31,10 +30,10 @@ func calibrated() *work {
 	return k
 }
 
-// steps is how many take that long: at least one.
+// steps is how many steps take that long: at least one.
 func (k *work) steps(us float64) int { return max(1, int(us*k.perMicro)) }
 
-// do works: a generator of random numbers, whose steps no compiler can skip.
+// do works: it runs a generator of random numbers, of which no compiler can skip a step.
 func (k *work) do(steps int) {
 	x := k.state
 	for range steps {
