@@ -1,17 +1,22 @@
-// Package massdeath kills half of a job within a second, or all but one, or half of it in Init,
-// in Finalize, in Split, in repairs. The survivors repair as often as it takes and end
-// with one communicator of exactly the living.
+// Package massdeath kills half of a job within a second, or all but one rank, or half of the job in
+// Init, in Finalize, in Split, or in repairs. The survivors repair until they have one communicator
+// of exactly the living.
 //
 //	go run ./bench/measure massdeath
 //	go run ./bench/measure massdeath -case almost -n 100 -jobs 5
 //	go run ./bench/measure massdeath -seed 7 -first 31 -jobs 1     # that job again
 //
-// A job is right if each survivor, after its last repair, has the same list of members
-// as all others, by a reduction of its hash and by a broadcast of the list, and has had
-// the same outcomes on the way; if nobody is missing in it but the dead; if Finalize
-// returns at each; and if the job ends in time with exit code 0 and leaves nothing.
-// The times are from the last death to the moment at which the last survivor had the
-// last communicator, on the clock of the launcher's report.
+// A job is right if all of these hold:
+//
+//   - Each survivor, after its last repair, has the same list of members as all others, by a
+//     reduction of its hash and by a broadcast of the list.
+//   - Each survivor has had the same outcomes on the way.
+//   - Only the dead are missing in the list.
+//   - Finalize returns at each survivor.
+//   - The job ends in time with exit code 0 and leaves nothing.
+//
+// The times are from the last death to the moment at which the last survivor had the last
+// communicator, on the clock of the launcher's report.
 package massdeath
 
 import (
@@ -29,7 +34,7 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/harness/trial"
 )
 
-// The cases: what is going on while ranks die.
+// The cases: the calls during which ranks die.
 const (
 	half     = "half"     // barriers and reductions
 	almost   = "almost"   // the same; one rank is left
@@ -56,7 +61,7 @@ func Main(args []string) {
 	trial.Program[options]{Name: "massdeath", Parse: parse, Rank: beRank, Drive: drive}.Main(args)
 }
 
-// beRank is all that a rank does.
+// beRank is the program of a rank.
 func beRank(o options) bool {
 	if !o.rank {
 		return false
@@ -83,12 +88,12 @@ func beRank(o options) bool {
 func parse(args []string, out io.Writer) (options, error) {
 	var o options
 	fs := cli.Flags("massdeath", "usage: measure massdeath [flags]\n"+
-		"Half of a job dies within a second, or all but one of it, whatever is going on; the others have to end\n"+
+		"Half of a job dies within a second, or all but one rank, during any call; the others have to end\n"+
 		"with one communicator of exactly the living. Times are from the last death to that communicator.", out)
 	o.Register(fs, "jobs", 20)
 	fs.IntVar(&o.n, "n", 64, "ranks of each job")
 	fs.IntVar(&o.die, "die", 0, "how many of them die; 0: half of them")
-	fs.StringVar(&o.kind, "case", all, "what is going on meanwhile: "+strings.Join(cases, ", ")+", or "+all+" of these, job by job")
+	fs.StringVar(&o.kind, "case", all, "the calls meanwhile: "+strings.Join(cases, ", ")+", or "+all+" of these, job by job")
 	fs.DurationVar(&o.span, "span", time.Second, "the time in which they die")
 	fs.BoolVar(&o.rank, "rank", false, "be a rank of a job: goulfm run -n 64 ./bench/measure massdeath -rank -seed 1 -case half")
 	if err := fs.Parse(args); err != nil {

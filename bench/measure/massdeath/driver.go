@@ -35,7 +35,7 @@ func drive(o options, out io.Writer) (int, error) {
 	return t.Code(), nil
 }
 
-// Times are what jobs of one case took.
+// times are the times of the jobs of one case.
 type times struct {
 	jobs, deaths, repairs int
 	all                   []time.Duration
@@ -45,7 +45,7 @@ func (s *times) print(out io.Writer, kind string) {
 	fmt.Fprintf(out, "%-9s jobs %d, deaths %d, repairs %d; last death to last communicator: %s\n", kind, s.jobs, s.deaths, s.repairs, trial.Spread(s.all))
 }
 
-// job is what the options are of one job.
+// job returns the options of one job.
 func (o options) job(number int) options {
 	if o.kind == all {
 		o.kind = cases[number%len(cases)]
@@ -70,7 +70,7 @@ func (o options) trial(number int, s *times) trial.Job {
 	return j
 }
 
-// An account is what the ranks of a job have said.
+// An account is the reports of the ranks of a job.
 type account struct {
 	members   map[int]int // by rank
 	repairs   int
@@ -91,8 +91,8 @@ func read(stdout string) account {
 	return a
 }
 
-// check says what is wrong with a job that ended well: the living are those who have
-// not died, no more, no fewer, and each has come to the end.
+// check returns the error of a job that ended well, or "": the living are exactly the ranks that
+// have not died, and each has come to the end.
 func (o options) check(r *trial.Result, s *times) string {
 	a, dead := read(r.Stdout), map[int]bool{}
 	for _, d := range r.Deaths() {

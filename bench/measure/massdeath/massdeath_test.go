@@ -76,8 +76,8 @@ func TestFlagsOfTheLauncher(t *testing.T) {
 	}
 }
 
-// TestAmongGoroutines lets those die by themselves whom the launcher would kill at an
-// instant; there is nobody to kill at a point.
+// TestAmongGoroutines lets each rank that the launcher would kill at an instant die by itself;
+// nobody is killed at a point.
 func TestAmongGoroutines(t *testing.T) {
 	for _, kind := range []string{half, almost, split, recovery} {
 		for seed := range uint64(5) {
@@ -136,7 +136,7 @@ func TestSpecR1R37R56R62HalfOfTheJobDies(t *testing.T) {
 	}
 }
 
-// The checks must see what they are there for.
+// The checks must find the violations for which they exist.
 func TestCheckSeesViolations(t *testing.T) {
 	o := opts(half, 3, 1, 1)
 	var dead int

@@ -39,7 +39,7 @@ func newMember(w *comm.Comm, o options, out io.Writer, die func()) *member {
 	return m
 }
 
-// run works and repairs until only those are members who are to live.
+// run works and repairs until the members are exactly the planned survivors.
 func (m *member) run(ctx context.Context) error {
 	m.dieIf(anywhere)
 	for {
@@ -56,8 +56,8 @@ func (m *member) run(ctx context.Context) error {
 	}
 }
 
-// dieIf sets the instant of this rank's death, if it is to begin here. The launcher has
-// set its own.
+// dieIf sets the instant of this rank's death, if the wait for it begins here. The launcher sets
+// the instants of its own kills.
 func (m *member) dieIf(where place) {
 	if d := m.mine; d != nil && !d.kill && d.where == where && d.phase == m.phase {
 		time.AfterFunc(d.after, m.die)
@@ -78,7 +78,7 @@ func (m *member) work(ctx context.Context) error {
 	return nil
 }
 
-// reduce is a barrier, and every other time a reduction with a result that is known.
+// reduce is a barrier, and every other time a reduction with a known result.
 func (m *member) reduce(ctx context.Context) error {
 	if m.steps%2 == 0 {
 		return collectives.Barrier(ctx, m.c)
@@ -96,7 +96,7 @@ func (m *member) reduce(ctx context.Context) error {
 	return nil
 }
 
-// split makes communicators of every third member. It succeeds at all or at none.
+// split makes communicators of every third member. Split succeeds at all members or at none.
 func (m *member) split(ctx context.Context) error {
 	s, err := m.c.Split(ctx, m.c.Rank()%3, 0)
 	m.note("split", err == nil)
@@ -120,7 +120,7 @@ func (m *member) note(outcome ...any) {
 	m.history = h.Sum64()
 }
 
-// repair goes on without the dead.
+// repair continues without the dead.
 func (m *member) repair(ctx context.Context) error {
 	m.dieIf(inRepair)
 	m.c.Mark(names[atRevoke], m.phase)
@@ -146,7 +146,7 @@ func (m *member) moveTo(next *comm.Comm) error {
 		return trial.Broken("shrink of %v gave %v, rank %d of %d", before, m.members, next.Rank(), next.Size())
 	case len(m.members) >= len(before):
 		return trial.Broken("shrink of %v left nobody out", before)
-	case old == m.world: // which is Main's
+	case old == m.world: // which belongs to Main
 		return nil
 	}
 	return old.Free()
@@ -181,8 +181,8 @@ func hashOf(members []int) uint64 {
 	return h.Sum64()
 }
 
-// settle goes on until an agreement has no error: then all members have come to it, and
-// those who are to die do not.
+// settle repeats an agreement until one has no error: then all members have reached it, and the
+// members with a planned death have not.
 func (m *member) settle(ctx context.Context) error {
 	for {
 		_, err := m.c.Agree(ctx, 0)
@@ -202,10 +202,10 @@ func (m *member) settle(ctx context.Context) error {
 	}
 }
 
-// finalizeEach is about what Finalize takes for each rank.
+// finalizeEach is about the time of Finalize for each rank.
 const finalizeEach = 25 * time.Microsecond
 
-// dieLater checks the world and leaves; who is to die does so at an instant after that.
+// dieLater checks the world and leaves; a rank with a planned death dies at an instant after that.
 func (m *member) dieLater(ctx context.Context) error {
 	if err := m.last(ctx); err != nil {
 		return err

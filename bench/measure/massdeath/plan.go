@@ -15,27 +15,27 @@ const (
 	anywhere place = iota // at an instant after the start
 	inWork                // at an instant after its phase has begun
 	inRepair              // at an instant after the repair that ends its phase has begun
-	atRevoke              // there, when it reaches a point: see the Marks of a member
+	atRevoke              // there, at a point: see the Marks of a member
 	atShrink
 )
 
-// names are those of the points.
+// names are the names of the points.
 var names = map[place]string{atRevoke: "revoke", atShrink: "shrink"}
 
-// A death is that of one rank. Phases count from 0; a repair ends each.
+// A death is the death of one rank. Phases count from 0; a repair ends each.
 type death struct {
 	where place
 	phase int
 	after time.Duration
-	kill  bool // the launcher kills it; else it does so itself
+	kill  bool // by the launcher; else the rank kills itself
 }
 
 const (
-	waves     = 4                    // of deaths, where they come in repairs
-	shortTime = 3 * time.Millisecond // about that of a repair
+	waves     = 4                    // of deaths in repairs
+	shortTime = 3 * time.Millisecond // about the time of a repair
 )
 
-// draw chooses who dies. Everybody draws the same.
+// draw chooses the ranks that die. Every process draws the same.
 func draw(o options) map[int]death {
 	rng := rand.New(rand.NewPCG(o.Seed, 0))
 	deaths := map[int]death{}
@@ -43,7 +43,7 @@ func draw(o options) map[int]death {
 		d := death{after: time.Duration(rng.Int64N(int64(o.span))), kill: rng.IntN(2) == 0}
 		if o.kind == recovery {
 			d = death{where: inWork, phase: i % waves, after: time.Duration(rng.Int64N(int64(shortTime)))}
-			if i >= waves { // before that: what makes each phase end
+			if i >= waves { // the earlier deaths end one phase each
 				d.where = inWork + place(rng.IntN(4))
 			}
 			d.kill = names[d.where] != ""
@@ -60,7 +60,7 @@ func (o options) dying() int {
 	return o.die
 }
 
-// flags are those by which the launcher kills.
+// flags are the flags with which the launcher kills.
 func flags(deaths map[int]death, n int) (list []string) {
 	for rank := range n {
 		d, dies := deaths[rank]
@@ -75,15 +75,15 @@ func flags(deaths map[int]death, n int) (list []string) {
 	return list
 }
 
-// lot decides by chance whether this process, that does not know yet which rank it is,
-// dies in Init or soon after.
+// lot decides by chance whether this process, which does not know its rank yet, dies in Init or
+// soon after.
 func lot() bool {
 	if rand.IntN(2) == 0 {
 		return false
 	}
 	after := rand.N(20 * time.Millisecond)
 	if rand.IntN(2) == 0 {
-		after = rand.N(2 * time.Millisecond) // Init takes about that
+		after = rand.N(2 * time.Millisecond) // about the time of Init
 	}
 	time.AfterFunc(after, trial.Die)
 	return true
