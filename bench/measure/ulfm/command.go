@@ -33,7 +33,7 @@ import (
 type options struct {
 	batches int
 	iters   int           // 0: by the number of ranks
-	lead    time.Duration // from the announcement of a death or a revocation to it
+	lead    time.Duration // from the announcement of a death or a revocation until it happens
 	json    bool
 }
 
@@ -50,7 +50,7 @@ func Main(args []string) {
 
 func parse(args []string) (options, error) {
 	var o options
-	fs := cli.Flags("ulfm", "usage: goulfm run -n RANKS ./bench/measure ulfm [flags]\nWhat a failure costs; the last rank dies.", os.Stderr)
+	fs := cli.Flags("ulfm", "usage: goulfm run -n RANKS ./bench/measure ulfm [flags]\nThe costs of a failure; the last rank dies.", os.Stderr)
 	fs.IntVar(&o.batches, "batches", 15, "batches of agreements and of reductions")
 	fs.IntVar(&o.iters, "iters", 0, "agreements in a batch; 0 for 200 up to 8 ranks, 50 up to 32, else 15")
 	fs.DurationVar(&o.lead, "lead", 300*time.Millisecond, "how long ahead a death and a revocation are announced: everybody must wait by then")

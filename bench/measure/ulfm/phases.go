@@ -49,7 +49,7 @@ func (b *bench) series(ctx context.Context, c *comm.Comm, agree, allreduce strin
 	err := b.measure(agree, func() error {
 		got, err := c.Agree(ctx, ^uint64(0))
 		if err == nil && got != ^uint64(0) {
-			err = fmt.Errorf("ulfm: agreed on %x, want all bits", got)
+			err = fmt.Errorf("ulfm: agreed on %x instead of all bits", got)
 		}
 		return err
 	})
@@ -60,7 +60,7 @@ func (b *bench) series(ctx context.Context, c *comm.Comm, agree, allreduce strin
 		sum[0] = 1
 		err := collectives.Allreduce(ctx, c, sum[1:], sum[:1], collectives.Sum)
 		if err == nil && sum[1] != float64(c.Size()) {
-			err = fmt.Errorf("ulfm: the sum is %v, want %d", sum[1], c.Size())
+			err = fmt.Errorf("ulfm: the sum is %v instead of %d", sum[1], c.Size())
 		}
 		return err
 	})
@@ -102,14 +102,14 @@ func (b *bench) death(ctx context.Context, c *comm.Comm) (*comm.Comm, error) {
 	_, err = comm.Recv(ctx, c.From(comm.Any).Tag(77), make([]int32, 1))
 	us := []float64{sinceMicros(at)}
 	if !errors.Is(err, ulfm.ErrProcFailed) {
-		return nil, fmt.Errorf("ulfm: the receive from anybody returned %w, want a process failure", err)
+		return nil, fmt.Errorf("ulfm: the receive from anybody returned %w instead of a process failure", err)
 	}
 
 	start := time.Now()
 	_, err = c.Agree(ctx, 1)
 	us = append(us, micros(time.Since(start)))
 	if !errors.Is(err, ulfm.ErrProcFailed) {
-		return nil, fmt.Errorf("ulfm: the agreement after the death returned %w, want a process failure", err)
+		return nil, fmt.Errorf("ulfm: the agreement after the death returned %w instead of a process failure", err)
 	}
 
 	start = time.Now()
