@@ -1,13 +1,13 @@
 //go:build mpi
 
-// The cgo twin of bench/measure/p2p: what a Go program that calls an MPI library gets.
-// It needs cgo and an MPI compiler, and is in no build unless asked for:
+// The cgo twin of bench/measure/p2p: the figures of a Go program that calls an MPI library. The
+// twin needs cgo and an MPI compiler, and is in no build without its tag:
 //
 //	CGO_ENABLED=1 CC=mpicc go build -tags mpi ./bench/peers/cgo
 //
-// Buffers and requests are in C's memory, as cgo demands of what a library keeps
-// after a call returns. Nothing else is made faster than a program would have it:
-// one call through cgo for each call of MPI.
+// Buffers and requests are in C's memory: cgo requires this of memory that a library keeps after a
+// call returns. Nothing else is faster than in a plain program: there is one call through cgo for
+// each call of MPI.
 package main
 
 /*
@@ -49,7 +49,7 @@ var (
 )
 
 func main() {
-	runtime.LockOSThread() // an MPI without threads is called by one
+	runtime.LockOSThread() // an MPI library without threads must be called by one thread
 	C.MPI_Init(nil, nil)
 	world, bytes, noStatus, noStatuses = C.world(), C.bytes(), C.no_status(), C.no_statuses()
 	C.MPI_Comm_rank(world, &rank)
