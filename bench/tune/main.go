@@ -1,15 +1,14 @@
-// Tune measures every algorithm of every collective and writes the table that says
-// which one to take.
+// Tune measures every algorithm of every collective and writes the table from which package
+// collectives chooses algorithms.
 //
 //	goulfm run -n 8 ./bench/tune -o table.json
 //	GOULFM_COLL_TABLE=table.json goulfm run -n 8 ./PROGRAM
 //
-// It works with the first 2, 4, 8 ... ranks of the job and with all of them; the others
-// sleep meanwhile. Sizes are bytes of the vector, or of the block of one rank. A figure
-// is that of the fastest batch, each at its slowest rank: what else runs on the machine
-// only adds to it. An algorithm has to be a tenth
-// faster than the one before it in the program's list, which begins with what needs the
-// fewest messages: less is noise.
+// Tune measures with the first 2, 4, 8 ... ranks of the job and with all ranks; the others sleep
+// meanwhile. Sizes are bytes of the vector, or of the block of one rank. A figure is the time of
+// the fastest batch, each at its slowest rank: other programs on the machine only add to this time.
+// To be chosen, an algorithm has to be a tenth faster than the previous one in the program's list,
+// which begins with the algorithm of the fewest messages: a smaller difference is noise.
 package main
 
 import (
@@ -86,7 +85,7 @@ func sweep(ctx context.Context, w *comm.Comm, p plan.Plan) (all []figure, err er
 	return all, nil
 }
 
-// rest has the ranks that are not needed sleep until rank 0 is through.
+// rest makes the ranks that are not needed sleep until rank 0 is done.
 func rest(ctx context.Context, w *comm.Comm, n int) error {
 	if w.Rank() >= n {
 		_, err := comm.Recv(ctx, w.From(0), []byte{})

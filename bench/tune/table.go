@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// inMemory is the algorithm of shared memory. A rule of it is followed by one for calls
-// that must go by messages.
+// inMemory is the algorithm of shared memory. A rule with this algorithm is followed by a rule for
+// calls that must use messages.
 const inMemory = "memory"
 
-// clearly is how much faster an algorithm must be than one before it in the list.
+// clearly is the part of the time of an earlier algorithm that a chosen one may take at most.
 const clearly = 0.9
 
 // A rule is a line of a table of collectives.
@@ -48,9 +48,9 @@ func tableOf(figures []figure) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// rules are those of all verbs that were measured: for each number of ranks and size,
-// up to it, the fastest. Neighbours that take the same are one rule, and the last of
-// each has no bound.
+// rules are the rules of all measured verbs: for each number of ranks and size, up to this size,
+// the fastest algorithm. Neighbours with the same algorithm are one rule, and the last rule of each
+// verb has no bound.
 func rules(figures []figure) (all []rule) {
 	for _, v := range verbs {
 		var steps [][]rule // by number of ranks
@@ -59,7 +59,7 @@ func rules(figures []figure) (all []rule) {
 		}
 		for i, step := range steps {
 			if i+1 < len(steps) && sameBut(step, steps[i+1]) {
-				continue // the next one says the same of more ranks
+				continue // the next step has the same rules for more ranks
 			}
 			for _, r := range step {
 				if i+1 == len(steps) {
@@ -72,7 +72,7 @@ func rules(figures []figure) (all []rule) {
 	return all
 }
 
-// sameBut says whether two lists of rules differ in their ranks alone.
+// sameBut reports whether two lists of rules differ in their ranks alone.
 func sameBut(a, b []rule) bool {
 	return slices.EqualFunc(a, b, func(x, y rule) bool { x.Ranks = y.Ranks; return x == y })
 }
@@ -104,8 +104,8 @@ func (v verb) upTo(figures []figure, n int) (all []rule) {
 	return all
 }
 
-// best is the fastest algorithm for some sizes together, and if it is that of shared
-// memory the fastest of the others, too.
+// best is the fastest algorithm for some sizes together. If this is the algorithm of shared memory,
+// best also returns the fastest of the others.
 func (v verb) best(figures []figure, n int, sizes []int) (all []rule) {
 	name := v.fastest(figures, n, sizes, v.algorithms)
 	all = append(all, v.rule(name))

@@ -10,7 +10,7 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/harness/record"
 )
 
-// made returns figures in which the algorithms take as long as seconds says.
+// made returns figures in which the algorithms take as long as the function seconds returns.
 func made(verb string, algorithms []string, ranks, sizes []int, seconds func(algorithm string, n, size int) float64) (all []figure) {
 	for _, n := range ranks {
 		for _, size := range sizes {
@@ -51,7 +51,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestRulesByRanks: where bytes must not decide all sizes together do.
+// TestRulesByRanks: where bytes must not decide, all sizes together do.
 func TestRulesByRanks(t *testing.T) {
 	figures := made("gather", []string{"linear", "binomial"}, []int{2, 8}, []int{8, 65536}, func(a string, n, size int) float64 {
 		if a == "binomial" && n == 8 && size == 8 {

@@ -10,12 +10,12 @@ import (
 // A call makes a collective with an algorithm.
 type call func(ctx context.Context, algorithm collectives.Option) error
 
-// A verb is a collective with its algorithms: those that are taken unless others are
-// clearly faster come first.
+// A verb is a collective with its algorithms. An algorithm comes before the ones that must be
+// clearly faster to be chosen.
 type verb struct {
 	name       string
 	algorithms []string
-	empty      bool // it has no message
+	empty      bool // no message
 	byRanks    bool // the choice must not depend on bytes
 	make       func(w *comm.Comm, bytes int) call
 }
