@@ -13,7 +13,7 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/harness/trial"
 )
 
-// A bench is what figures are taken with.
+// A bench holds the means to take figures.
 type bench struct {
 	options
 	place *trial.Place
@@ -38,10 +38,10 @@ func (b *bench) close() {
 	os.RemoveAll(b.dir)
 }
 
-// say tells people how far it is.
+// say reports progress on stderr.
 func say(format string, args ...any) { fmt.Fprintf(os.Stderr, "recovery: "+format+"\n", args...) }
 
-// roundsOr is how many rounds a measurement has.
+// roundsOr is the number of rounds of a measurement.
 func (b *bench) roundsOr(full, quick int) int {
 	switch {
 	case b.rounds > 0:
@@ -52,7 +52,7 @@ func (b *bench) roundsOr(full, quick int) int {
 	return full
 }
 
-// sizes is over how many ranks a measurement goes.
+// sizes are the numbers of ranks of a measurement.
 func (b *bench) sizes(full, quick []int) []int {
 	if b.quick {
 		return quick
@@ -60,8 +60,8 @@ func (b *bench) sizes(full, quick []int) []int {
 	return full
 }
 
-// job runs one of n ranks of this program, or of an example, which has to end well, and returns
-// what it has printed.
+// job runs a job of n ranks of this program, or of an example, which has to end well, and returns
+// its output.
 func (b *bench) job(n int, launch string, self string, args ...string) (trial.Result, error) {
 	place := *b.place
 	if self != "" {
@@ -74,7 +74,7 @@ func (b *bench) job(n int, launch string, self string, args ...string) (trial.Re
 	return r, nil
 }
 
-// records runs a job of ranks of this program, and returns what they have measured, by its name.
+// records runs a job of ranks of this program, and returns their measurements by name.
 func (b *bench) records(n int, launch string, args ...string) (map[string][]float64, trial.Result, error) {
 	r, err := b.job(n, launch, "", args...)
 	if err != nil {
@@ -96,9 +96,9 @@ func (b *bench) example(name string) (file string, err error) {
 	return b.built[name], err
 }
 
-// A killed is what a job has told whose ranks were killed one after the other.
+// A killed is the report of a job with ranks that were killed one after the other.
 type killed struct {
-	took           []float64 // from each death until all are back, in ms
+	took           []float64 // from each death until all ranks are back, in ms
 	phases         phases
 	restore, fresh []float64 // of replacements, in ms
 	cold           int       // replacements that have not waited as spares
@@ -121,13 +121,14 @@ func (b *bench) kills(n int, launch string, deaths, bytes int) (killed, error) {
 	return k, nil
 }
 
-// phases are what package recovery tells of repairs, in ms; each has a value for each repair.
+// phases are the phases of repairs that package recovery reports, in ms; each has a value for each
+// repair.
 type phases struct{ seen, agree, shrink, replace []float64 }
 
 var narrated = regexp.MustCompile(`; ([\d.]+) ms after the failure was seen \(agree ([\d.]+) ms, shrink ([\d.]+) ms, replace ([\d.]+) ms\)`)
 
-// phasesOf reads them from the standard error of a job. seen is the whole, from when a rank knew of
-// the failure.
+// phasesOf reads the phases from the standard error of a job. seen is the whole repair, from the
+// moment at which a rank knew of the failure.
 func phasesOf(stderr string) (p phases) {
 	for _, m := range narrated.FindAllStringSubmatch(stderr, -1) {
 		for i, to := range []*[]float64{&p.seen, &p.agree, &p.shrink, &p.replace} {

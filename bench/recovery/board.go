@@ -9,14 +9,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A board is a file that all processes of a job have mapped: what one has written there stays when
-// it is killed. It has two moments for each death, in ns: when the victim was about to die, and
-// when rank 0 had left the first barrier of the repaired world.
+// A board is a file that all processes of a job have mapped: the data of a process stay when the
+// process is killed. The board has two moments for each death, in ns: when the victim was about to
+// die, and when rank 0 had left the first barrier of the repaired world.
 type board struct{ slots []byte }
 
 const slotBytes = 8
 
-// makeBoard makes the file for so many deaths.
+// makeBoard makes the file for the given number of deaths.
 func makeBoard(name string, deaths int) error {
 	return os.WriteFile(name, make([]byte, 2*slotBytes*deaths), 0o600)
 }
@@ -61,6 +61,6 @@ func readBoard(name string) (took []float64, err error) {
 // nowNs is CLOCK_MONOTONIC.
 func nowNs() int64 {
 	var t unix.Timespec
-	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &t) // it is there
+	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &t) // this clock exists on every Linux
 	return t.Nano()
 }

@@ -13,48 +13,49 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/harness/record"
 )
 
-// The size of the figure daly. A commit of heat costs about as much as a step of it: what is
-// protected is all that a step reads.
+// The size of the figure daly. A commit of heat costs about as much as a step: the protected data
+// are all data that a step reads.
 const (
 	dalyRanks = 8   // each of them is killed once at most
 	dalyCosts = 40  // the MTBF, in commits: then Daly's optimum loses about a fifth, and repairs come on top of that
-	dalyWork  = 3   // what there is to do, in MTBFs
+	dalyWork  = 3   // the work of a run, in MTBFs
 	leastMTBF = 0.3 // s; a repair on a busy machine takes a good part of that
 )
 
-// dalyTimes are the intervals that are tried, in parts of the one that Daly advises.
+// dalyTimes are the measured intervals, in parts of the interval that Daly advises.
 var dalyTimes = []float64{0.25, 0.5, 1, 2, 4}
 
-// A pilot is what heat costs where nobody dies, and what follows from that. All but the start is in
-// steps, whose length differs from one moment to the next where others use the machine.
+// A pilot holds the costs of heat without deaths, and the values that follow from the costs. All
+// but the start is in steps: the length of a step differs from one moment to the next where other
+// programs use the machine.
 type pilot struct {
 	start        float64 // s
 	commit, mtbf float64
 	steps        int // of the runs in which ranks die
 }
 
-// An outcome is what one run of heat was: times in s, of the whole and of all processors.
+// An outcome is the result of one run of heat: times in s, of the whole and of all processors.
 type outcome struct {
 	took, cpu      float64
 	result, stderr string
 }
 
-// A tried is one way to choose when to commit, and what came of it.
+// A tried is one choice of the commit interval, and its results.
 type tried struct {
 	name      string
 	every     int // steps; 0: package recovery finds the interval
 	took, cpu []float64
 	deaths    int
-	between   []float64 // steps between commits, of runs in which package recovery has told where a repair goes back to
+	between   []float64 // steps between commits, of runs in which package recovery reported the step to which a repair returns
 	repairs   []float64 // each in steps
 	millis    []float64 // the same in ms
 	alone     []float64 // s of the undisturbed runs
 }
 
 // daly is the figure of that name: heat loses ranks at moments that are exponentially distributed,
-// and commits at several intervals. In a round all of them, in turns, have the same deaths after
-// the same parts of the MTBF. Before each run comes one in which nobody dies or commits: it says
-// how long the MTBF is just now, and it is what the other one is compared with.
+// and commits at several intervals. In a round all intervals, in turns, have the same deaths after
+// the same parts of the MTBF. Before each run comes a run in which nobody dies or commits. This run
+// gives the length of the MTBF at that moment, and is the base of the comparison.
 func (b *bench) daly() (*table, error) {
 	file, err := b.example("heat")
 	if err != nil {
@@ -83,7 +84,7 @@ func (b *bench) daly() (*table, error) {
 	return dalyTable(p, all), nil
 }
 
-// units makes durations, which package pace takes, of steps.
+// units converts steps to durations, which package pace takes.
 func units(steps float64) mono.Duration { return mono.Duration(steps * float64(mono.Second)) }
 
 // heat runs the example once.
@@ -104,7 +105,7 @@ func (b *bench) heat(file, launch string, steps, every int, more ...string) (o o
 	return outcome{took: r.Took.Seconds(), cpu: r.CPU.Seconds(), result: lines[0], stderr: r.Stderr}, nil
 }
 
-// pilot measures what a step and a commit cost, and chooses an MTBF by that.
+// pilot measures the costs of a step and of a commit, and derives an MTBF from them.
 func (b *bench) pilot(file string) (p pilot, err error) {
 	steps, err := b.manySteps(file)
 	if err != nil {
@@ -112,7 +113,7 @@ func (b *bench) pilot(file string) (p pilot, err error) {
 	}
 	var start, plain, ratio []float64
 	for range b.roundsOr(5, 1) {
-		say("daly: what a step and a commit cost")
+		say("daly: the costs of a step and a commit")
 		var took [3]float64
 		for i, m := range [3]struct{ steps, every int }{{1, never}, {steps, never}, {steps, 1}} {
 			o, err := b.heat(file, "", m.steps, m.every)
@@ -130,8 +131,8 @@ func (b *bench) pilot(file string) (p pilot, err error) {
 	return p, nil
 }
 
-// manySteps is so many that they take several times as long as the start, which differs from one
-// run to the next.
+// manySteps is a number of steps that takes several times as long as the start, which differs from
+// one run to the next.
 func (b *bench) manySteps(file string) (steps int, err error) {
 	start, err := b.heat(file, "", 1, never)
 	for steps = 100; err == nil; steps *= 2 {
@@ -143,8 +144,8 @@ func (b *bench) manySteps(file string) (steps int, err error) {
 	return steps, err
 }
 
-// workOf is what of a run is not its start. That was measured at another moment: if it seems to be
-// most of the run, it was a slower one.
+// workOf is the part of a run after its start. The start was measured at another moment: if it
+// seems to be most of the run, that moment was a slower one.
 func workOf(took, start float64) float64 { return max(took-start, took/2) }
 
 // A moment is a planned death: when, in MTBFs from the start.
@@ -165,12 +166,12 @@ func moments(seed uint64, round int) (all []moment) {
 	return all
 }
 
-// backTo is what package recovery tells of where a repair goes back to: how many commits there
-// were, and to which step.
+// backTo matches the report of package recovery about a repair: the number of commits before, and
+// the step to which the repair returns.
 var backTo = regexp.MustCompile(`back to version \d+\.(\d+) \(step (\d+)\)`)
 
-// disturbed runs heat while ranks die, after a run in which none does. Overheads are without what
-// it takes to start.
+// disturbed runs heat while ranks die, after a run in which none does. Overheads leave out the
+// start.
 func (b *bench) disturbed(t *tried, file string, p pilot, deaths []moment) error {
 	plain, err := b.heat(file, "", p.steps, never)
 	if err != nil {
@@ -205,8 +206,8 @@ func (b *bench) disturbed(t *tried, file string, p pilot, deaths []moment) error
 	return nil
 }
 
-// dalyTable puts what was measured beside Daly's complete model (commitinterval.Slowdown), with the
-// repairs of all runs.
+// dalyTable puts the measured values beside Daly's complete model (commitinterval.Slowdown), with
+// the repairs of all runs.
 func dalyTable(p pilot, all []*tried) *table {
 	out := &table{id: "daly", title: []string{"commits", "steps between two", "by Daly's model", "measured", "of CPU time", "deaths"}}
 	var repairs, millis, alone []float64

@@ -11,10 +11,10 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/harness/record"
 )
 
-// agreements are the ways to agree that are measured: in the memory of the node, and by messages.
+// agreements are the measured ways to agree: in the memory of the node, and by messages.
 var agreements = []string{"node", "era"}
 
-// A lot says which ranks of n are lost, count of them.
+// A lot selects count ranks of n that are lost.
 type lot struct {
 	name string
 	of   func(n, count int) []int
@@ -76,7 +76,7 @@ func (b *bench) fenix() (*table, error) {
 	return t, nil
 }
 
-// shrink is how long a shrink takes, in us, some times.
+// shrink measures the time of a shrink several times, in us.
 func (b *bench) shrink(n int, agree string, lost []int) (all []float64, err error) {
 	for range b.roundsOr(5, 1) {
 		v, _, err := b.records(n, "--agree "+agree, "-rank", "shrink", "-pause", "20ms", "-lost", listOf(lost))
@@ -88,8 +88,7 @@ func (b *bench) shrink(n int, agree string, lost []int) (all []float64, err erro
 	return all, nil
 }
 
-// compare adds a row, in which the measured values stand beside what was simulated of the same
-// size, in us.
+// compare adds a row with the measured values beside the simulated value of the same size, in us.
 func (t *table) compare(id, what, paper string, sim *graph, curve string, x float64, measured []float64) {
 	simulated, ratio := "", ""
 	if y, ok := sim.value(curve, x); ok {
@@ -97,12 +96,12 @@ func (t *table) compare(id, what, paper string, sim *graph, curve string, x floa
 	}
 	t.keep(id+" "+what, record.Micros, measured)
 	if len(t.rows) > 0 && t.rows[len(t.rows)-1][0] == id {
-		paper = "" // it is said
+		paper = "" // the row above has the same text
 	}
 	t.add(id, what, paper, simulated, spread(measured)+" us", ratio)
 }
 
-// shrinks is figure 4a: the more are lost.
+// shrinks is figure 4a: shrinks over the number of lost processes.
 func (b *bench) shrinks(t *table) error {
 	sim, err := readGraph(b.simulated, "fenix4a")
 	if err != nil {
@@ -148,7 +147,7 @@ func (b *bench) shapes(t *table) error {
 	return g.write(b.out)
 }
 
-// repairs is figure 4c: a whole repair, and its phases, as package recovery tells of them.
+// repairs is figure 4c: a whole repair, and the phases that package recovery reports.
 func (b *bench) repairs(t *table) error {
 	sim, err := readGraph(b.simulated, "fenix4c")
 	if err != nil {
@@ -182,25 +181,25 @@ func (b *bench) repairs(t *table) error {
 	return g.write(b.out)
 }
 
-// daly is the least overhead of a program that commits in cost and is back in restart, both in
-// seconds, by Daly's optimum of first order: what it commits, what it computes again, and its
-// repairs.
+// daly is the least overhead of a program with the given time of a commit and of a restart, both in
+// seconds, by Daly's optimum of first order. It consists of the commits, the repeated computation,
+// and the repairs.
 func daly(cost, restart, mtbf float64) float64 {
 	interval := math.Sqrt(2 * cost * mtbf)
 	return cost/interval + (interval/2+restart)/mtbf
 }
 
-// An s3d is how long the stand-in took in each round, in s, in one setting.
+// An s3d holds the times of the stand-in in each round, in s, in one setting.
 type s3d struct {
-	mtbf     float64 // s, of ranks that are killed; 0: none is
-	how      string  // when it commits
+	mtbf     float64 // s, between the deaths of ranks; 0: no rank dies
+	how      string  // the flags for its commits
 	took     []float64
 	overhead []float64 // over the first setting of the same round, in %
 	repairs  []float64 // in ms
 }
 
-// overhead is that of S3D in Fenix: a small stand-in loses a rank every now and then. Settings take
-// turns.
+// overhead is the overhead of S3D in Fenix: a small stand-in loses a rank every now and then.
+// Settings take turns.
 func (b *bench) overhead(t *table) error {
 	steps, mtbfs := 500, []float64{4, 2, 1}
 	if b.quick {
@@ -237,10 +236,10 @@ func (b *bench) overhead(t *table) error {
 	return g.write(b.out)
 }
 
-// s3dRanks is how many ranks it has; each of them is killed once at most.
+// s3dRanks is the number of ranks of s3d; each of them is killed once at most.
 const s3dRanks = 16
 
-// runS3D runs it once.
+// runS3D runs s3d once.
 func (b *bench) runS3D(s *s3d, steps int) error {
 	file, err := b.example("s3d")
 	if err != nil {

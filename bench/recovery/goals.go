@@ -13,17 +13,17 @@ import (
 type goal struct {
 	what, anchor, unit string
 	ours               []float64
-	ratio              []float64 // to what was measured beside it; nil: nothing was
+	ratio              []float64 // to the measurement beside it; nil: there is none
 	want               string
 	met                bool
 	note               string
 }
 
-// goals measures what was aimed at.
+// goals measures the rows of the table of goals.
 func (b *bench) goals() (*table, error) {
 	t := &table{id: "goals", title: []string{"what", "anchor", "ours, median (quartiles)", "ratio", "goal", "met"}}
 	for _, m := range []struct {
-		about string // what -only is compared with
+		about string // matched with -only
 		take  func() ([]goal, error)
 	}{
 		{"kill to resumed, warm", b.warm},
@@ -63,13 +63,14 @@ func (t *table) goal(g goal) {
 	t.add(g.what, g.anchor, spread(g.ours)+" "+g.unit+g.note, ratio, g.want, met)
 }
 
-// warm is from a death until all are in the first barrier of the repaired world, where spares wait.
+// warm is the time from a death until all ranks are in the first barrier of the repaired world,
+// with waiting spares.
 func (b *bench) warm() ([]goal, error) {
 	return b.resumed("warm", map[int]float64{4: 1.5, 8: 2, 16: 3}, b.sizes([]int{4, 8, 16}, []int{4}), "--spares 3",
 		"Fenix on Open MPI 5.0.7: 31-58 ms at the first failure, 4-56 later")
 }
 
-// cold is the same where the processes that replace the dead have to be started.
+// cold is the same without spares: the replacements have to be started.
 func (b *bench) cold() ([]goal, error) {
 	return b.resumed("cold", map[int]float64{4: 4.3, 16: 6.4, 64: 19}, b.sizes([]int{4, 16, 64}, []int{4}), "",
 		"a spawn of before: 4.3, 6.4 and 19 ms")

@@ -15,7 +15,7 @@ import (
 	"github.com/goulfm/goulfm/recovery"
 )
 
-// beRank is all that a rank does.
+// beRank is the program of a rank.
 func beRank(o options) bool {
 	switch o.mode {
 	case "":
@@ -40,7 +40,7 @@ func beRank(o options) bool {
 type killing struct {
 	rankOption
 	out    io.Writer
-	waited bool // as a spare
+	waited bool // waited as a spare
 }
 
 func (k *killing) warm(context.Context) error {
@@ -48,21 +48,21 @@ func (k *killing) warm(context.Context) error {
 	return nil
 }
 
-// What a replacement prints: whether it has waited as a spare.
+// The output of a replacement: whether the process has waited as a spare.
 const (
 	cameWarm = "came: warm"
 	cameCold = "came: cold"
 )
 
-// run is one attempt, so its number tells how many have died. The others wait in a barrier when a
-// rank dies.
+// run is one attempt, so the number of the attempt is the number of deaths plus 1. The others wait
+// in a barrier when a rank dies.
 func (k *killing) run(ctx context.Context, w *recovery.World) error {
 	b, err := openBoard(k.board)
 	if err != nil {
 		return err
 	}
 	var ballast []byte
-	if w.Role() != recovery.RoleRecovered { // who is new gets it
+	if w.Role() != recovery.RoleRecovered { // a replacement gets the data from Protect
 		ballast = make([]byte, k.bytes)
 		for i := range ballast {
 			ballast[i] = byte(i)
@@ -80,7 +80,7 @@ func (k *killing) run(ctx context.Context, w *recovery.World) error {
 	if died > 0 && w.Rank() == 0 {
 		b.set(2*died-1, nowNs())
 	}
-	if err := w.CommitNow(ctx); err != nil { // that is progress: else recovery.ErrNoProgress would end the job
+	if err := w.CommitNow(ctx); err != nil { // a commit is progress: else recovery.ErrNoProgress would end the job
 		return err
 	}
 	if w.Role() == recovery.RoleRecovered {
@@ -102,8 +102,8 @@ func (k *killing) run(ctx context.Context, w *recovery.World) error {
 	return errors.New("the victim has passed the barrier")
 }
 
-// tell prints what a replacement is, and how long it took to have its data, beside a copy of them
-// into new memory.
+// tell prints whether a replacement has waited as a spare, and how long it took to have its data,
+// beside a copy of them into new memory.
 func (k *killing) tell(w *recovery.World, ballast []byte, took time.Duration) error {
 	text := cameCold
 	if k.waited {

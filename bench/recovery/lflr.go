@@ -10,7 +10,7 @@ import (
 
 var agreed = regexp.MustCompile(`agreements: (\d+) in ([\d.]+) s`)
 
-// A finite is what one run of minife has told: times in us, but took in s.
+// A finite is the report of one run of minife: times in us, but took in s.
 type finite struct {
 	took       float64
 	repair     []float64
@@ -44,8 +44,9 @@ func (b *bench) minife(n int, launch string, more ...string) (f finite, err erro
 	return f, nil
 }
 
-// lflr is figures 5a to 5c: a repair of MiniFE, what its agreements take in all, and the whole. A
-// rank is lost once, at its fifth step, and one of the spares replaces it.
+// lflr is figures 5a to 5c: a repair of MiniFE, the time of an agreement, and the share of all
+// agreements in the whole time. A rank is lost once, at its fifth step, and one of the spares
+// replaces it.
 func (b *bench) lflr() (*table, error) {
 	t := &table{id: "lflr", title: paperTitle}
 	var sim [3]*graph
@@ -72,7 +73,7 @@ func (b *bench) lflr() (*table, error) {
 	return t, nil
 }
 
-// finite adds what minife of n ranks says to the three figures.
+// finite adds the reports of minife with n ranks to the three figures.
 func (b *bench) finite(t *table, sim [3]*graph, measured [3]*graph, agree string, n int) error {
 	var repair, each, share, whole, plain []float64
 	calls := 0

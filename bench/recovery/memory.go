@@ -14,10 +14,10 @@ import (
 	"github.com/goulfm/goulfm/recovery"
 )
 
-// never is an interval between commits that no program comes to.
+// never is an interval between commits that no program reaches.
 const never = math.MaxInt32
 
-// config is that of the commits.
+// config is the configuration of the commits.
 func (o rankOption) config() recovery.Config {
 	cfg := recovery.Config{Every: 1}
 	if o.copies {
@@ -26,12 +26,12 @@ func (o rankOption) config() recovery.Config {
 	return cfg
 }
 
-// commitAgain changes all that a rank protects and commits it, again and again, and each time
-// copies as much to memory that is there, and to new memory; all ranks at once. A time is that of
-// the slowest rank, in us.
+// commitAgain changes all protected data of a rank and commits them, again and again. Each time it
+// copies the same number of bytes to present memory, and to new memory; all ranks at once. A time
+// is the time of the slowest rank, in us.
 func (o rankOption) commitAgain(ctx context.Context, w *recovery.World, out io.Writer) error {
 	data, other := make([]byte, o.bytes), make([]byte, o.bytes)
-	copy(other, data) // now its pages are there
+	copy(other, data) // now the pages of other are there
 	if _, err := w.Protect(ctx, recovery.Slice("data", &data)); err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (o rankOption) commitAgain(ctx context.Context, w *recovery.World, out io.W
 	return nil
 }
 
-// slowest has all ranks do something at once, and returns how long the slowest took, in us.
+// slowest makes all ranks do something at once, and returns the time of the slowest, in us.
 func slowest(ctx context.Context, c *comm.Comm, do func() error) (float64, error) {
 	if err := collectives.Barrier(ctx, c); err != nil {
 		return 0, err
@@ -77,7 +77,7 @@ func slowest(ctx context.Context, c *comm.Comm, do func() error) (float64, error
 	return collectives.AllreduceOne(ctx, c, float64(time.Since(begun))/1e3, collectives.Max)
 }
 
-// copyFresh copies data to memory that the system has to find first.
+// copyFresh copies data to memory that the system has to allocate first.
 func copyFresh(data []byte) error {
 	fresh, err := syscall.Mmap(-1, 0, len(data), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
 	if err != nil {
@@ -87,7 +87,7 @@ func copyFresh(data []byte) error {
 	return syscall.Munmap(fresh)
 }
 
-// commitInVain calls Commit where none is due: the mean of a call of each batch, in us, at rank 0.
+// commitInVain calls Commit when none is due: the mean of a call of each batch, in us, at rank 0.
 func (o rankOption) commitInVain(ctx context.Context, w *recovery.World, out io.Writer) error {
 	const calls = 100_000
 	x := []int{0}

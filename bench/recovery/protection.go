@@ -15,18 +15,19 @@ func micros(do func()) float64 {
 	return float64(time.Since(begun)) / 1e3
 }
 
-// A work is an example and what it computes.
+// A work is an example and the arguments of its computation.
 type work struct{ name, args string }
 
-// Some seconds each; and a moment each.
+// Several seconds each; and a moment each.
 var (
 	worksFull  = []work{{"heat", "-nx 1500 -ny 1500 -steps 300 -tol 0 -print 0"}, {"minife", "-nx 24 -ny 24 -nz 48 -steps 20"}}
 	worksQuick = []work{{"heat", "-nx 100 -ny 100 -steps 20 -tol 0 -print 0"}, {"minife", "-nx 4 -ny 4 -nz 8 -steps 2"}}
 )
 
-// protection is how much longer whole programs take, from their start to their end, that commit as
-// often as pays at a failure in ten minutes, than those that never do, and how much more CPU time
-// they use, which a busy machine disturbs less. Which of both is first changes from round to round.
+// protection compares whole programs, from their start to their end. One run commits at the
+// interval for a failure in ten minutes, the other one never. The ratio of CPU times is less
+// sensitive to a busy machine than the ratio of durations. The first of the two changes from round
+// to round.
 func (b *bench) protection() (all []goal, err error) {
 	works := worksFull
 	if b.quick {

@@ -24,7 +24,7 @@ func TestFlags(t *testing.T) {
 	})
 }
 
-// openBench is a bench that takes a look only.
+// openBench is a bench for short measurements.
 func openBench(t *testing.T) *bench {
 	t.Helper()
 	b, err := open(options{quick: true, rounds: 1, timeout: time.Minute, out: t.TempDir(), simulated: t.TempDir()})
@@ -50,7 +50,7 @@ func TestKills(t *testing.T) {
 	assert.Empty(t, k.restore, "nothing was asked for")
 }
 
-// TestShrink: ranks that die together are all out of what is shrunk, in every shape.
+// TestShrink: a shrink leaves out all ranks that die together, in every shape.
 func TestShrink(t *testing.T) {
 	b := openBench(t)
 	for _, shape := range lots {

@@ -13,8 +13,8 @@ import (
 	"github.com/goulfm/goulfm/ulfm"
 )
 
-// shrinkOnce loses the ranks -lost at once, while the others are in a barrier. They revoke the
-// communicator and shrink it until all of those are out. It prints how long that took, from Revoke
+// shrinkOnce kills the ranks of -lost at once, while the others are in a barrier. The survivors
+// revoke the communicator and shrink until all the dead are out. They print the time from Revoke
 // on, at the slowest rank, in us.
 func (o rankOption) shrinkOnce(ctx context.Context, w *comm.Comm, out io.Writer) error {
 	if err := collectives.Barrier(ctx, w); err != nil {
@@ -27,7 +27,7 @@ func (o rankOption) shrinkOnce(ctx context.Context, w *comm.Comm, out io.Writer)
 	if err := collectives.Barrier(ctx, w); !ulfm.Recoverable(err) {
 		return err
 	}
-	_ = w.Revoke() // R13: it cannot fail here
+	_ = w.Revoke() // R13: Revoke cannot fail here
 	begun := time.Now()
 	c, err := w.Shrink(ctx)
 	for err == nil && c.Size() > w.Size()-len(o.lost) {

@@ -13,7 +13,7 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/harness/record"
 )
 
-// A table is what a figure says in rows, and the values behind them.
+// A table is the rows of a figure, and the values behind them.
 type table struct {
 	id     string
 	title  []string // of the columns
@@ -21,7 +21,7 @@ type table struct {
 	values []values
 }
 
-// values are the single ones of a row.
+// values are the single values of a row.
 type values struct {
 	what, unit string
 	all        []float64
@@ -53,7 +53,7 @@ func spread(all []float64) string {
 	return fmt.Sprintf("%s (%s-%s)", short(record.Median(all)), short(record.Quantile(all, 0.25)), short(record.Quantile(all, 0.75)))
 }
 
-// short is a value in a table, in three digits or all that are before the point.
+// short is a value in a table, with three digits, or all digits before the point.
 func short(x float64) string {
 	if x >= 1000 {
 		return strconv.FormatFloat(x, 'f', 0, 64)
@@ -61,7 +61,7 @@ func short(x float64) string {
 	return strconv.FormatFloat(x, 'g', 3, 64)
 }
 
-// over is each value of a round divided by the other one of that round.
+// over divides each value of a round by the other value of that round.
 func over(a, b []float64) (all []float64) {
 	for i := range min(len(a), len(b)) {
 		all = append(all, a[i]/b[i])
@@ -69,7 +69,7 @@ func over(a, b []float64) (all []float64) {
 	return all
 }
 
-// publish writes what the flags ask for.
+// publish writes the files that the flags name.
 func (b *bench) publish(t *table) error {
 	var errs []error
 	if b.csv != "" {
@@ -89,7 +89,7 @@ func (b *bench) publish(t *table) error {
 	return errors.Join(errs...)
 }
 
-// writeValues adds all single values to a file, which is made if it is not there.
+// writeValues adds all single values to a file, which is made if necessary.
 func (t *table) writeValues(name string) error {
 	_, missing := os.Stat(name)
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
@@ -98,7 +98,7 @@ func (t *table) writeValues(name string) error {
 	}
 	w := csv.NewWriter(f)
 	if missing != nil {
-		_ = w.Write([]string{"figure", "what", "unit", "value"}) // w.Error tells
+		_ = w.Write([]string{"figure", "what", "unit", "value"}) // w.Error returns the error
 	}
 	for _, v := range t.values {
 		for _, x := range v.all {
@@ -112,8 +112,8 @@ func (t *table) writeValues(name string) error {
 // number is a value in a file.
 func number(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
 
-// replaceTable puts a table into a page, in the place of the one after its line. Unless it has all
-// rows, those of the old one that are about something else stay.
+// replaceTable puts a table into a page, in place of the table after its marker. Without all rows,
+// the old rows about other things stay.
 func replaceTable(page string, t *table, all bool) (string, error) {
 	marker := "<!-- " + t.id + " -->\n"
 	head, tail, found := strings.Cut(page, marker)
@@ -133,8 +133,8 @@ func replaceTable(page string, t *table, all bool) (string, error) {
 	return head + marker + whole.text() + tail, nil
 }
 
-// merge returns the rows of a table in a page, in the place of each the new one that begins alike,
-// and then the other new ones.
+// merge returns the rows of a table in a page. A new row with the same first cell replaces an old
+// row; the other new rows follow.
 func merge(old []string, fresh [][]string) (rows [][]string) {
 	left := slices.Clone(fresh)
 	for _, line := range old {
@@ -149,7 +149,7 @@ func merge(old []string, fresh [][]string) (rows [][]string) {
 	return append(rows, left...)
 }
 
-// A graph is the curves of one figure of the paper, as they were measured.
+// A graph is the curves of one figure of the paper, as measured.
 type graph struct {
 	id, xLabel, yLabel string
 	curves             []curve
@@ -171,7 +171,7 @@ func (g *graph) at(name string, x, y float64) {
 	c.x, c.y = append(c.x, x), append(c.y, y)
 }
 
-// write makes ID.csv in a folder, a line a point, as bench/figures does.
+// write makes ID.csv in a folder, a line for each point, like bench/figures.
 func (g *graph) write(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -181,7 +181,7 @@ func (g *graph) write(dir string) error {
 		return err
 	}
 	w := csv.NewWriter(f)
-	_ = w.Write([]string{"series", g.xLabel, g.yLabel}) // w.Error tells
+	_ = w.Write([]string{"series", g.xLabel, g.yLabel}) // w.Error returns the error
 	for _, c := range g.curves {
 		for i := range c.x {
 			_ = w.Write([]string{c.name, number(c.x[i]), number(c.y[i])})
@@ -191,7 +191,7 @@ func (g *graph) write(dir string) error {
 	return errors.Join(w.Error(), f.Close())
 }
 
-// readGraph reads such a file. One that is not there has no curves.
+// readGraph reads such a file. A missing file has no curves.
 func readGraph(dir, id string) (*graph, error) {
 	g := &graph{id: id}
 	f, err := os.Open(filepath.Join(dir, id+".csv"))
