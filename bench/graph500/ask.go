@@ -7,12 +7,12 @@ import (
 	"github.com/goulfm/goulfm/rma"
 )
 
-// An asker is how the validation reaches what others have. All its calls are collective.
+// An asker gives the validation access to the data of other ranks. All its calls are collective.
 type asker interface {
 	// words returns the words of vertices, in their order.
 	words(ctx context.Context, vertices []uint64) ([]uint64, error)
-	// mark tells whoever has them that vertices were proved, and returns which of this rank's are,
-	// by slot.
+	// mark sends the owners of vertices that these were proved, and returns the proved vertices of
+	// this rank, by slot.
 	mark(ctx context.Context, vertices []uint64) ([]byte, error)
 }
 
@@ -26,7 +26,7 @@ func (g *graph) asker() asker {
 // A messenger asks by messages: Alltoallv of the questions, and of the answers.
 type messenger struct{ g *graph }
 
-// byRank has the vertices of each rank, and for each one where it is there.
+// byRank returns the vertices of each rank and, for each vertex, its place there.
 func (g *graph) byRank(vertices []uint64) (toward [][]uint64, at []int) {
 	toward, at = make([][]uint64, g.c.Size()), make([]int, len(vertices))
 	for k, v := range vertices {
@@ -81,8 +81,8 @@ func (m *messenger) mark(ctx context.Context, vertices []uint64) ([]byte, error)
 	return marks, nil
 }
 
-// A getter gets the words of all vertices, and stores marks at whoever has them, with a
-// notification at the end.
+// A getter gets the words of all vertices, and stores marks at their owners, with a notification at
+// the end.
 type getter struct {
 	g   *graph
 	all [][]uint64 // words, by part; nil: not got yet
@@ -117,7 +117,7 @@ func (m *getter) mark(ctx context.Context, vertices []uint64) ([]byte, error) {
 		part, i := g.partOf(v)
 		at := g.where[part]
 		if err == nil {
-			err = marks.At(at.rank).Store(ctx, at.slot*g.rows()+i, 1) // several ranks may
+			err = marks.At(at.rank).Store(ctx, at.slot*g.rows()+i, 1) // several ranks may store the same
 		}
 	}
 	for rank := 0; rank < g.c.Size() && err == nil; rank++ {

@@ -17,8 +17,8 @@ import (
 
 var errOther = errors.New("not as the reference has it")
 
-// check compares with the values that are known of the scales up to one: the edges, the roots, and
-// what each variant finds from the first root and from the last.
+// check compares with the known values of all scales up to scale: the edges, the roots, and the
+// result of each variant from the first root and from the last.
 func check(ctx context.Context, w *comm.Comm, scale int) error {
 	for _, v := range kron.Vectors {
 		if v.Scale > scale {
@@ -47,7 +47,7 @@ func differs[T any](what string, want, got T) error {
 	return fmt.Errorf("%w: %s: %v, want %v", errOther, what, got, want)
 }
 
-// checkEdges has rank 0 generate all edges.
+// checkEdges makes rank 0 generate all edges.
 func checkEdges(ctx context.Context, w *comm.Comm, v kron.Vector) (err error) {
 	if w.Rank() == 0 {
 		err = edgesDiffer(v)

@@ -2,11 +2,11 @@ package main
 
 import "context"
 
-// claim sets the word of each vertex by compare-and-swap at whoever has it. That word is the only
-// truth.
+// claim sets the word of each vertex by compare-and-swap at the vertex's owner. This word alone
+// decides.
 type claim struct {
 	g     *graph
-	known []bool // to be claimed by somebody: a cache
+	known []bool // vertices that are known to be claimed: a cache
 }
 
 func newClaim(_ context.Context, g *graph) (scanner, error) {

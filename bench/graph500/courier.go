@@ -6,19 +6,19 @@ import (
 	"github.com/goulfm/goulfm/comm"
 )
 
-// A courier carries elements to other ranks in buffers, one for each part that these have, and
-// takes what comes from them in between. An empty message says that a rank has no more for a level
-// (the pattern of the reference's "simple": receives from any source, an empty message as end).
+// A courier carries elements to other ranks in buffers, one for each of their parts, and receives
+// elements in between. An empty message marks the end of a rank's messages for a level (the pattern
+// of the reference's "simple": receives from any source, an empty message as end).
 type courier[T comm.Elem] struct {
 	c     *comm.Comm
 	where []place // by part
 	room  int     // elements of a buffer
-	out   [][]T   // by part: what is not sent yet
+	out   [][]T   // by part: elements that are not sent yet
 	trips [][]trip[T]
 	in    []T
-	recv  comm.Request // into in, once it was begun
+	recv  comm.Request // into in, once begun
 	begun bool
-	ended int // ranks that have no more for this level
+	ended int // ranks whose messages for this level have ended
 	take  func(elements []T)
 }
 
@@ -28,8 +28,8 @@ type trip[T any] struct {
 	send comm.Request
 }
 
-// depth is how many buffers for one part are on their way at most: a rank that is busy does not
-// make others wait at once.
+// depth is the most buffers for one part on their way: a busy rank does not make others wait at
+// once.
 const depth = 8
 
 func newCourier[T comm.Elem](g *graph, room int, take func([]T)) *courier[T] {
@@ -40,8 +40,8 @@ func newCourier[T comm.Elem](g *graph, room int, take func([]T)) *courier[T] {
 	return k
 }
 
-// send sends the buffer for a part. While as many as may be are on their way it takes what comes:
-// two ranks that send to each other do not wait for each other.
+// send sends the buffer for a part. While the most buffers are on their way, send receives
+// messages: two ranks that send to each other do not wait for each other.
 func (k *courier[T]) send(ctx context.Context, part int) error {
 	t, err := k.spare(ctx, part)
 	if err != nil {
@@ -85,7 +85,7 @@ func (k *courier[T]) spare(ctx context.Context, part int) (*trip[T], error) {
 	}
 }
 
-// flush sends all buffers in which there is something.
+// flush sends all buffers with elements.
 func (k *courier[T]) flush(ctx context.Context) error {
 	for part := range k.out {
 		if len(k.out[part]) > 0 {
@@ -97,7 +97,7 @@ func (k *courier[T]) flush(ctx context.Context) error {
 	return nil
 }
 
-// receiving is the receive that is always there while a level is scanned.
+// receiving is the receive that is always posted while a level is scanned.
 func (k *courier[T]) receiving() comm.Request {
 	if !k.begun {
 		k.recv, k.begun = comm.Irecv(k.c.From(comm.Any), k.in), true
@@ -131,7 +131,7 @@ func (k *courier[T]) free() error {
 	return nil
 }
 
-// finish ends a level: it returns when all has come that others had for this rank.
+// finish ends a level: it returns when this rank has received all messages of the level.
 func (k *courier[T]) finish(ctx context.Context) error {
 	if err := k.flush(ctx); err != nil {
 		return err

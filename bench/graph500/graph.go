@@ -11,27 +11,27 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/harness/kron"
 )
 
-// A graph lies in as many parts as there were ranks at first: vertex v is in part v mod parts, at v
-// div parts. Each part has the neighbours of its vertices, and a word for each vertex that searches
+// A graph has as many parts as there were ranks at first: vertex v is in part v mod parts, at v div
+// parts. Each part has the neighbours of its vertices, and a word for each vertex that searches
 // set. Parts lie on shelves.
 type graph struct {
 	c       *comm.Comm
 	edges   *kron.Graph
 	variant variant
 	parts   int
-	shift   int // of a number of parts that is a power of two; else 0
+	shift   int // to divide by a number of parts that is a power of two; else 0
 	shelves []shelf
 	where   []place // by part
-	slots   int     // the most parts that one rank has
-	anew    bool    // it was generated again: what searches had set is lost
+	slots   int     // the most parts of a rank
+	anew    bool    // generated again: the words of earlier searches are lost
 
 	scan  scanner     // nil: not made yet
-	block []kron.Edge // those that this rank validates; nil: not generated yet
+	block []kron.Edge // the edges that this rank validates; nil: not generated yet
 }
 
 type place struct{ shelf, rank, slot int }
 
-// part is one of this rank's.
+// A part is a part of this rank.
 type part struct {
 	number, slot int
 	words        []uint64        // set or 0, by vertex
@@ -39,7 +39,7 @@ type part struct {
 	near         []csr.Neighbour // neighbours
 }
 
-// neighbours are those of the i-th vertex.
+// neighbours are the neighbours of the i-th vertex.
 func (p *part) neighbours(i int) []csr.Neighbour { return p.near[p.begin[i]:p.begin[i+1]] }
 
 // partOf returns the part of a vertex and its place there.
@@ -50,7 +50,7 @@ func (g *graph) partOf(v uint64) (part, i int) {
 	return int(v % uint64(g.parts)), int(v / uint64(g.parts))
 }
 
-// shiftOf is by how many bits to shift to divide by n; 0: none.
+// shiftOf is the number of bits to shift for a division by n; 0: none.
 func shiftOf(n int) int {
 	if n&(n-1) != 0 {
 		return 0
@@ -61,7 +61,7 @@ func shiftOf(n int) int {
 // vertexOf is the inverse of partOf.
 func (g *graph) vertexOf(part, i int) uint64 { return uint64(i*g.parts + part) }
 
-// rankOf is who has a vertex.
+// rankOf is the owner of a vertex.
 func (g *graph) rankOf(v uint64) int { return g.where[v%uint64(g.parts)].rank }
 
 // vertices returns how many vertices a part has.
@@ -72,7 +72,7 @@ func (g *graph) vertices(part int) int {
 // rows is how many vertices the largest part has.
 func (g *graph) rows() int { return g.vertices(0) }
 
-// index finds the place of each part, and numbers those of each rank.
+// index finds the place of each part, and numbers the parts of each rank.
 func (g *graph) index() {
 	have := make([]int, g.c.Size())
 	for i, s := range g.shelves {
@@ -96,8 +96,8 @@ func (g *graph) mine() (parts []part) {
 	return parts
 }
 
-// build generates the graph: each rank a block of the edges, of which it tells both ends' parts.
-// With an error it returns as much of it as there is.
+// build generates the graph: each rank generates a block of the edges, and sends each edge to the
+// parts of both its ends. With an error build returns an incomplete graph.
 func build(ctx context.Context, c *comm.Comm, edges *kron.Graph, v variant) (*graph, error) {
 	n := c.Size()
 	g := &graph{c: c, edges: edges, variant: v, parts: n, shift: shiftOf(n), where: make([]place, n)}
@@ -129,7 +129,7 @@ func build(ctx context.Context, c *comm.Comm, edges *kron.Graph, v variant) (*gr
 	return g, g.fence(ctx)
 }
 
-// edgesHere are the edges that this rank looks at in a validation: a block of them all.
+// edgesHere are the edges that this rank checks in a validation: a block of all edges.
 func (g *graph) edgesHere() []kron.Edge {
 	if g.block == nil {
 		lo, hi := comm.Block(g.edges.Edges(), g.c.Size(), g.c.Rank())

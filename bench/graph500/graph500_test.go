@@ -18,7 +18,7 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/harness/trial"
 )
 
-// Of the first root of scale 10, as the reference has it.
+// Levels from the first root of scale 10, by the reference.
 var levels10 = kron.Vectors[0].Levels0
 
 const edges10 = 16239 + 144
@@ -88,7 +88,7 @@ func TestSearchGoesOn(t *testing.T) {
 	}
 }
 
-// TestCheck: what is known of the smallest scale is found, and what is not as it is known is told.
+// TestCheck: check accepts the known values of the smallest scale, and reports other values.
 func TestCheck(t *testing.T) {
 	commtest.Run(t, 2, func(ctx context.Context, w *comm.Comm) {
 		assert.NoError(t, check(ctx, w, 10))
@@ -105,7 +105,7 @@ func TestCheck(t *testing.T) {
 	})
 }
 
-// TestInvalidTrees: each way in which a tree can be wrong is found, by messages and by one-sided
+// TestInvalidTrees: the validation finds each kind of error in a tree, by messages and by one-sided
 // operations.
 func TestInvalidTrees(t *testing.T) {
 	for _, name := range []string{"simple", "claim"} {
@@ -161,10 +161,10 @@ func someone(words []uint64, root uint64) int {
 	panic("none was found")
 }
 
-// noone is a vertex that was not found, whose word is that.
+// noone is a vertex that was not found, with the word none.
 func noone(words []uint64, none uint64) int { return slices.Index(words, none) }
 
-// TestSpread: the keys of the specification, of figures of which they are known.
+// TestSpread: the keys of the specification, for figures with known keys.
 func TestSpread(t *testing.T) {
 	var b strings.Builder
 	printSpread(&b, "time", []float64{4, 1, 3, 2}, "%g")
@@ -176,7 +176,7 @@ func TestSpread(t *testing.T) {
 	assert.InDelta(t, 1.5, mean, 1e-12)
 }
 
-// TestRecords: what programs read of a run, and that a run which lost ranks says so.
+// TestRecords: the records of a run for programs, with a remark for a run that lost ranks.
 func TestRecords(t *testing.T) {
 	r := report{ranks: 4, searches: []found{{took: 2 * time.Millisecond, valid: 3 * time.Millisecond}, {took: 5 * time.Millisecond, valid: 1500 * time.Microsecond}}}
 	var b strings.Builder
@@ -196,7 +196,7 @@ func TestRecords(t *testing.T) {
 	assert.Equal(t, "1 repairs, 3 of 4 ranks left", got[1].Wrong)
 }
 
-// TestFlags: what is taken and what is not.
+// TestFlags: accepted and refused flags.
 func TestFlags(t *testing.T) {
 	trial.CheckFlags(t, parse, map[string]bool{
 		"": true, "-scale 16 -roots 4 -variant hybrid": true, "-kernel 3": true, "-json": true, "-searches 10 -n 3": true, "-check -scale 10": true,

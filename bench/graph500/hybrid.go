@@ -6,19 +6,19 @@ import (
 	"github.com/goulfm/goulfm/rma"
 )
 
-// hybrid goes down from the vertices of a level as claim does while those are few. When they are
-// many it goes up from those that have no word: each looks whether one of its neighbours is of the
-// level, in a bitmap of all vertices, and stops at the first (Beamer, Asanovic, Patterson 2012).
-// Either way a word is set once, to its true level.
+// hybrid searches top-down from the vertices of a level, like claim, while these are few. When they
+// are many hybrid searches bottom-up from the vertices without a word: each checks its neighbours
+// in a bitmap of the level, and stops at the first hit (Beamer, Asanovic, Patterson 2012). Either
+// way a word is set once, to its true level.
 type hybrid struct {
 	claim
 	up   bool
 	bits *rma.Win[uint64] // of each rank: a bit for each vertex, by slot
-	all  [][]uint64       // the same, of all parts
+	all  [][]uint64       // the bitmaps of all parts
 }
 
-// From how many edges on a level is gone up from, as a part of those that are left, and below how
-// many vertices down again, as a part of all: the values of the paper.
+// The paper's values. The search turns bottom-up when the edges of a level exceed a part of the
+// remaining edges, and top-down again when its vertices are fewer than a part of all vertices.
 const alpha, beta = 14, 24
 
 func newHybrid(ctx context.Context, g *graph) (scanner, error) {
@@ -64,7 +64,7 @@ func (s *hybrid) scan(ctx context.Context, level int, here []vertex, all sums) e
 	return s.g.fence(ctx)
 }
 
-// show has all ranks have a bitmap of the vertices of a level.
+// show gives all ranks a bitmap of the vertices of a level.
 func (s *hybrid) show(ctx context.Context, here []vertex) error {
 	local := s.bits.Local()
 	clear(local)

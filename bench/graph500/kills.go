@@ -13,11 +13,11 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/harness/trial"
 )
 
-// kills is how many searches of a job lose a rank.
+// kills is the number of searches of a job that lose a rank.
 const kills = 2
 
-// drive runs jobs until so many searches have lost a rank. Variant, victims and moments are drawn
-// from the seed: at the beginning of a level, or at some instant.
+// drive runs jobs until the given number of searches have lost a rank. Variant, victims and moments
+// are drawn from the seed: at the beginning of a level, or at some instant.
 func drive(o options, out io.Writer) (int, error) {
 	p, err := trial.Open("graph500", o.Goulfm, o.Timeout)
 	if err != nil {
@@ -35,7 +35,7 @@ func drive(o options, out io.Writer) (int, error) {
 	return t.Code(), nil
 }
 
-// draw makes a job: kills+1 searches, in each of which but one a rank is killed.
+// draw makes a job of kills+1 searches. In each search but one a rank is killed.
 func (o *options) draw(number int, killed map[string]int) trial.Job {
 	r := rand.New(rand.NewPCG(o.SeedOf(number), 1))
 	names := append(slices.Sorted(maps.Keys(variants)), "shortest")
@@ -66,7 +66,7 @@ var (
 	levels    = regexp.MustCompile(`(?m)^vertices [a-z ]+, root (\d+): (\[[\d ]+\])$`)
 )
 
-// wrong says what is wrong with what a job printed.
+// wrong returns the error in the output of a job, or "".
 func (o *options) wrong(res *trial.Result, searches int, shortest bool) string {
 	m, l := validated.FindStringSubmatch(res.Stdout), levels.FindStringSubmatch(res.Stdout)
 	switch {

@@ -1,25 +1,26 @@
 // Graph500 searches graphs of the Graph500 benchmark breadth first, or finds shortest paths in
-// them, validates every search, and goes on when ranks are killed on the way.
+// them, validates every search, and continues when ranks are killed on the way.
 //
 //	goulfm run -n 4 ./bench/graph500 -scale 16
-//	goulfm run -n 8 --kill 3@level=2 --kill 5@level=3 ./bench/graph500 -scale 16 -roots 4 -variant hybrid
+//	goulfm run -n 8 --kill 3@level=2 ./bench/graph500 -scale 16 -roots 4 -variant hybrid
 //	goulfm run -n 4 --kill 2@bucket=3 ./bench/graph500 -kernel 3
-//	go run ./bench/graph500 -check                # against the known values of the reference, minutes for the large scales
-//	go run ./bench/graph500 -searches 1000        # searches of which each loses a rank
+//	go run ./bench/graph500 -check           # against known values; minutes for large scales
+//	go run ./bench/graph500 -searches 1000   # searches of which each loses a rank
 //
 // Variants of kernel 2 (-variant):
 //
-//	claim           each vertex has a word in the memory of its rank, into which whoever finds it first puts its level and its parent
-//	                by compare-and-swap
-//	hybrid          claim while a level has few vertices; when it has many those that were not found look for it, in bitmaps
-//	simple          messages of 256 pairs of vertices, as the reference of that name
-//	packed          messages of 32 KiB of pairs of 4 bytes, as the reference 3.0
-//	onesided        accumulated minima and bits in windows; onesided-shmem: in a symmetric heap
+//	claim      each vertex has a word in the memory of its rank; the first finder puts its level
+//	           and its parent there by compare-and-swap
+//	hybrid     claim while a level has few vertices; when it has many, the vertices that were not
+//	           found search for the level in bitmaps
+//	simple     messages of 256 pairs of vertices, like the reference of that name
+//	packed     messages of 32 KiB of pairs of 4 bytes, like the reference 3.0
+//	onesided   accumulated minima and bits in windows; onesided-shmem: in a symmetric heap
 //
-// A search by claim or hybrid that has lost a rank is resumed at the lowest level that somebody had
-// not finished, and nothing that was found is found again; by the others it begins again. Kernel 3
-// looks again at all that was reached. The graph is not made again: the living take over the parts
-// of the dead.
+// A search by claim or hybrid that has lost a rank is resumed at the lowest level that some rank
+// had not finished, and keeps the vertices that were found. A search by another variant begins
+// again. Kernel 3 checks all reached vertices again. The graph is not made again: the living take
+// over the parts of the dead.
 package main
 
 import (
@@ -36,7 +37,7 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/harness/trial"
 )
 
-// options are what the flags say.
+// options are the values of the flags.
 type options struct {
 	trial.Flags
 	scale, roots, kernel, ranks int
@@ -81,7 +82,7 @@ func parse(args []string, out io.Writer) (options, error) {
 	return o, o.Check()
 }
 
-// beRank is all that a rank does.
+// beRank is the program of a rank.
 func beRank(o options) bool {
 	if o.searches > 0 {
 		return false

@@ -7,7 +7,7 @@ import "context"
 type simple struct {
 	g       *graph
 	mine    []part
-	level   int // that is scanned
+	level   int // the level that is scanned
 	courier *courier[pair]
 }
 
@@ -31,7 +31,7 @@ func (s *simple) found(pairs []pair) {
 	}
 }
 
-// setFirst sets the word of one of this rank's vertices if it has none.
+// setFirst sets the word of one of this rank's vertices unless the word is set.
 func setFirst(word *uint64, level int, source uint64) {
 	if *word == 0 {
 		*word = claimed(level+1, source)
@@ -58,12 +58,12 @@ func (s *simple) scan(ctx context.Context, level int, here []vertex, _ sums) err
 	return s.courier.finish(ctx)
 }
 
-// packed sends the same in 8 bytes a pair: places within the parts of both vertices, which are said
-// once in a message of 32 KiB (the pattern of the reference 3.0).
+// packed sends the same pairs in 8 bytes each: places within the parts of both vertices. A message
+// of 32 KiB names these parts once (the pattern of the reference 3.0).
 type packed struct {
 	g       *graph
 	mine    []part
-	level   int // that is scanned
+	level   int // the level that is scanned
 	courier *courier[uint32]
 }
 
@@ -78,7 +78,7 @@ func newPacked(_ context.Context, g *graph) (scanner, error) {
 func (s *packed) begin()      {}
 func (s *packed) free() error { return s.courier.free() }
 
-// found takes a message: the parts of the targets and of the sources, then pairs of places.
+// found takes in a message: the parts of the targets and of the sources, then pairs of places.
 func (s *packed) found(m []uint32) {
 	words, part := s.mine[s.g.where[m[0]].slot].words, int(m[1])
 	for i := 2; i < len(m); i += 2 {

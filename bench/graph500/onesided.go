@@ -10,21 +10,21 @@ import (
 	"github.com/goulfm/goulfm/shmem"
 )
 
-// oneSided accumulates at the owner of a vertex: the rank that finds the vertex takes the minimum of
-// its number and the vertex's next predecessor, and sets a bit of the next queue, which stands for
-// four vertices. After a fence the owner checks which of them are new (the pattern of the one-sided
-// codes that Zhong, Bouteiller, Luo, Bosilca, General Failure Detection and Propagation,
-// measure in section 6, figures 19 and 20).
+// oneSided accumulates at the owner of a vertex. The rank that finds the vertex takes the minimum
+// of its own vertex and the found vertex's next predecessor, and sets a bit of the next queue,
+// which stands for four vertices. After a fence the owner checks which of these vertices are new.
+// This is the pattern of the one-sided codes that Zhong, Bouteiller, Luo, Bosilca, General Failure
+// Detection and Propagation, measure in section 6, figures 19 and 20.
 type oneSided struct {
 	g *graph
 	memory
 }
 
-// memory is what is accumulated in: of each rank a predecessor for each vertex, by slot, and a
-// queue.
+// memory is the memory for accumulations: on each rank a predecessor for each vertex, by slot, and
+// a queue.
 type memory interface {
-	// lessen looks first: most vertices have many neighbours in a level, and most of these come too
-	// late. It says whether it has accumulated.
+	// lessen first loads the word: most vertices have many neighbours in a level, and most of these
+	// are too late. It reports whether it has accumulated.
 	lessen(ctx context.Context, rank, i int, v uint64) (bool, error)
 	setBits(ctx context.Context, rank, i int, bits uint64) error
 	fence(ctx context.Context) error
@@ -70,7 +70,7 @@ func (s *oneSided) scan(ctx context.Context, level int, here []vertex, _ sums) e
 			if err != nil {
 				return err
 			}
-			if !lessened { // whoever has set that sets the bit, too
+			if !lessened { // the rank that stored the lower vertex sets the bit, too
 				continue
 			}
 			bit := i / perBit
@@ -88,7 +88,7 @@ func (s *oneSided) scan(ctx context.Context, level int, here []vertex, _ sums) e
 	return s.g.fence(ctx)
 }
 
-// take sets the words of those vertices of a part that were found and have none.
+// take sets the words of the vertices of a part that were found and have no word.
 func (s *oneSided) take(p *part, level int, predecessors, queue []uint64) {
 	for i := range p.words {
 		bit := i / perBit
@@ -98,7 +98,7 @@ func (s *oneSided) take(p *part, level int, predecessors, queue []uint64) {
 	}
 }
 
-// rmaMemory is a window for each.
+// rmaMemory is two windows.
 type rmaMemory struct{ predecessors, queue *rma.Win[uint64] }
 
 func overRMA(ctx context.Context, g *graph, vertices, words int) (memory, error) {

@@ -12,7 +12,7 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/harness/record"
 )
 
-// print writes the keys that the specification of the benchmark wants, and what deaths have cost.
+// print writes the keys of the benchmark's specification, and the costs of deaths.
 func (r *report) print(out io.Writer, o options, ranks int) {
 	fmt.Fprintf(out, "SCALE: %d\nedgefactor: %d\nNBFS: %d\nnum_mpi_processes: %d\nconstruction_time: %.6f\n",
 		o.scale, kron.EdgeFactor, len(r.searches), ranks, r.construction.Seconds())
@@ -57,15 +57,15 @@ func printSpread(out io.Writer, of string, figures []float64, format string) {
 	}
 }
 
-// quantile is between those of sorted figures.
+// quantile interpolates between sorted figures.
 func quantile(sorted []float64, q float64) float64 {
 	at := q * float64(len(sorted)-1)
 	i := int(at)
 	return sorted[i] + (at-float64(i))*(sorted[min(i+1, len(sorted)-1)]-sorted[i])
 }
 
-// harmonic is the harmonic mean of rates, and its standard deviation as the specification has it
-// (N. Norris 1940).
+// harmonic is the harmonic mean of rates, and its standard deviation by the specification (N.
+// Norris 1940).
 func harmonic(rates []float64) (mean, deviation float64) {
 	n, sum, squares := float64(len(rates)), 0.0, 0.0
 	for _, x := range rates {
@@ -78,8 +78,8 @@ func harmonic(rates []float64) (mean, deviation float64) {
 	return mean, math.Sqrt(squares/max(n-1, 1)) / math.Sqrt(n) * mean * mean
 }
 
-// printRecords writes how long each search and each validation took, for programs. Of ranks that
-// had to be repaired on the way they are told to be wrong: such times are no others'.
+// printRecords writes the time of each search and of each validation, for programs. After repairs
+// the records are marked as wrong: such times must not be compared with others.
 func (r *report) printRecords(out io.Writer, o options, ranks int) error {
 	name, wrong := o.variant, ""
 	if o.kernel == 3 {

@@ -9,10 +9,10 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/harness/kron"
 )
 
-// report is what a run found.
+// report is the results of a run.
 type report struct {
 	first        bool // this rank prints
-	ranks        int  // that are left
+	ranks        int  // ranks that are left
 	construction time.Duration
 	searches     []found
 	repairs      int
@@ -31,11 +31,12 @@ type found struct {
 // kernel is a search, over any number of attempts.
 type kernel interface {
 	run(ctx context.Context, g *graph) error
-	// resume comes after each repair. Where it fails at one rank it fails at all, or comes again.
+	// resume comes after each repair. If resume fails at one rank, the call fails at all, or is
+	// repeated.
 	resume(ctx context.Context, g *graph) error
 }
 
-// run makes the graph and searches it from the first roots of the reference.
+// run makes the graph and searches from the first roots of the reference.
 func run(ctx context.Context, w *comm.Comm, o options) (r report, err error) {
 	began := time.Now()
 	g, starts, err := started(ctx, w, o, &r)
@@ -54,7 +55,7 @@ func run(ctx context.Context, w *comm.Comm, o options) (r report, err error) {
 	return r, g.free()
 }
 
-// started makes the graph, again by those who are left if ranks die meanwhile.
+// started makes the graph; if ranks die meanwhile, the survivors make the graph again.
 func started(ctx context.Context, c *comm.Comm, o options, r *report) (g *graph, roots []uint64, err error) {
 	for {
 		g, failure := build(ctx, c, kron.New(o.scale), variants[o.variant])
@@ -78,11 +79,11 @@ func started(ctx context.Context, c *comm.Comm, o options, r *report) (g *graph,
 	}
 }
 
-// stepOf numbers the levels of a search among those of all, as points at which ranks can be killed.
+// stepOf numbers the levels of all searches, as points at which ranks can be killed.
 func stepOf(search, level int) int { return 1000*search + level }
 
-// searched makes the k-th search, over any number of deaths, and validates it. It returns the graph
-// as it is after the last repair.
+// searched makes the k-th search, over any number of deaths, and validates the result. It returns
+// the graph after the last repair.
 func (g *graph) searched(ctx context.Context, root uint64, k, number int, r *report) (*graph, found, error) {
 	f := found{root: root}
 	var s kernel = &search{number: k, root: root}

@@ -7,7 +7,7 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/harness/csr"
 )
 
-// A word of a vertex is 0, or its level and 1, and its parent.
+// A word of a vertex is 0, or its level plus 1 and its parent.
 const parentBits = 48
 
 func claimed(level int, parent uint64) uint64 { return uint64(level+1)<<parentBits | parent }
@@ -15,12 +15,12 @@ func claimed(level int, parent uint64) uint64 { return uint64(level+1)<<parentBi
 func levelOf(word uint64) int     { return int(word>>parentBits) - 1 }
 func parentOf(word uint64) uint64 { return word & (1<<parentBits - 1) }
 
-// A scanner finds what is next to a level, in one of the ways that there are.
+// A scanner finds the neighbours of a level, by one of the variants.
 type scanner interface {
-	// begin comes before the first level of a search, and of one that is resumed.
+	// begin comes before the first level of a search, and of a resumed search.
 	begin()
-	// scan sets the words of all vertices that are next to this rank's vertices of a level, which
-	// are here, and have none. It returns when all ranks have done so.
+	// scan sets the words of all vertices without a word that are next to this rank's vertices of a
+	// level, which are here. It returns when all ranks have done so.
 	scan(ctx context.Context, level int, here []vertex, all sums) error
 	free() error
 }
@@ -28,10 +28,10 @@ type scanner interface {
 // A variant is a way to search.
 type variant struct {
 	name string
-	// resumes says that a search which has lost a rank goes on: no word is set but to what it is to
-	// be in the end.
+	// resumes: a search that has lost a rank continues, because each word is only set to its final
+	// value.
 	resumes bool
-	// oneSided says that it is validated by one-sided operations, and not by messages.
+	// oneSided: the search is validated by one-sided operations, and not by messages.
 	oneSided bool
 	make     func(ctx context.Context, g *graph) (scanner, error)
 }
@@ -46,27 +46,27 @@ var variants = map[string]variant{
 	"onesided-shmem": {"onesided-shmem", false, true, newOneSided(overShmem)},
 }
 
-// A search goes from level to level: all ranks look at the neighbours of their vertices of one
-// level, then of the next.
+// A search visits level after level: all ranks check the neighbours of their vertices of one level,
+// then of the next.
 //
 // When a rank dies, the survivors take over its vertices with their words. If each word is set
 // once, to its true level, all ranks scan again from the lowest level that one of them had not
-// finished. The result has the levels of an undisturbed search: a rank at level l+1 had seen that
-// all ranks had finished l, so all words of l+1 were set; a word is set once; and a second scan
+// finished. The result has the levels of an undisturbed search. A rank at level l+1 had seen that
+// all ranks had finished l, so all words of l+1 were set. A word is set once, and a second scan
 // finds its words set. If words are set in another way, or messages were lost with the dead rank,
 // the search begins again.
 type search struct {
 	number int // of a run
 	root   uint64
 	begun  bool
-	level  int // all before it is finished
+	level  int // the first unfinished level
 }
 
-// sums are of all ranks: vertices of a level, edges from those, edges from vertices that have no
-// word.
+// sums are sums over all ranks: vertices of a level, edges from these, edges from vertices without
+// a word.
 type sums [3]int
 
-// run searches from where it stands to the end.
+// run continues the search to its end.
 func (s *search) run(ctx context.Context, g *graph) (err error) {
 	if g.scan == nil {
 		if g.scan, err = g.variant.make(ctx, g); err != nil {
@@ -95,7 +95,7 @@ func (s *search) run(ctx context.Context, g *graph) (err error) {
 	}
 }
 
-// clear has no vertex have a word but the root.
+// clear clears the words of all vertices but the root.
 func (g *graph) clear(ctx context.Context, root, word uint64) error {
 	at, i := g.partOf(root)
 	for _, p := range g.mine() {
@@ -107,8 +107,8 @@ func (g *graph) clear(ctx context.Context, root, word uint64) error {
 	return g.fence(ctx)
 }
 
-// resume has all look again from the lowest level that one of them had not finished. A search that
-// not all had begun begins again, and so does every one of a variant that does not resume.
+// resume returns to the lowest level that one of the ranks had not finished. A search that not all
+// had begun begins again, and so does every search of a variant that does not resume.
 func (s *search) resume(ctx context.Context, g *graph) error {
 	at := s.level
 	if !s.begun || !g.variant.resumes || g.anew {
@@ -116,14 +116,14 @@ func (s *search) resume(ctx context.Context, g *graph) error {
 	}
 	least, err := collectives.AllreduceOne(ctx, g.c, at, collectives.Min)
 	if err != nil {
-		s.begun = false // the next repair comes to this again
+		s.begun = false // the next repair calls resume again
 		return err
 	}
 	s.begun, s.level = least >= 0, max(least, 0)
 	return nil
 }
 
-// vertex is one of this rank's.
+// vertex is a vertex of this rank.
 type vertex struct {
 	number uint64
 	slot   int // of its part
@@ -148,5 +148,5 @@ func frontier(g *graph, level int) (here []vertex, mine sums) {
 	return here, mine
 }
 
-// fence orders what all have stored before what anybody looks at after it.
+// fence orders the stores of all ranks before later loads of any rank.
 func (g *graph) fence(ctx context.Context) error { return g.shelves[0].words.Fence(ctx) }

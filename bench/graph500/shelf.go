@@ -10,8 +10,8 @@ import (
 	"github.com/goulfm/goulfm/rma"
 )
 
-// A shelf is three windows, and which part each rank has there; none: -1. At first there is one.
-// After a death the dead one's part is on a shelf of its own.
+// A shelf is three windows, and the part of each rank there; none: -1. At first there is one shelf.
+// After a death the part of the dead rank is on a shelf of its own.
 type shelf struct {
 	words, begin *rma.Win[uint64]
 	near         *rma.Win[csr.Neighbour]
@@ -72,9 +72,9 @@ func (g *graph) free() error {
 	return errors.Join(errs...)
 }
 
-// repaired is the graph on a communicator of the living, who have taken over the parts of the dead;
-// or one that they have generated anew, if a part was in memory that none of them reaches: a node
-// was lost. The old one is freed.
+// repaired returns the graph on a communicator of the living, which have taken over the parts of
+// the dead. If a part was in memory that no survivor reaches, because a node was lost, the
+// survivors generate the graph anew. The old graph is freed.
 func (g *graph) repaired(ctx context.Context) (*graph, error) {
 	for try := 1; ; try++ {
 		left, err := g.c.Shrink(ctx)
@@ -96,8 +96,7 @@ func (g *graph) repaired(ctx context.Context) (*graph, error) {
 	}
 }
 
-// on is the graph on a communicator of some of its ranks, or as much of it as there is when that
-// fails.
+// on returns the graph on a communicator of some of its ranks; with an error, an incomplete graph.
 func (g *graph) on(ctx context.Context, c *comm.Comm) (*graph, error) {
 	n := &graph{c: c, edges: g.edges, variant: g.variant, parts: g.parts, shift: g.shift, where: make([]place, g.parts)}
 	ranks := c.RanksOf(g.c.Group()) // by old rank
@@ -147,8 +146,7 @@ func (s *shelf) lost(ranks []int) (dead []int) {
 	return dead
 }
 
-// generated is the graph that the living generate anew, in place of what there is of one of the old
-// memory.
+// generated returns the graph that the living generate anew, in place of the incomplete graph n.
 func (g *graph) generated(ctx context.Context, c *comm.Comm, n *graph) (*graph, error) {
 	if err := n.free(); err != nil {
 		return n, err

@@ -11,8 +11,8 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/harness/kron"
 )
 
-// A word of a vertex in kernel 3 is the bits of its distance, and its parent: as distances are not
-// below 0 the lesser word has the lesser distance.
+// A word of a vertex in kernel 3 is the bits of its distance, and its parent. Distances are not
+// below 0, so the lesser word has the lesser distance.
 const distanceBits = 32
 
 func reached(distance float32, parent uint64) uint64 {
@@ -28,20 +28,21 @@ var far = reached(float32(math.Inf(1)), 1<<distanceBits-1)
 // delta is the width of a bucket.
 const delta = 0.1
 
-// shortest finds the shortest paths from a root, by delta-stepping (Meyer, Sanders 2003): vertices
-// in the order of buckets of distances, first along edges that are not longer than a bucket, again
-// and again, then along the others. A vertex is relaxed by compare-and-swap of its word.
+// shortest finds the shortest paths from a root, by delta-stepping (Meyer, Sanders 2003). It takes
+// vertices in the order of buckets of distances. It first relaxes edges that are not longer than a
+// bucket, again and again, then the others. A vertex is relaxed by compare-and-swap of its word.
 //
-// A word only ever becomes less, and names a parent that had the distance which it is from. So when
-// ranks die the living take over their words and look at all that are reached again.
+// A word only ever becomes less, and names a parent that had the distance from which the word was
+// computed. So when ranks die the living take over their words and check all reached vertices
+// again.
 type shortest struct {
 	number int // of a run
 	root   uint64
 	begun  bool
 }
 
-// walk is what one attempt has looked at: by part and vertex the words whose light and whose heavy
-// edges were relaxed.
+// walk is the progress of one attempt: by part and vertex the words with relaxed light edges, and
+// with relaxed heavy edges.
 type walk struct {
 	g            *graph
 	parts        []part
@@ -85,7 +86,7 @@ func (s *shortest) clear(ctx context.Context, g *graph) error {
 	return g.fence(ctx)
 }
 
-// resume has all begin again, unless all have begun.
+// resume makes all ranks begin again, unless all have begun.
 func (s *shortest) resume(ctx context.Context, g *graph) error {
 	all, err := collectives.AllreduceOne(ctx, g.c, s.begun && !g.anew, collectives.LAnd)
 	s.begun = all && err == nil
@@ -94,7 +95,7 @@ func (s *shortest) resume(ctx context.Context, g *graph) error {
 
 func bucketOf(word uint64) int { return int(distanceOf(word) / delta) }
 
-// least is the least bucket in which there is something to look at; MaxInt: none.
+// least is the least bucket with unchecked vertices; MaxInt: none.
 func (w *walk) least() int {
 	bucket := math.MaxInt
 	for k, p := range w.parts {
@@ -107,7 +108,8 @@ func (w *walk) least() int {
 	return bucket
 }
 
-// settle relaxes the edges from all vertices of a bucket, until none comes into it any more.
+// settle relaxes the edges from all vertices of a bucket, until no vertex enters the bucket any
+// more.
 func (w *walk) settle(ctx context.Context, bucket int) error {
 	for {
 		n, err := w.relax(ctx, bucket, w.light, func(weight float32) bool { return weight <= delta })
@@ -130,12 +132,12 @@ func (w *walk) settle(ctx context.Context, bucket int) error {
 	return w.g.fence(ctx)
 }
 
-// relax relaxes some edges from the vertices of a bucket, of each whose word is another one than
-// when that was done last. It returns from how many.
+// relax relaxes some edges from the vertices of a bucket. It skips vertices whose word is the same
+// as at the last time, and returns the number of the others.
 func (w *walk) relax(ctx context.Context, bucket int, done [][]uint64, along func(weight float32) bool) (vertices int, err error) {
 	for k, p := range w.parts {
 		for i := range p.words {
-			word := atomic.LoadUint64(&p.words[i]) // others lessen it meanwhile
+			word := atomic.LoadUint64(&p.words[i]) // other ranks lower the word meanwhile
 			if word == far || word == done[k][i] || bucketOf(word) != bucket {
 				continue
 			}
@@ -153,7 +155,7 @@ func (w *walk) relax(ctx context.Context, bucket int, done [][]uint64, along fun
 	return vertices, nil
 }
 
-// lessen has a vertex be reached from a parent, if that is nearer.
+// lessen lowers the word of a vertex to a path over a parent, if this path is shorter.
 func (w *walk) lessen(ctx context.Context, v uint64, distance float32, parent uint64) error {
 	part, i := w.g.partOf(v)
 	at := w.g.where[part]
@@ -170,9 +172,9 @@ func (w *walk) lessen(ctx context.Context, v uint64, distance float32, parent ui
 
 var errNotShortest = errors.New("not a tree of shortest paths")
 
-// validateDistances holds the distances against the edges: no edge makes a vertex nearer than it
-// is, it joins two that were reached or two outside, each vertex has an edge from its parent that
-// is as long as the difference, and the tree has no cycle. It fills in what was found.
+// validateDistances checks the distances against the edges, and fills in the report f. No edge
+// makes a vertex nearer than its distance; an edge joins two reached vertices or two others; each
+// vertex has an edge from its parent of the right length; and the tree has no cycle.
 func (g *graph) validateDistances(ctx context.Context, root uint64, f *found) error {
 	marks, bad, err := g.judgeEdges(ctx, g.asker(), f, func(x kron.Edge, a, b uint64) (j judgement) {
 		da, db := distanceOf(a), distanceOf(b)
@@ -189,8 +191,8 @@ func (g *graph) validateDistances(ctx context.Context, root uint64, f *found) er
 	return errors.Join(bad, g.checkPaths(ctx, root, marks, f))
 }
 
-// checkPaths looks whether each of this rank's vertices has an edge from its parent, and whether
-// the paths of all lead to the root.
+// checkPaths checks that each of this rank's vertices has an edge from its parent, and that the
+// paths of all lead to the root.
 func (g *graph) checkPaths(ctx context.Context, root uint64, marks []byte, f *found) error {
 	var bad error
 	var vertices [1]uint64
@@ -218,7 +220,7 @@ func (g *graph) checkPaths(ctx context.Context, root uint64, marks []byte, f *fo
 	return errors.Join(bad, err)
 }
 
-// hasCycle says whether a path of parents does not lead to the root.
+// hasCycle reports whether a path of parents does not lead to the root.
 func (g *graph) hasCycle(ctx context.Context, root uint64) (bool, error) {
 	all := make([]uint64, g.edges.Vertices()) // the parents of all, and 1
 	for _, p := range g.mine() {
@@ -231,7 +233,7 @@ func (g *graph) hasCycle(ctx context.Context, root uint64) (bool, error) {
 	if err := collectives.Allreduce(ctx, g.c, all, all, collectives.Max); err != nil {
 		return false, err
 	}
-	good := make([]bool, len(all)) // its path leads to the root
+	good := make([]bool, len(all)) // the path of the vertex leads to the root
 	good[root] = true
 	for v := range all {
 		path := []uint64{}

@@ -11,11 +11,17 @@ import (
 
 var errInvalid = errors.New("not a breadth-first tree")
 
-// validate holds the tree against the edges that the generator makes, as the specification wants
-// it: (1) the tree has no cycle, (2) its edges lead from one level to the next, (3) each edge of
-// the graph joins vertices of levels that differ by one at most, or two outside, (4) so the tree
-// spans the component of the root, (5) the edges of the tree are edges of the graph. It fills in
-// what was found. Each rank looks at a block of the edges, and at its vertices.
+// validate checks the tree against the edges of the generator, by the five rules of the
+// specification, and fills in the report f:
+//
+//   - (1) the tree has no cycle
+//   - (2) its edges lead from one level to the next
+//   - (3) each edge of the graph joins vertices of levels that differ by one at most, or two
+//     vertices outside the tree
+//   - (4) so the tree spans the component of the root
+//   - (5) the edges of the tree are edges of the graph
+//
+// Each rank checks a block of the edges, and its own vertices.
 func (g *graph) validate(ctx context.Context, root uint64, f *found) error {
 	ask := g.asker()
 	marks, bad, err := g.judgeEdges(ctx, ask, f, func(x kron.Edge, a, b uint64) (j judgement) {
@@ -32,16 +38,17 @@ func (g *graph) validate(ctx context.Context, root uint64, f *found) error {
 	return errors.Join(bad, g.checkTree(ctx, ask, root, marks, f))
 }
 
-// A judgement is what an edge of the graph says of a search, by the words of its ends.
+// A judgement is the result of checking an edge of the graph against a search, by the words of its
+// ends.
 type judgement struct {
 	bad                  error
-	inside               bool // the search has reached it
-	provesFrom, provesTo bool // if so: it is the edge from the parent of that end
+	inside               bool // the search has reached the edge
+	provesFrom, provesTo bool // inside, and the edge comes from the parent of that end
 }
 
 // judgeEdges judges this rank's block of the edges. It returns marks of the vertices of this rank
-// to whose parents an edge leads, and what is wrong with an edge; how many edges are inside, of all
-// ranks, goes into what was found.
+// that have an edge from their parent, and an error in an edge. The number of edges inside, of all
+// ranks, is added to the report f.
 func (g *graph) judgeEdges(ctx context.Context, ask asker, f *found, judge func(x kron.Edge, from, to uint64) judgement) (marks []byte, bad, err error) {
 	edges := g.edgesHere()
 	ends := make([]uint64, 0, 2*len(edges))
@@ -80,13 +87,13 @@ func (g *graph) judgeEdges(ctx context.Context, ask asker, f *found, judge func(
 	return marks, bad, nil
 }
 
-// levelsMax is more than there are in any search.
+// levelsMax is more than the levels of any search.
 const levelsMax = 1 << 10
 
-// checkTree looks whether each of this rank's vertices is one level below its parent, from which an
-// edge leads to it: then there is no cycle.
+// checkTree checks that each of this rank's vertices is one level below its parent, and that an
+// edge joins the two: then there is no cycle.
 func (g *graph) checkTree(ctx context.Context, ask asker, root uint64, marks []byte, f *found) error {
-	var children, parents []uint64 // vertices, and those of which they are
+	var children, parents []uint64 // vertices, and their parents
 	var words []uint64
 	var levels [levelsMax]uint64
 	var bad error
