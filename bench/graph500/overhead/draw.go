@@ -12,10 +12,10 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/harness/turns"
 )
 
-// A subject is what one figure is of.
+// A subject is the contents of one figure.
 type subject struct{ id, variant, part, paper string }
 
-// What the paper says of all four.
+// The paper's result for all four.
 const said = ": close to 0 in the mean, and no more than runs without detector differ by, for all periods (32K ranks of 1K nodes, scale 20)"
 
 // subjects are the figures, in their order, and the same of a symmetric heap.
@@ -28,7 +28,7 @@ var subjects = []subject{
 	{"G20s", "onesided-shmem", "validation", "fig. 20" + said},
 }
 
-// ofNodes ends the name of a figure of heartbeats between nodes.
+// ofNodes ends the name of a figure about heartbeats between nodes.
 const ofNodes = "n"
 
 // ids are all names of figures.
@@ -57,8 +57,8 @@ func subjectsOf(variant string) (all []subject) {
 	return all
 }
 
-// draw makes the figure of a subject: of each number of ranks a point for each round, their
-// medians, and the band within which jobs without heartbeats are.
+// draw makes the figure of a subject: for each number of ranks a point for each round, the medians,
+// and the band of jobs without heartbeats.
 func (p plan) draw(s subject, t *turns.Turns) *figure.Figure {
 	f := &figure.Figure{ID: s.id, XLabel: "period of the heartbeats, ms", YLabel: "overhead, %"}
 	between := "between ranks"
@@ -103,7 +103,7 @@ func (p plan) list(over []float64) string {
 	return strings.Join(all, ", ")
 }
 
-// beyond names the periods with an overhead that is no less than what equal jobs differ by.
+// beyond names the periods with an overhead that is not below the difference of equal jobs.
 func (p plan) beyond(over []float64, sigma float64) string {
 	var all []string
 	for i, period := range p.periods {

@@ -63,7 +63,7 @@ func TestFlagsOfTheLauncher(t *testing.T) {
 	assert.Equal(t, heartbeats.BetweenNodes(3, 4, heartbeats.Off), plan{nodes: 3}.flags(10, heartbeats.Off), "ten ranks are on three nodes by fours")
 }
 
-// some is what a job of two searches prints.
+// some is the output of a job of two searches.
 func some(ranks int, ms float64) []record.Record {
 	return []record.Record{
 		{Bench: "simple search", N: ranks, Unit: record.Millis, Batches: []float64{ms / 4, 3 * ms / 4}},
@@ -75,7 +75,7 @@ var kindOfSearch = turns.KindOf(some(2, 0)[0])
 
 var small = plan{variants: []string{"simple"}, periods: []time.Duration{time.Millisecond, 10 * time.Millisecond}, ranks: []int{2, 16}, rounds: 3, scale: 6, searches: 2}
 
-// TestTurns: who is measured when, and what is added up.
+// TestTurns: the order of the measurements, and the sums.
 func TestTurns(t *testing.T) {
 	var played []string
 	turn, err := small.take(t.Context(), "simple", func(_ context.Context, variant string, ranks int, period time.Duration) ([]record.Record, error) {
@@ -94,7 +94,7 @@ func TestTurns(t *testing.T) {
 	assert.InDelta(t, 7/6.5-1, turn.Overheads(kindOfSearch, 1)[1], 1e-9)
 }
 
-// TestJobsThatAreNoFigures: one that fails, that lost ranks, or that printed something else.
+// TestJobsThatAreNoFigures: a job that fails, that lost ranks, or that printed something else.
 func TestJobsThatAreNoFigures(t *testing.T) {
 	repaired := some(2, 1)
 	repaired[1].Wrong = "1 repairs"

@@ -17,21 +17,21 @@ import (
 
 const program = "overhead"
 
-// A plan is what is measured.
+// A plan is the measurements of a run.
 type plan struct {
 	variants []string
 	periods  []time.Duration
 	ranks    []int
-	nodes    int // between whose daemons heartbeats go; 0: between ranks
+	nodes    int // nodes of the daemons that send heartbeats; 0: heartbeats between ranks
 	rounds   int
 	scale    int
 	searches int
 	out      string
-	table    string        // page whose rows are replaced; empty: none
+	table    string        // page with rows to replace; empty: none
 	limit    time.Duration // of one job
 }
 
-// A size is what is measured where no flag says otherwise.
+// A size holds the defaults of flags.
 type size struct {
 	periods, ranks          string
 	rounds, scale, searches int
@@ -45,13 +45,13 @@ var (
 
 func parse(args []string) (plan, error) {
 	var p plan
-	f := cli.Flags(program, "usage: go run ./bench/graph500/overhead [flags]\nWhat a failure detector costs searches of a Graph500 graph.", os.Stderr)
+	f := cli.Flags(program, "usage: go run ./bench/graph500/overhead [flags]\nThe costs of a failure detector for searches of a Graph500 graph.", os.Stderr)
 	isQuick := f.Bool("quick", false, "small sizes, few rounds")
 	isPaper := f.Bool("paper", false, "the paper's scale, 20: hours, and some GB")
 	periods := f.String("periods", "", "of the heartbeats, with commas (default "+full.periods+")")
 	ranks := f.String("n", "", "how many ranks, with commas (default "+full.ranks+"; of -nodes: one a node)")
 	variants := f.String("variants", "simple,onesided", "how is searched, with commas: "+strings.Join(variantsKnown(), ", "))
-	f.IntVar(&p.nodes, "nodes", 0, "heartbeats go between the daemons of so many nodes of this machine; 0: between ranks (--detector ring)")
+	f.IntVar(&p.nodes, "nodes", 0, "how many nodes of this machine, with heartbeats between their daemons; 0: heartbeats between ranks (--detector ring)")
 	f.IntVar(&p.rounds, "rounds", 0, "in which each period has its turn (default 11)")
 	f.IntVar(&p.scale, "scale", 0, "of the graph (default 16)")
 	f.IntVar(&p.searches, "searches", 0, "of one job, each of which is validated (default 64)")
@@ -77,7 +77,7 @@ func parse(args []string) (plan, error) {
 	return p, errors.Join(p.read(*variants, cmp.Or(*periods, z.periods), cmp.Or(*ranks, z.ranks)), p.check(f.NArg()))
 }
 
-// read reads what is given in lists.
+// read parses the flags that are lists.
 func (p *plan) read(variants, periods, ranks string) (err error) {
 	p.variants = strings.Split(variants, ",")
 	for text := range strings.SplitSeq(periods, ",") {
@@ -103,7 +103,7 @@ func (p *plan) check(more int) error {
 	return nil
 }
 
-// flags are those of the launcher.
+// flags are the flags of the launcher.
 func (p plan) flags(ranks int, period time.Duration) []string {
 	if p.nodes == 0 {
 		return heartbeats.BetweenRanks(period)

@@ -16,8 +16,8 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/harness/turns"
 )
 
-// A runner runs one job of so many ranks, with heartbeats of a period, and returns what it has
-// measured.
+// A runner runs one job of the given number of ranks, with heartbeats of a period, and returns its
+// records.
 type runner func(ctx context.Context, variant string, ranks int, period time.Duration) ([]record.Record, error)
 
 // takeAll takes the figures of each variant.
@@ -76,13 +76,13 @@ func (p plan) take(ctx context.Context, variant string, run runner) (*turns.Turn
 	return t, nil
 }
 
-// errRun is that a job has not measured what it should.
+// errRun is the error of a job without the expected records.
 var errRun = errors.New("not a time of searches")
 
-// addTo adds what one job took for all its searches, and for all its validations.
+// addTo adds the time of one job for all its searches, and for all its validations.
 func addTo(t *turns.Turns, setting int, records []record.Record) error {
 	if len(records) != 2 {
-		return fmt.Errorf("%w: %d records, want one of searches and one of validations", errRun, len(records))
+		return fmt.Errorf("%w: %d records instead of one of searches and one of validations", errRun, len(records))
 	}
 	for _, r := range records {
 		if r.Wrong != "" {
