@@ -6,13 +6,13 @@ import (
 	"sync"
 )
 
-// A Gap is a place where a rule is known not to hold. Its test still runs: what it
-// says about the gap is excused, anything else is not, and a gap of which the test
-// says nothing any more is an error, so that the list cannot outlive its reasons.
+// A Gap is a place where a rule is known not to hold. Its test still runs. Errors that match the
+// gap are excused, other errors are not. A gap without a matching error is itself an error, so that
+// the list cannot outlive its reasons.
 type Gap struct {
 	Test  string // package and name of the test function
-	Says  string // regular expression: what the test says about it
-	Rules string // "R13"; "errors", "contexts" where no rule but the API says so
+	Says  string // regular expression of the test's errors about the gap
+	Rules string // "R13"; "errors" or "contexts" where the API, but no rule, has the promise
 	Why   string // one sentence
 	// Rare gaps depend on the schedule: their test may meet them or not.
 	Rare bool
@@ -25,7 +25,7 @@ type T interface {
 	Logf(format string, args ...any)
 }
 
-// Complaints collects what a test has to say, from any goroutine.
+// Complaints collects the errors of a test, from any goroutine.
 type Complaints struct {
 	mu    sync.Mutex
 	lines []string
@@ -38,8 +38,8 @@ func (c *Complaints) Errorf(format string, args ...any) {
 	c.lines = append(c.lines, fmt.Sprintf(format, args...))
 }
 
-// Judge ends the test: complaints that no gap excuses fail it, and so does a gap of
-// this test that excuses none.
+// Judge ends the test. Complaints that no gap excuses fail the test, and so does a gap of this test
+// that excuses none.
 func (c *Complaints) Judge(t T, test string, gaps []Gap) {
 	t.Helper()
 	used := make([]int, len(gaps))

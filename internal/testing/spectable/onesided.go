@@ -9,88 +9,88 @@ type WindowClass uint8
 const (
 	// Access is an operation on the target's elements, or its flush (W2-W5, W8).
 	Access WindowClass = iota
-	// AllTargets is a flush of all (W5).
+	// AllTargets is a flush of all targets (W5).
 	AllTargets
-	// Locking gets the lock of the target, shared or alone (W10-W13).
+	// Locking gets the lock of the target, shared or exclusive (W10-W13).
 	Locking
-	// Mending gets it in mode Mend (W11).
+	// Mending gets the lock in mode Mend (W11).
 	Mending
-	// Unlocking gives it back (W13).
+	// Unlocking releases the lock (W13).
 	Unlocking
 	// LockingAll gets a share of every target's lock.
 	LockingAll
-	// UnlockingAll gives those back.
+	// UnlockingAll releases these shares.
 	UnlockingAll
-	// WaitingFor waits for what rank Peer stores here (W17, W18).
+	// WaitingFor waits for a store of rank Peer here (W17, W18).
 	WaitingFor
-	// WaitingAny waits for what anybody stores here (W17).
+	// WaitingAny waits for a store of any rank here (W17).
 	WaitingAny
 	// Owning is about this member's own memory: a Post, an object of its pool.
 	Owning
 	// Starting begins an epoch at the target (W16).
 	Starting
-	// Completing ends it (W16).
+	// Completing ends an epoch at the target (W16).
 	Completing
 	// WaitingPosted ends the epoch of a Post for rank Peer (W16).
 	WaitingPosted
-	// TestingPosted looks whether it is over.
+	// TestingPosted tests whether the epoch of a Post is over.
 	TestingPosted
 	// Fencing is the fence, of all (W14).
 	Fencing
-	// Creating makes a window on the communicator that this one was made of (W1).
+	// Creating makes a window on the communicator of the present window (W1).
 	Creating
-	// Rebuilding makes one there, of the memory of this one (W20).
+	// Rebuilding makes a window there, with the memory of the present window (W20).
 	Rebuilding
 	// AskingAll is a collective question (Heirs).
 	AskingAll
-	// Reading wants the memory of the target itself (W9).
+	// Reading accesses the memory of the target itself (W9).
 	Reading
-	// Viewing makes another window of this one, here alone.
+	// Viewing makes another window of the present window, here alone.
 	Viewing
-	// Attending asks nobody, and nothing can be wrong with it.
+	// Attending asks nobody, and cannot fail.
 	Attending
 	// GivingUp gives the window up, here or everywhere (W19, W21).
 	GivingUp
-	// Misusing ends what was not begun.
+	// Misusing ends an epoch or a lock that was not begun.
 	Misusing
 )
 
-// Collective says whether all living members make the call together.
+// Collective reports whether all living members make the call together.
 func (c WindowClass) Collective() bool { return c >= Fencing && c <= AskingAll }
 
-// Uniform says whether all living members must get the same (W1).
+// Uniform reports whether all living members must get the same outcome (W1).
 func (c WindowClass) Uniform() bool { return c == Creating || c == Rebuilding }
 
-// waits says whether the call waits for what rank Peer, or anybody, does.
+// waits reports whether the call waits for rank Peer, or for any rank.
 func (c WindowClass) waits() bool {
 	return c == WaitingFor || c == WaitingAny || c == Starting || c == WaitingPosted
 }
 
-// Holding says how rank Third has the target's lock when the call is made.
+// Holding is how rank Third has the target's lock when the call is made.
 type Holding uint8
 
-// How a lock is held.
+// The ways to hold a lock.
 const (
 	Unlocked Holding = iota
 	SharedByThird
 	HeldByThird
 )
 
-// A WindowState is what has happened to a window of four members when a call is made on it. Of the
-// State Served and Stranger are not used; what is acknowledged is on the window's communicator, and
-// what is revoked is the one that the window was made of (W19).
+// A WindowState is the state of a window of four members when a call is made. Served and Stranger
+// of the State are not used. Acknowledgements are on the window's communicator; a revocation is of
+// the communicator from which the window was made (W19).
 type WindowState struct {
 	State
-	Did   bool // what the call waits for was done before, by rank Peer
+	Did   bool // rank Peer did its part before the call
 	Freed bool // the caller, or with a collective call everybody, has freed the window
 	Lock  Holding
 }
 
-// Broken says whether the target's lock has, or gets, a dead holder.
+// Broken reports whether the target's lock has, or gets, a dead holder.
 func (st WindowState) Broken() bool { return st.Lock == HeldByThird && slices.Contains(st.Dead, Third) }
 
-// Returned says whether rank Third gives the lock back while the call waits: it keeps it where
-// something else ends the wait.
+// Returned reports whether rank Third releases the lock while the call waits. Rank Third keeps the
+// lock if something else ends the wait.
 func (st WindowState) Returned() bool {
 	return st.Lock != Unlocked && len(st.Dead) == 0 && st.Revoked == Never
 }
@@ -132,12 +132,12 @@ func WindowStates() []WindowState {
 	}
 }
 
-// WindowRelevant says whether the state is one of its own for the class.
+// WindowRelevant reports whether the state is different from the others for the class.
 func WindowRelevant(c WindowClass, st WindowState) bool {
 	switch {
 	case st.Did:
 		return c.waits()
-	case st.Freed: // what is not begun, and a new window, have nothing to do with it
+	case st.Freed: // a misuse, and a new window, are independent of the old window
 		return c != Misusing && c != Creating
 	case st.Lock != Unlocked:
 		return c == Access || c == AllTargets || c == Locking || c == Mending || c == LockingAll || c == Fencing
@@ -145,15 +145,15 @@ func WindowRelevant(c WindowClass, st WindowState) bool {
 	return true
 }
 
-// WindowServes says whether rank Peer, or where that is dead Revoker, does its part while the call
-// waits: where nothing else decides the outcome.
+// WindowServes reports whether rank Peer does its part while the call waits, or Revoker if Peer is
+// dead: only where nothing else decides the outcome.
 func WindowServes(c WindowClass, st WindowState) bool {
 	e := ExpectWindow(c, st, false)
 	return c.waits() && !st.Did && len(e.Outcomes) == 1 && e.Outcomes[0] == OK
 }
 
-// ExpectWindow is the specification of one cell: what a call of class c may return in state st.
-// Away says that the target's memory is not shared with the caller.
+// ExpectWindow is the specification of one cell: the permitted results of a call of class c in
+// state st. Away means that the target's memory is not shared with the caller.
 func ExpectWindow(c WindowClass, st WindowState, away bool) Expectation {
 	switch {
 	case c == Misusing:
@@ -184,7 +184,7 @@ func ExpectWindow(c WindowClass, st WindowState, away bool) Expectation {
 	return deathsIn(c, st)
 }
 
-// deathsIn is what the dead do to a call.
+// deathsIn is the effect of the dead on a call.
 func deathsIn(c WindowClass, st WindowState) Expectation {
 	ranks := neededDead(c, st)
 	switch {
@@ -198,7 +198,7 @@ func deathsIn(c WindowClass, st WindowState) Expectation {
 	return orOK(failed(Failed, ranks, len(ranks) == 1)) // W4
 }
 
-// neededDead are the dead without whom the call cannot succeed.
+// neededDead are the dead without which the call cannot succeed.
 func neededDead(c WindowClass, st WindowState) []int {
 	dead := slices.Contains(st.Dead, Peer)
 	switch c {
@@ -222,12 +222,12 @@ func neededDead(c WindowClass, st WindowState) []int {
 	return nil
 }
 
-// ends says whether a death, or a revocation, surely ends the call: nothing else does.
+// ends reports whether a death, or a revocation, surely ends the call: nothing else does.
 func ends(c WindowClass, st WindowState) bool {
 	switch c {
 	case Locking, LockingAll:
 		return st.Lock == HeldByThird
-	case Mending: // it gets the lock of the dead
+	case Mending: // the mender gets the lock of the dead
 		return st.Lock == HeldByThird && !slices.Contains(st.Dead, Third)
 	}
 	return c.waits() || c == Fencing // W14

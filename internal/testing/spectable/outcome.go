@@ -39,63 +39,62 @@ const (
 	Ending
 )
 
-// Collective says whether all living members make the call together.
+// Collective reports whether all living members make the call together.
 func (c Class) Collective() bool { return c >= Synchronizing && c != Local }
 
-// Uniform says whether all living members must get the same (R29, R56, C3).
+// Uniform reports whether all living members must get the same outcome (R29, R56, C3).
 func (c Class) Uniform() bool { return c.Collective() && c > Loose }
 
-// A Moment says when something happens, seen from the call that is judged.
+// A Moment is the time of an event, seen from the judged call.
 type Moment uint8
 
 // Moments.
 const (
-	// Never: it does not happen.
+	// Never: the event does not happen.
 	Never Moment = iota
 	// Before the call, and the caller knows.
 	Before
-	// Unaware: before the call, and nobody has told the caller.
+	// Unaware: before the call, without the caller's knowledge.
 	Unaware
-	// During the call, once it waits.
+	// During the call, once the call waits.
 	During
 )
 
-// Acked says how much each living member has acknowledged.
+// Acked is how much each living member has acknowledged.
 type Acked uint8
 
-// What is acknowledged.
+// The acknowledged failures.
 const (
 	None Acked = iota
 	Part       // the first known failure of two
 	All
 )
 
-// The ranks of a cell. Rank Caller makes the call that is judged, or all living
-// ranks make it together.
+// The ranks of a cell. Rank Caller makes the judged call, or all living ranks make the call
+// together.
 const (
 	Caller  = 0
-	Peer    = 1 // whom the call names
-	Revoker = 2 // revokes where something is revoked; never dies
-	Third   = 3 // whom the call does not name
+	Peer    = 1 // named by the call
+	Revoker = 2 // revokes in a state with a revocation; never dies
+	Third   = 3 // not named by the call
 	Ranks   = 4 // members of the communicator
 
 	// Stranger is the number in the world of a process that is no member.
 	Stranger = 4
 )
 
-// A State is what has happened to a communicator of four when a call is made on
-// it.
+// A State is the state of a communicator of four when a call is made.
 type State struct {
 	Name    string
-	Dead    []int  // who dies, ascending
+	Dead    []int  // ranks that die, ascending
 	Died    Moment // when
 	Acked   Acked
 	Revoked Moment
-	// Served is when the other side of the call does its part: a message is sent, or
-	// received. A dead peer may have served Before.
+	// Served is when the other side of the call does its part: a message is sent, or received. A
+	// dead peer may have served Before.
 	Served Moment
-	// Stranger is when a process outside of the communicator dies, Elsewhere says that
-	// the parent of the communicator is revoked: neither is its business (R3, R16).
+	// Stranger is when a process outside of the communicator dies. Elsewhere means that the parent
+	// of the communicator is revoked. Neither may affect the communicator (R3, R16).
 	Stranger  Moment
 	Elsewhere bool
 }
@@ -122,7 +121,7 @@ func (o Outcome) String() string {
 	return []string{"ok", "failed", "pending", "revoked", "other", "freed", "not held", "unsupported"}[o]
 }
 
-// An Expectation is what the rules allow a call to return.
+// An Expectation is the permitted results of a call.
 type Expectation struct {
 	Outcomes []Outcome
 	// Ranks, where the outcome is Failed or Pending: the error names some of Ranks and
@@ -131,8 +130,7 @@ type Expectation struct {
 	Exactly bool
 }
 
-// Expect is the specification of one cell: what a call of class c may return in
-// state st.
+// Expect is the specification of one cell: the permitted results of a call of class c in state st.
 func Expect(c Class, st State) Expectation {
 	switch {
 	case exempt(c):
@@ -150,9 +148,8 @@ func Expect(c Class, st State) Expectation {
 	return e
 }
 
-// Relevant says whether the state is one of its own for the class: it makes no
-// difference to a collective that somebody sends a message, and a dead process
-// receives nothing.
+// Relevant reports whether the state is different from the others for the class. For example a
+// collective is independent of messages, and a dead process receives nothing.
 func Relevant(c Class, st State) bool {
 	if st.Served != Before {
 		return true
@@ -166,15 +163,14 @@ func Relevant(c Class, st State) bool {
 	return false
 }
 
-// Serves says whether the other side does its part in the cell: only where that
-// decides the outcome, for it must not hide an error.
+// Serves reports whether the other side does its part in the cell: only where this decides the
+// outcome, for the part must not hide an error.
 func Serves(c Class, st State) bool {
 	e := Expect(c, st)
 	return st.Served == Before || st.Served == During && len(e.Outcomes) == 1 && e.Outcomes[0] == OK
 }
 
-// Server is who does it: the peer, or for calls that any rank may serve whoever
-// is alive.
+// Server is the rank that serves: the peer or, for calls that any rank may serve, a living rank.
 func Server(c Class, st State) int {
 	if (c == Wild || c == WildPosted) && slices.Contains(st.Dead, Peer) && st.Served == During {
 		return Revoker
@@ -182,8 +178,8 @@ func Server(c Class, st State) int {
 	return Peer
 }
 
-// exempt classes never raise revoked: agreement and shrink (R32, R40), local calls
-// (R14), Finalize (R62), and what involves no process (R53).
+// exempt classes never raise revoked: agreement and shrink (R32, R40), local calls (R14), Finalize
+// (R62), and operations without another process (R53).
 func exempt(c Class) bool {
 	switch c {
 	case Agreement, AgreedFailures, Shrinking, Local, Ending, NoProcess:
@@ -204,7 +200,7 @@ func collective(c Class, st State) Expectation {
 	switch {
 	case dead && (c != Loose || st.Died == Before): // R54, R55; acknowledging does not help: R23
 		return failed(Failed, st.Dead, c == Creation || st.Died == Before)
-	case dead: // R54: whoever does not need the dead may succeed
+	case dead: // R54: a rank that does not need the dead may succeed
 		return orOK(failed(Failed, st.Dead, false))
 	case revoked && c == Loose:
 		return orOK(only(Revoked))
@@ -219,7 +215,7 @@ func pointToPoint(c Class, st State) Expectation {
 	switch {
 	case c == Self: // R53
 		return revocable(st)
-	case c == Buffered && !peerDead: // it may be over before the revocation is known (R13)
+	case c == Buffered && !peerDead: // the send may be over before the revocation is known (R13)
 		return revocable(st)
 	case c == Buffered && st.Died != Before: // R45
 		return orOK(failed(Failed, []int{Peer}, true))

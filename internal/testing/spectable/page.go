@@ -8,7 +8,7 @@ import (
 // PagePath is the page that shows the tables.
 const PagePath = "docs/SEMANTICS.md"
 
-// A Table is one table of the page: what stands below a heading.
+// A Table is one table of the page, below a heading.
 type Table struct {
 	Heading string
 	Text    string // lines that begin with "|"
@@ -21,8 +21,8 @@ func Tables() []Table {
 		by[rule.ID[0]] = append(by[rule.ID[0]], rule)
 	}
 	return []Table{
-		{"## R: what a user may rely on", ruleTable(by['R'])},
-		{"## C: what the specification leaves open, decided", ruleTable(by['C'])},
+		{"## R: rules for users", ruleTable(by['R'])},
+		{"## C: choices where the specification is open", ruleTable(by['C'])},
 		{"## W: one-sided windows", ruleTable(by['W'])},
 		{"## When a context ends", contextTable()},
 		{"## Known gaps", gapTable()},
@@ -32,7 +32,11 @@ func Tables() []Table {
 func ruleTable(rules []Rule) string {
 	b := table("id", "rule", "tests", "status")
 	for _, r := range rules {
-		row(b, r.ID, r.Sentence, byPackage(r.Tests), status(r))
+		facts := strings.Split(r.Sentence, "\n")
+		row(b, r.ID, facts[0], byPackage(r.Tests), status(r))
+		for _, fact := range facts[1:] {
+			row(b, "", fact, "", "")
+		}
 	}
 	return b.String()
 }
@@ -56,7 +60,7 @@ func contextTable() string {
 }
 
 func gapTable() string {
-	b := table("what", "concerns", "test")
+	b := table("gap", "concerns", "test")
 	if len(Gaps()) == 0 {
 		row(b, "none is known", "", "")
 	}

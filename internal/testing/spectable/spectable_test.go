@@ -24,8 +24,8 @@ var (
 	ruleID   = regexp.MustCompile(`[RCW]\d+`)
 )
 
-// functions are the names of all test functions that name a rule, or what a context
-// does, with their package's folder, as they stand in the repository.
+// functions are the names of all test functions that name a rule or a context, with their package's
+// folder, in the order of the names.
 func functions(t *testing.T) []string {
 	t.Helper()
 	var all []string
@@ -57,8 +57,8 @@ func functions(t *testing.T) []string {
 	return all
 }
 
-// TestEveryRuleIsNamed: the table has each id once, in order, and lists exactly the
-// functions whose names begin with it.
+// TestEveryRuleIsNamed: the table has each id once, in order, and lists exactly the functions with
+// this id at the beginning of their names.
 func TestEveryRuleIsNamed(t *testing.T) {
 	var ids []string
 	for i := 1; i <= 68; i++ {
@@ -96,8 +96,8 @@ func TestEveryRuleIsNamed(t *testing.T) {
 	}
 }
 
-// TestContextsAreTested: the rows of the contexts list exactly the functions that
-// there are, besides tests of rules.
+// TestContextsAreTested: the rows of the contexts list exactly the existing functions, besides tests
+// of rules.
 func TestContextsAreTested(t *testing.T) {
 	all := functions(t)
 	listed := map[string]bool{}
@@ -119,8 +119,8 @@ func TestContextsAreTested(t *testing.T) {
 	}
 }
 
-// TestGapsNameTestsAndRules: a gap belongs to a test that exists, and a rule is
-// marked as broken iff a gap names it.
+// TestGapsNameTestsAndRules: a gap belongs to a test that exists, and a rule is marked as broken
+// iff a gap names the rule.
 func TestGapsNameTestsAndRules(t *testing.T) {
 	all := functions(t)
 	broken := map[string]bool{}
@@ -187,7 +187,7 @@ func find(page, heading string) (from, to int) {
 	return from, min(to, len(page))
 }
 
-// notes is a test that a test looks at.
+// notes is the T of a test under test.
 type notes struct{ errs, logs []string }
 
 func (n *notes) Helper()                   {}
@@ -223,8 +223,8 @@ func TestGapsExcuseOnlyWhatTheySay(t *testing.T) {
 	}
 }
 
-// TestExpectIsComplete: every class has an outcome in every state, errors of failure
-// name somebody who is dead, and what is exempt from revocation never raises it.
+// TestExpectIsComplete: every class has an outcome in every state, errors of failure name a dead
+// rank, and exempt classes never raise revoked.
 func TestExpectIsComplete(t *testing.T) {
 	cells := 0
 	for c := Buffered; c <= Ending; c++ {
