@@ -19,10 +19,10 @@ func (r *results) print(out io.Writer) error {
 func (b *book) markdown() string {
 	var page strings.Builder
 	page.WriteString("# goulfm beside MPI libraries\n\nWritten by `make compare`, one table for each model of processor. Ours and each peer took turns in one run.\n" +
-		"A ratio is ours divided by the peer's turn of the same round, median of the rounds, quartiles in brackets. Times: smaller is\n" +
-		"better; MB/s and Mmsg/s: larger. Targets are about the first peer, or about the best peer of each round;\n" +
-		"[MISSED.md](MISSED.md) says why some are missed. A run replaces the rows that it has measured: each row has the date and\n" +
-		"the revision of its own run.\n")
+		"A ratio is ours divided by the peer's turn of the same round, median of the rounds, quartiles in brackets. Times:\n" +
+		"smaller is better; MB/s and Mmsg/s: larger.\n\n" +
+		"Targets are about the first peer, or about the best peer of each round; [MISSED.md](MISSED.md) explains missed targets.\n" +
+		"A run replaces its measured rows: each row has the date and the revision of its own run.\n")
 	for _, r := range b.Processors {
 		page.WriteString(r.section())
 	}

@@ -16,7 +16,7 @@ import (
 type subject struct{ id, variant, part, paper string }
 
 // The paper's result for all four.
-const said = ": close to 0 in the mean, and no more than runs without detector differ by, for all periods (32K ranks of 1K nodes, scale 20)"
+const said = ": mean close to 0, within the spread of runs without detector, for all periods (32K ranks, 1K nodes, scale 20)"
 
 // subjects are the figures, in their order, and the same of a symmetric heap.
 var subjects = []subject{

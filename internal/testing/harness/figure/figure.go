@@ -152,10 +152,10 @@ func (f *Figure) writeCSV(name string) error {
 // number is a value in a file or at an axis; minus zero is 0.
 func number(x float64) string { return strconv.FormatFloat(x+0, 'g', 6, 64) }
 
-// The table of a page: what follows the marker.
+// The table of a page, which follows the marker.
 const (
 	Marker     = "<!-- table -->"
-	tableTitle = "| figure | what | paper | ours |\n|---|---|---|---|\n"
+	tableTitle = "| figure | subject | paper | ours |\n|---|---|---|---|\n"
 )
 
 // table is the rows of the figure in Markdown.
