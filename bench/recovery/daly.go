@@ -70,7 +70,7 @@ func (b *bench) daly() (*table, error) {
 	for _, times := range dalyTimes {
 		all = append(all, &tried{name: fmt.Sprintf("%g x Daly's", times), every: max(int(times*advised+0.5), 1)})
 	}
-	all = append(all, &tried{name: "as package recovery finds it"})
+	all = append(all, &tried{name: "by package recovery"})
 	for round := range b.roundsOr(6, 1) {
 		moments := moments(b.seed, round)
 		for turn := range all {

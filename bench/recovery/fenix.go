@@ -57,7 +57,7 @@ func listOf(ranks []int) string {
 	return strings.Join(all, ",")
 }
 
-var paperTitle = []string{"figure", "what", "paper", "simulated", "measured here", "measured / simulated"}
+var paperTitle = []string{"figure", "subject", "paper", "simulated", "measured here", "measured / simulated"}
 
 // fenix is figures 4a to 4c, and the overhead of a program that loses ranks.
 func (b *bench) fenix() (*table, error) {

@@ -21,7 +21,7 @@ type goal struct {
 
 // goals measures the rows of the table of goals.
 func (b *bench) goals() (*table, error) {
-	t := &table{id: "goals", title: []string{"what", "anchor", "ours, median (quartiles)", "ratio", "goal", "met"}}
+	t := &table{id: "goals", title: []string{"subject", "anchor", "ours, median (quartiles)", "ratio", "goal", "met"}}
 	for _, m := range []struct {
 		about string // matched with -only
 		take  func() ([]goal, error)
