@@ -37,7 +37,7 @@ func chenFigure(r run) []*figure {
 		expected := want.Recurrence.Seconds()
 		exact.at(detect, expected)
 		if sent := float64(beats) / expected; sent < 20 {
-			continue // too few mistakes to tell
+			continue // too few mistakes for a result
 		}
 		seed := rand.New(rand.NewPCG(r.seedOf(uint64(step)), 12))
 		simulated := recurrenceNFDS(seed, beats, detect-1)
@@ -127,8 +127,8 @@ func recurrenceTimeout(rng *rand.Rand, beats int, detect, cutoff float64) float6
 	return float64(beats) / float64(max(mistakes, 1))
 }
 
-// dietFigure is Figure 4 of Bouteiller and Desprez: memory and accuracy with the number of
-// observed processes, and the traffic that goes with it. One hour, after one; up to 256
+// dietFigure is Figure 4 of Bouteiller and Desprez: memory and accuracy with the number of observed
+// processes, and the traffic of the observation. One hour, after a first one; up to 256 processes
 // are on the observer's cluster, the others far away.
 func dietFigure(r run) []*figure {
 	memory := &figure{id: "diet4a", title: "Bouteiller and Desprez, Fig. 4: memory of an observer", xLabel: "observed processes", yLabel: "bytes", logX: true, logY: true}
@@ -160,7 +160,7 @@ func dietFigure(r run) []*figure {
 	return []*figure{memory, accuracy}
 }
 
-// hour is what an hour of observation came to.
+// hour is the result of an hour of observation.
 type hour struct {
 	bytes    float64
 	accuracy float64
@@ -170,7 +170,7 @@ type hour struct {
 	period   float64 // mean
 }
 
-// far says how a process is connected: lognormal delays of 0.1 ms, or of 10 ms with losses.
+// far draws how a process is connected: lognormal delays of 0.1 ms, or of 10 ms with losses.
 func far(rng *rand.Rand, i int) (lost bool, delay adaptive.Duration) {
 	if i < 256 {
 		return rng.Float64() < 1e-5, seconds64(1e-4 * math.Exp(rng.NormFloat64()*0.3))
@@ -201,7 +201,7 @@ type letter struct {
 	message adaptive.Message
 }
 
-// mailbox is a heap of what is under way.
+// mailbox is a heap of the letters under way.
 type mailbox []letter
 
 func (m mailbox) Len() int { return len(m) }
@@ -231,7 +231,7 @@ func observeForAnHour(n int, seed uint64) hour {
 	c.run(adaptive.Time(length))
 	c.beats, c.others, c.mistakes, c.suspected = 0, 0, 0, 0
 	c.run(adaptive.Time(2 * length))
-	c.emitters, c.mail, c.clock, c.suspectedAt = nil, nil, nil, nil // what is left is the observer
+	c.emitters, c.mail, c.clock, c.suspectedAt = nil, nil, nil, nil // only the observer is left
 	runtime.GC()
 	runtime.ReadMemStats(&after)
 	mean := 0.0

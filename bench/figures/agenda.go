@@ -6,11 +6,11 @@ import (
 	"github.com/goulfm/goulfm/internal/base/mono"
 )
 
-// An agenda is a clock of virtual time and what is still to happen, in the order of the
-// moments; what is planned for the same one happens in the order in which it was planned.
+// An agenda is a clock of virtual time and the planned events, in the order of their moments.
+// Events of the same moment happen in the order in which they were planned.
 type agenda struct {
 	now    mono.Time
-	seq    int // of what was planned last
+	seq    int // of the last planned event
 	events eventHeap
 }
 
@@ -28,7 +28,7 @@ func (a *agenda) run(until mono.Time) {
 	a.now = max(a.now, until)
 }
 
-// drain lets happen all that is planned, and what follows from it.
+// drain runs all planned events, and the events that follow from them.
 func (a *agenda) drain() {
 	for len(a.events) > 0 {
 		a.next()

@@ -14,8 +14,8 @@ func micros(d mono.Duration) float64 { return float64(d) / 1e3 }
 // stated is the fit of the paper to its bin/bin measurements: 6.7 log_2.125 x us.
 func stated(x float64) float64 { return 6.7 * math.Log(x) / math.Log(2.125) }
 
-// agreementFigures are Figures 2a to 2c of ERA and Table 2d (E1 to E5, E7). Each is drawn first and
-// judged afterwards, in agreement_claims.go.
+// agreementFigures are Figures 2a to 2c of ERA and Table 2d (E1 to E5, E7). Each figure is drawn
+// first and judged afterwards, in agreement_claims.go.
 func agreementFigures(r run) []*figure {
 	top := 6000
 	if r.quick {
@@ -87,8 +87,8 @@ func topologies(m machine, sizes []int) *figure {
 	return f
 }
 
-// told is the time until the others learn of a death: that of a tombstone in shared memory. The
-// time of the agreement that detects a failure is that of the detector, a parameter here.
+// told is the time until the others learn of a death: the time of a tombstone in shared memory. The
+// time of the agreement that detects a failure is the time of the detector, a parameter here.
 const told = 100 * mono.Microsecond
 
 // impact is Figure 2c: one failure, of the first process of node 1, at each size.
@@ -126,8 +126,8 @@ func (g *group) expect(dead rankset.Set) {
 	}
 }
 
-// mendedLink is what a message costs more over a link that came with the repair of the tree, in the
-// experiment of Table 2d.
+// mendedLink is the extra cost of a message over a link that came with the repair of the tree, in
+// the experiment of Table 2d.
 const mendedLink = 4 * mono.Microsecond
 
 // roles is Table 2d: the role of the failed process.

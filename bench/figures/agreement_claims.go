@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// The claims of the paper about agreements, beside what was drawn. Each judge takes its data as
-// they are, so that a test can give it wrong ones.
+// The claims of the paper about agreements, beside the drawn values. Each judge takes its data as
+// given, so that a test can give wrong data.
 
 func sizesEnd(x []float64) float64 { return x[len(x)-1] }
 

@@ -7,8 +7,8 @@ import (
 )
 
 // TestClaimsCanFail plants wrong values for each claim about the ring and the broadcast: at least
-// one of them turns its verdict. The test fails for a claim with a verdict that does not follow from
-// its values, and for a claim that names no place in a paper.
+// one of them turns its verdict. The test fails for a claim with a verdict that does not follow
+// from its values, and for a claim that names no place in a paper.
 func TestClaimsCanFail(t *testing.T) {
 	seen := 0
 	for _, entry := range all {

@@ -14,10 +14,10 @@
 //     2008), Figure 4; Figure 6 from the runs of gridrpc/bench/farm.
 //
 // Two comparisons belong to no paper: mistakes a month of fd/adaptive in years of losses and
-// outages (rates.go), and other detectors beside it on six kinds of networks (rivals.go).
+// outages (rates.go), and other detectors beside fd/adaptive on six kinds of networks (rivals.go).
 //
-// Each figure becomes a CSV file and an SVG file with what the paper states drawn in,
-// and a few lines "paper, ours" in the table of README.md. "make figures" runs it.
+// Each figure becomes a CSV file and an SVG file with the values that the paper states, and a few
+// lines "paper, ours" in the table of README.md. "make figures" runs the command.
 //
 // # Notation
 //
@@ -26,16 +26,16 @@
 //
 // # The machines
 //
-// world (lazy.go) is a ring of up to 256,000 processes. Heartbeats exist only near
-// faults: a process gets a detector, the one of package fd, when its emitter dies or
-// somebody asks it something, and loses it when all is quiet again. A death notice
-// crosses the whole graph at once, as a shortest-path search in which each process
-// sends to its neighbours one after the other. full (full.go) gives a detector to every
-// process and sends every message; a test compares the two.
+// world (lazy.go) is a ring of up to 256,000 processes. Heartbeats exist only near faults. A
+// process gets a detector, from package fd, when its emitter dies or another process asks a
+// question, and loses the detector when all is quiet again. A death notice crosses the whole graph
+// at once, as a shortest-path search in which each process sends to its neighbours one after the
+// other. full (full.go) gives a detector to every process and sends every message; a test compares
+// the two.
 //
 // ports (ports.go) is internal/protocol/flood with one-port sending and receiving, for
 // broadcasts that overlap. logp (logp.go) is package era in a LogP model, and the baseline
 // of its paper, bench/internal/log2phases. cluster (adaptive.go) is an observer of
 // fd/adaptive with its emitters. The rest are comparison machines: all-reduce, the ring
-// without the second look behind a suspect, random probing, plain timeouts.
+// without the second poll behind a suspect, random probing, plain timeouts.
 package main

@@ -8,8 +8,9 @@ import (
 	"github.com/goulfm/goulfm/internal/base/rankset"
 )
 
-// TestTwoPhaseCosts counts what Log2phases costs by hand: among two a vote and a commit; among four
-// two levels of each, where the root takes two votes and sends two commits in sequence.
+// TestTwoPhaseCosts counts the costs of Log2phases by hand. Among two members there are a vote and
+// a commit. Among four there are two levels of each, where the root takes two votes and sends two
+// commits in sequence.
 func TestTwoPhaseCosts(t *testing.T) {
 	m := machine{overhead: 10, between: 100, within: 100, perNode: 1}
 	for n, want := range map[int]mono.Duration{1: 0, 2: 240, 4: 480} {

@@ -11,11 +11,12 @@ import (
 	"strconv"
 )
 
-// farmData is where gridrpc/bench/farm has written what it saw.
+// farmData is the folder with the results of gridrpc/bench/farm.
 const farmData = "../../gridrpc/bench/farm/out"
 
 // farmFigures are Figure 6 of Bouteiller and Desprez: jobs that are done while agents die, with
-// their recovery and without. The runs are those of gridrpc/bench/farm, whose module has the rules.
+// their recovery and without. The runs are those of gridrpc/bench/farm: the module gridrpc has the
+// rules.
 func farmFigures(run) []*figure {
 	var all []*figure
 	for _, c := range []struct{ id, file, how string }{

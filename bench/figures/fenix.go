@@ -13,14 +13,14 @@ import (
 	"github.com/goulfm/goulfm/internal/base/rankset"
 )
 
-// measuredData is where bench/recovery has written what it measured on real processes.
+// measuredData is the folder with the measurements of bench/recovery on real processes.
 const measuredData = "../recovery/out"
 
 // scan is the assumed cost of an entry of a list of processes, for each process that takes a
 // message with the list.
 const scan = 2 * mono.Nanosecond
 
-// A shape says which count of n processes are lost; bench/recovery has the same.
+// A shape selects count of n processes that are lost; bench/recovery has the same shapes.
 type shape struct {
 	name string
 	of   func(n, count int) []int
@@ -73,7 +73,7 @@ func (g *group) shrink(victims []int) mono.Duration {
 	return took + g.agree(dead)
 }
 
-// repair is what package recovery does: leave the attempt, shrink (two agreements), replace,
+// repair is the repair of package recovery: leave the attempt, shrink (two agreements), replace,
 // duplicate, and Protect, which exchanges a list and agrees.
 func (g *group) repair(victims []int) mono.Duration {
 	leave := g.agree(rankset.Set{})
@@ -88,7 +88,7 @@ func (g *group) repair(victims []int) mono.Duration {
 // flat is the tree that ships, and the one in which a subtree of shapes is one.
 func flat(p int) int { return (p+1)/2 - 1 }
 
-// beside states what was measured on real processes of this machine beside what is simulated.
+// beside states the measured value of real processes of this machine beside the simulated value.
 func (f *figure) beside(what string, simulated float64, curve string, x float64) {
 	for _, s := range f.series {
 		if i := slices.Index(s.x, x); s.name == curve && i >= 0 {
@@ -97,11 +97,11 @@ func (f *figure) beside(what string, simulated float64, curve string, x float64)
 	}
 }
 
-// addMeasured draws what bench/recovery has measured, if it has.
+// addMeasured draws the measurements of bench/recovery, if there are any.
 func (f *figure) addMeasured() {
 	err := f.readFarm(filepath.Join(measuredData, f.id+".csv"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		f.claim(false, "what bench/recovery has measured can be read", "", "%v", err)
+		f.claim(false, "the measurements of bench/recovery can be read", "", "%v", err)
 	}
 }
 
@@ -193,7 +193,7 @@ func shapeFigure(m machine, r run) *figure {
 }
 
 // repairFigure is 4c: the whole repair. Fenix shrinks, spawns, merges and splits, and a split has a
-// list of all; what package recovery does is in repair.
+// list of all. The repair of package recovery is in repair.
 func repairFigure(m machine, r run) *figure {
 	sizes := []int{1000, 2197, 4913, 8000, 10648}
 	if r.quick {
@@ -221,7 +221,8 @@ func repairFigure(m machine, r run) *figure {
 }
 
 // overheadFigure is the overhead of S3D that loses a node of 2,197 processes every now and then:
-// what the paper computes from how much faster a shrink is, and the same with the simulated factor.
+// the paper's computation from the factor of a faster shrink, and the same with the simulated
+// factor.
 func overheadFigure(times float64) *figure {
 	f := &figure{id: "fenixmtbf", title: "ERA, section 4.2.1: overhead of failures and of fault tolerance", xLabel: "MTBF, s", yLabel: "%", logX: true}
 	whole, shrink, states := []float64{31, 15, 10}, []float64{14, 7, 4}, []float64{17.9, 8.4, 6.2}

@@ -40,7 +40,8 @@ func (c shapeCurves) judge(f *figure) {
 	}
 	f.differs(most > 7, "4b: the greatest factor where both ran", "almost an order of magnitude, by the text; 4.4, by the figure", "%.2f times", most)
 
-	// What a walk through the list would have to cost for the last factor, and the others then.
+	// The cost of a walk through the list that would give the last factor, and the other factors
+	// then.
 	k := len(paperFactors) - 1
 	per := func(i int) float64 { return (c.walks.y[i] - c.two.y[i]) / micros(walked) } // by us an entry
 	entry := (paperFactors[k]*c.era.y[k] - c.two.y[k]) / per(k)

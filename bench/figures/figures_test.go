@@ -72,7 +72,8 @@ func TestMergeRows(t *testing.T) {
 	}
 }
 
-// TestShrink: the more are lost the longer it takes, and a repair has a shrink in it.
+// TestShrink: the more processes are lost the longer a shrink takes, and a repair has a shrink
+// inside.
 func TestShrink(t *testing.T) {
 	one, many := newGroup(darter, 64, flat).shrink([]int{5}), newGroup(darter, 64, flat).shrink(shapes[0].of(64, 32))
 	if notices := 32 * darter.overhead; many <= one || many <= notices {
@@ -92,7 +93,7 @@ func TestSpreadIsFirstArrival(t *testing.T) {
 		end := w.spread(n / 2)
 		arrival, sent := map[int]mono.Time{n / 2: w.now}, map[int]bool{}
 		informant := map[int]int{n / 2: -1}
-		for len(sent) < len(arrival) { // whoever has heard first sends next: dumb and slow
+		for len(sent) < len(arrival) { // the first to receive sends next: simple and slow
 			first := -1
 			for rank, at := range arrival {
 				if !sent[rank] && (first < 0 || at < arrival[first]) {
@@ -120,8 +121,8 @@ func TestSpreadIsFirstArrival(t *testing.T) {
 	}
 }
 
-// TestAgreementCosts counts what a chain of three costs by hand: 3 sends UP to 2, 2 to
-// 1, 1 decides, and back.
+// TestAgreementCosts counts the costs of a chain of three by hand: 3 sends UP to 2, 2 to 1, 1
+// decides, and back.
 func TestAgreementCosts(t *testing.T) {
 	m := machine{overhead: 10, between: 100, within: 100, perNode: 1}
 	chain := func(p int) int { return p - 1 }
@@ -200,8 +201,8 @@ func TestChenByHand(t *testing.T) {
 	}
 }
 
-// TestAnHour: on a network of one cluster nobody is suspected, and beats go out as rarely as
-// they may: three within 30 s.
+// TestAnHour: on a network of one cluster nobody is suspected, and beats are as rare as possible:
+// three within 30 s.
 func TestAnHour(t *testing.T) {
 	got := observeForAnHour(8, 8)
 	if got.mistakes != 0 || got.accuracy != 1 {

@@ -5,9 +5,9 @@ import (
 	"github.com/goulfm/goulfm/internal/base/mono"
 )
 
-// A full world gives a detector to every process and carries every message, so it is
-// what the lazy one is compared with. Heartbeats are sent between other messages
-// (RR-9024, §3.1.2). Heartbeats and notices have the same delays as in the lazy world.
+// A full world gives a detector to every process and carries every message, for comparison with the
+// lazy world. Heartbeats are sent between other messages (RR-9024, §3.1.2). Heartbeats and notices
+// have the same delays as in the lazy world.
 type full struct {
 	setting
 	lazy  *world // for its agenda and its delays
@@ -33,7 +33,7 @@ func (f *full) kill(rank int, at mono.Time) {
 	f.lazy.plan(at, func() { f.lazy.diedAt[rank] = at })
 }
 
-// run returns what became of the deaths.
+// run returns the results of the deaths.
 func (f *full) run(until mono.Time) []*death {
 	f.lazy.run(until)
 	for _, d := range f.lazy.deaths {

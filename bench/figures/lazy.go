@@ -15,7 +15,7 @@ import (
 
 const never = mono.Time(math.MaxInt64)
 
-// A setting is what the papers vary: the ring's times, and those of the network.
+// A setting is the parameters of the papers: the times of the ring and of the network.
 type setting struct {
 	name    string
 	period  mono.Duration // P
@@ -36,7 +36,7 @@ func (s setting) config(n, me int, start mono.Time) fd.Config {
 		Start: start, Fence: true, AllowShortTimeouts: true}
 }
 
-// A death is what became of one failure.
+// A death is the result of one failure.
 type death struct {
 	rank     int
 	at       mono.Time
@@ -45,8 +45,8 @@ type death struct {
 	spread   mono.Duration
 }
 
-// A world is a ring of n processes, of which only those near a fault are looked at one
-// by one. All others are alike: they send a heartbeat each period, which arrives.
+// A world is a ring of n processes. Only the processes near a fault are simulated one by one. All
+// others are alike: they send a heartbeat each period, which arrives.
 type world struct {
 	setting
 	agenda
@@ -58,7 +58,7 @@ type world struct {
 	deaths   []*death
 	byRank   map[int]*death
 	diedAt   []mono.Time // by rank; never if alive
-	declared rankset.Set // ranks whose death has been flooded
+	declared rankset.Set // dead ranks with a flooded notice
 	lastSign []mono.Time // by rank: when a notice of the nearest live predecessor last came
 	floods   int
 	sent     int64 // notices
@@ -98,7 +98,7 @@ func (s setting) delay(seed uint64, from, to int, k uint64) mono.Duration {
 	return 1 + mono.Duration(mix(seed^uint64(from)<<32^uint64(to), k, 2)%uint64(s.tau))
 }
 
-// mix is a hash: the same message has the same delay whoever asks.
+// mix is a hash: the same message has the same delay for every caller.
 func mix(a, b, c uint64) uint64 {
 	x := a*0x9e3779b97f4a7c15 + b*0xbf58476d1ce4e5b9 + c*0x94d049bb133111eb
 	x ^= x >> 30
@@ -108,7 +108,7 @@ func mix(a, b, c uint64) uint64 {
 	return x ^ x>>31
 }
 
-// settled says whether every death is on its way to all.
+// settled reports whether every death is on its way to all.
 func (w *world) settled() bool {
 	return !slices.ContainsFunc(w.deaths, func(d *death) bool { return d.known == 0 })
 }
@@ -144,7 +144,7 @@ func (w *world) livingAfter(rank int) int {
 	return q
 }
 
-// touch makes a process one that is looked at.
+// touch makes a process one of the simulated ones.
 func (w *world) touch(rank int) *process {
 	p := w.hot[rank]
 	if p == nil {
@@ -158,9 +158,9 @@ func (w *world) touch(rank int) *process {
 	return p
 }
 
-// materialise makes the detector that a process has at this moment, by playing its
-// last two timeouts: what has been declared is known to it, and its emitter has sent
-// its heartbeats as long as it lived.
+// materialise makes the detector that a process has at this moment, by playing its last two
+// timeouts. The detector knows the declared processes, and its emitter has sent heartbeats while
+// alive.
 func (w *world) materialise(rank int) *process {
 	phase := w.phase(w.seed, rank)
 	since := w.now.Add(-2*w.timeout - 3*w.period)
@@ -296,8 +296,8 @@ func (w *world) step(rank int, p *process, ev fd.Event) {
 	}
 }
 
-// deliver carries a message of the ring. Notices are left to flood; a heartbeat matters
-// only to a process that is looked at.
+// deliver carries a message of the ring. Notices are left to flood; a heartbeat matters only to a
+// simulated process.
 func (w *world) deliver(from int, s fd.Send) {
 	const kindHeartbeat, kindNotice = 1, 4
 	kind := s.Msg[0]
@@ -324,7 +324,7 @@ func (w *world) deliver(from int, s fd.Send) {
 	})
 }
 
-// flood spreads deaths from who found them, and books when all survivors know.
+// flood spreads deaths from their finders, and books when all survivors know.
 func (w *world) flood(from int, found []*death) {
 	w.floods++
 	dead := rankset.Set{}
@@ -359,7 +359,7 @@ func (w *world) learn(rank int, p *process, dead rankset.Set) {
 	w.step(rank, p, fd.Agreed{Dead: dead})
 }
 
-// sign is what the notice of an emitter is besides: a sign of its life.
+// sign counts the notice of an emitter as a sign of life.
 func (w *world) sign(rank int, p *process) {
 	emitter := p.det.Emitter()
 	if w.hot[rank] == p && emitter >= 0 && w.livingAfter(emitter) == rank {
@@ -373,7 +373,7 @@ type graph struct {
 	steps   []int         // the distances upwards, ascending
 	orders  map[int][]int // steps in the order of sending, by the informant's distance; 0: none
 	arrival []mono.Time   // of the flood in progress
-	via     []int32       // from whom a process heard it first, and to whom it does not send
+	via     []int32       // the informant of a process, to which the process does not send
 	done    []mono.Time   // the arrival with which a process sent, so that it sends once
 	buckets [1024][]int32 // processes by arrival, in steps of τ/8
 }
@@ -404,12 +404,12 @@ func (g *graph) order(rank int) []int {
 	return g.orders[0]
 }
 
-// spread computes when each process hears of the deaths that from floods now: each
-// sends to its neighbours in the order of package flood, except to its informant, one after
-// the other, and no longer than it lives. It returns when the last survivor hears.
+// spread computes when each process learns of the deaths that from floods now. Each process sends
+// to its neighbours in the order of package flood, except to its informant, one after the other,
+// and only while alive. spread returns when the last survivor learns.
 //
-// This is a shortest-path search. Processes are taken in order of arrival, in buckets
-// of τ/8; one whose arrival improves within its bucket is taken again.
+// This is a shortest-path search. Processes are taken in order of arrival, in buckets of τ/8; a
+// process whose arrival improves within its bucket is taken again.
 func (w *world) spread(from int) mono.Time {
 	g := &w.graph
 	for i := range g.arrival {

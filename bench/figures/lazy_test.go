@@ -7,9 +7,9 @@ import (
 	"github.com/goulfm/goulfm/internal/base/mono"
 )
 
-// TestLazyIsFull plays the same deaths with heartbeats near faults only and with all of
-// them: every death is detected at the same moment but for the delays of notices, and
-// known to all within the same few microseconds.
+// TestLazyIsFull plays the same deaths with heartbeats near faults only and with all heartbeats.
+// Every death is detected at the same moment but for the delays of notices, and known to all within
+// the same few microseconds.
 func TestLazyIsFull(t *testing.T) {
 	const slack = 20 * mono.Microsecond
 	worst := mono.Duration(0)

@@ -8,10 +8,10 @@ import (
 )
 
 // MiniFE in LFLR, as ERA runs it on nodes of 16 cores: 20 steps with a commit before and after the
-// solver, an agreement in each commit and in each iteration. How many iterations a step has, and
-// how long one takes without the agreement, the paper does not say: here they are the most that
-// MiniFE makes unless it is told, and what 65,536 rows of 27 entries take at the 5 GB/s that a core
-// of such a node has of its memory.
+// solver, an agreement in each commit and in each iteration. The paper states neither the
+// iterations of a step nor the time of one without the agreement. The iterations here are the most
+// that MiniFE makes by default. The time is for 65,536 rows of 27 entries at the 5 GB/s of a core
+// of such a node.
 const (
 	lflrSteps      = 20
 	lflrCommits    = 2

@@ -21,7 +21,7 @@ type machine struct {
 // network's; the overhead is fitted to one number of the paper, see fit.
 var darter = machine{overhead: 500, between: 1300, within: 800, perNode: 16}
 
-// occupied is o: a copy through shared memory costs half of what the network does.
+// occupied is o: a copy through shared memory costs half of a message over the network.
 func (m machine) occupied(p, q int) mono.Duration {
 	if p/m.perNode == q/m.perNode {
 		return m.overhead / 2
@@ -49,9 +49,9 @@ type group struct {
 	members []member
 	entry   mono.Duration // cost of an entry of the list of all processes, see walk
 	parent  func(int) int // the tree before any death; nil: see detour
-	mended  mono.Duration // what a message costs more over a link that is not in that tree, see detour
+	mended  mono.Duration // extra cost of a message over a link outside that tree, see detour
 	free    []mono.Time   // when a process can do the next thing
-	dead    rankset.Set   // who is dead
+	dead    rankset.Set   // the dead members
 	decided []mono.Time   // when a member returned from the agreement in progress
 	value   era.Value     // its result
 }
@@ -137,8 +137,9 @@ func isDecision(a era.Action) bool {
 	return is
 }
 
-// detour is what a message costs more because its link came with the repair of the tree: a
-// connection that is new or takes another path. It is zero but in the experiment of Table 2d.
+// detour is the extra cost of a message over a link that came with the repair of the tree: a
+// connection that is new or takes another path. The extra cost is zero but in the experiment of
+// Table 2d.
 func (g *group) detour(p, q int) mono.Duration {
 	if g.mended == 0 || g.parent(p) == q || g.parent(q) == p {
 		return 0
@@ -146,7 +147,7 @@ func (g *group) detour(p, q int) mono.Duration {
 	return g.mended
 }
 
-// kill ends processes; the others are told after a while, each at its own moment.
+// kill ends processes; the others learn this after a while, each at its own moment.
 func (g *group) kill(victims []int, told mono.Duration) {
 	for _, v := range victims {
 		g.dead.Add(v)
@@ -190,8 +191,8 @@ func binStar(p int) int {
 	return binBin(p)
 }
 
-// fit returns the machine with the overhead at which bin/bin takes as long as the paper
-// says for n processes: the one number of the paper that goes in.
+// fit returns the machine with the overhead at which bin/bin takes the paper's time for n
+// processes. This is the one number of the paper that the simulation uses.
 func fit(m machine, n int, stated mono.Duration) machine {
 	g := newGroup(m, n, binBin)
 	lo, hi := mono.Duration(1), 2*mono.Microsecond
@@ -206,11 +207,11 @@ func fit(m machine, n int, stated mono.Duration) machine {
 	return g.machine
 }
 
-// allreduce is a reduction up a flat binary tree and a broadcast down, what Open MPI
-// chooses for a small message among many processes. It does not survive a failure.
+// allreduce is a reduction up a flat binary tree and a broadcast down. Open MPI chooses this for a
+// small message among many processes. An allreduce does not survive a failure.
 func (m machine) allreduce(n int) mono.Duration { return m.upAndDown(n, 0) }
 
-// byNode is what a library that knows the nodes does: binary trees within the nodes,
+// byNode is the allreduce of a library that knows the nodes: binary trees within the nodes,
 // recursive doubling among their first processes. It does not survive a failure.
 func (m machine) byNode(n int) mono.Duration {
 	ready := make([]mono.Duration, n)

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// A run says how much work to do.
+// A run is the amount of work.
 type run struct {
 	quick bool
 	seed  uint64 // 0 for the figures of README.md
@@ -43,7 +43,7 @@ var all = []struct {
 	{"lflr", lflrFigures},
 }
 
-// marker is what the table of claims follows in README.md.
+// marker precedes the table of claims in README.md.
 const marker = "<!-- table -->"
 
 func main() {

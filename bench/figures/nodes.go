@@ -61,7 +61,7 @@ func nodeFigures(r run) []*figure {
 	return []*figure{f, g}
 }
 
-// A placement says which nodes die.
+// A placement selects the nodes that die.
 type placement int
 
 const (

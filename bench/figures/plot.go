@@ -10,7 +10,7 @@ import (
 	"strconv"
 )
 
-// A figure is one graph with its data and what it is to be compared with.
+// A figure is one graph with its data and the values for comparison.
 type figure struct {
 	id, title, xLabel, yLabel string
 	logX, logY                bool
@@ -19,7 +19,7 @@ type figure struct {
 	decisions                 []decision // of the claims that of and but state
 }
 
-// A series is one curve. What the paper states is drawn dashed, with crosses.
+// A series is one curve. Values of the paper are drawn dashed, with crosses.
 type series struct {
 	name  string
 	paper bool
@@ -40,15 +40,15 @@ type decision struct {
 	values []float64 // the simulated ones
 }
 
-// A verdict says whether a claim holds here.
+// A verdict is whether a claim holds here.
 type verdict string
 
-// The verdicts. Differs is for what is known not to come out here; README.md says why.
+// The verdicts. Differs is for claims that are known to fail here; README.md explains why.
 const (
 	holds   verdict = "yes"
 	fails   verdict = "NO"
 	differs verdict = "no, see above"
-	untold  verdict = "-" // no paper says anything, or it follows from an assumption
+	untold  verdict = "-" // no paper states the value, or the value follows from an assumption
 )
 
 func (f *figure) add(name string, line bool) *series {
@@ -69,8 +69,8 @@ func (f *figure) claim(ok bool, what, paper, ours string, args ...any) {
 	}
 }
 
-// differs states a value that is known not to come out as the paper has it. It is
-// still a claim: should it come out one day, the table says so.
+// differs states a value that is known to differ from the paper's. The value is still a claim: if
+// the claim holds one day, the table shows this.
 func (f *figure) differs(ok bool, what, paper, ours string, args ...any) {
 	f.claim(ok, what, paper, ours, args...)
 	if !ok {
@@ -105,7 +105,7 @@ func (f *figure) but(v values, check func(v []float64) bool, what, paper, ours s
 	}
 }
 
-// near reports whether a value is within a share of the wanted one.
+// near reports whether a value is within a share of the expected one.
 func near(got, want, share float64) bool { return math.Abs(got/want-1) <= share }
 
 // spreadOf returns the greatest of some values over the least.
@@ -129,7 +129,7 @@ func (f *figure) writeCSV(path string) error {
 		return err
 	}
 	w := csv.NewWriter(out)
-	_ = w.Write([]string{"series", f.xLabel, f.yLabel}) // w.Error tells
+	_ = w.Write([]string{"series", f.xLabel, f.yLabel}) // w.Error returns the error
 	for _, s := range f.series {
 		for i := range s.x {
 			_ = w.Write([]string{s.name, number(s.x[i]), number(s.y[i])})

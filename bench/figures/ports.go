@@ -18,9 +18,9 @@ type ports struct {
 	rng            *rand.Rand
 	members        []*flood.Flood
 	out, in        []mono.Time // when a port is free
-	known          []mono.Time // by item: when the last member heard of it
+	known          []mono.Time // by item: when the last member learnt of the item
 	heard          []int       // by item: how many have
-	processesBelow int         // each member tells so many others, one after the other
+	processesBelow int         // each member informs this number of others, one after the other
 }
 
 func newPorts(n, items int, tau mono.Duration, seed uint64) *ports {
@@ -32,7 +32,7 @@ func newPorts(n, items int, tau mono.Duration, seed uint64) *ports {
 	return p
 }
 
-// publish lets member me hear of an item at time 0.
+// publish gives an item to member me at time 0.
 func (p *ports) publish(me, item int) {
 	p.plan(0, func() { p.step(me, flood.Publish{Items: rankset.Of(item)}) })
 }
@@ -72,7 +72,7 @@ func (p *ports) receive(from, to int, msg []byte) {
 	p.plan(p.in[to], func() { p.step(to, flood.Receive{From: from, Msg: msg}) })
 }
 
-// concurrentFigure is Figure 10, centre: what concurrent broadcasts cost each other.
+// concurrentFigure is Figure 10, centre: the mutual costs of concurrent broadcasts.
 func concurrentFigure(r run) []*figure {
 	f := &figure{id: "ring10centre", title: "RR-9024, Fig. 10 centre: concurrent death notices, one port", xLabel: "notices at once", yLabel: "mean time of one, relative to one alone"}
 	n := 2048
@@ -143,8 +143,8 @@ func processFigures(r run) []*figure {
 	return []*figure{f, g}
 }
 
-// claimLogarithm claims that a curve over the logarithm of its size is constant, without the time in
-// which a node informs its processes. The time of a message cancels out, so nothing is fitted.
+// claimLogarithm claims that a curve over the logarithm of its size is constant, without the time
+// in which a node informs its processes. The time of a message cancels out, so nothing is fitted.
 func claimLogarithm(f *figure, curve *series, tau mono.Duration, below int, what, paper string) {
 	var shares []float64
 	for i, x := range curve.x {

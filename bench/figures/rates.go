@@ -15,7 +15,7 @@ type weather struct {
 	loss   float64
 	outage adaptive.Duration // mean length of an outage; 0 for none
 	each   adaptive.Duration // mean time between two
-	bound  float64           // of ours a month: what was asked for, or none where it is not attainable
+	bound  float64           // mistakes of ours a month: the requested number, or none where the request is not attainable
 }
 
 var weathers = []weather{
@@ -25,8 +25,8 @@ var weathers = []weather{
 	{name: "0.1 % lost, 15 s of outage each hour", loss: 0.001, outage: 15 * adaptive.Second, each: 3600 * adaptive.Second, bound: math.Inf(1)},
 }
 
-// ratesFigure compares mistakes a month with what was asked for, one a month, over five years:
-// of the shipped rule, and of one that takes the loss of the last 100 beats for that of the next.
+// ratesFigure compares mistakes a month with the requested number, one a month, over five years. It
+// has the shipped rule, and a rule that predicts the next losses from the last 100 beats.
 func ratesFigure(r run) []*figure {
 	f := &figure{id: "rates", title: "mistakes a month where one is asked for, T_D 30 s", xLabel: "network (see README.md)", yLabel: "mistakes a month"}
 	ours, naive := f.add("fd/adaptive", false), f.add("loss of the last 100 beats", false)

@@ -303,8 +303,8 @@ func phaseFigure(r run) []*figure {
 	return []*figure{f}
 }
 
-// scaleFigure is a run of 256,000 processes with 1,000 deaths, most of them in bursts of
-// 64 neighbours, as when a rack goes.
+// scaleFigure is a run of 256,000 processes with 1,000 deaths, most of them in bursts of 64
+// neighbours, like the failure of a rack.
 func scaleFigure(r run) []*figure {
 	f := &figure{id: "scale", title: "one run: 1,000 deaths in bursts of 64 and alone, LOWLAT", xLabel: "nodes", yLabel: "notice until all know [us]", logX: true}
 	curve := f.add("mean over the notices", true)
@@ -378,7 +378,7 @@ func (r run) rack(n, deaths int) *world {
 	return w
 }
 
-// logFit fits y = a·log2 x + b, and says how well.
+// logFit fits y = a·log2 x + b, and returns the quality of the fit.
 func logFit(x, y []float64) (a, b, r2 float64) {
 	var sx, sy, sxx, sxy, syy float64
 	k := float64(len(x))

@@ -7,7 +7,7 @@ import (
 	"github.com/goulfm/goulfm/fd/adaptive"
 )
 
-// A trace is what a network does to a beat each second: when each comes, or never.
+// A trace is the fate of one beat a second on a network: when each arrives, or never.
 type trace struct {
 	name string
 	make func(rng *rand.Rand, beats int) []beat
@@ -68,8 +68,8 @@ var traces = []trace{
 	}},
 }
 
-// A rival says until when it trusts, after it has heard a beat. Its patience is set so that
-// several times to detect are seen.
+// A rival returns until when it trusts, after each beat that it has received. Its patience is set
+// so that several times to detect are seen.
 type rival struct {
 	name string
 	make func(patience float64) func(seq int, at float64) (until float64)
@@ -118,10 +118,10 @@ var rivals = []rival{
 	}},
 }
 
-// rivalFigures draws, for each trace, how many mistakes a day each detector makes against the
-// mean time that it takes to detect a crash. It is a comparison, not a claim of a paper: none
-// is to be slower by more than a step of the patience than the best of the others, each with
-// the patience that turns out to be right for it.
+// rivalFigures draws, for each trace, how many mistakes a day each detector makes against the mean
+// time to detect a crash. This is a comparison, not a claim of a paper. No detector should be
+// slower than the best of the others by more than a step of the patience, each with the patience
+// that turns out to be right.
 func rivalFigures(r run) (all []*figure) {
 	days := 3
 	if r.quick {
@@ -143,7 +143,7 @@ func rivalFigures(r run) (all []*figure) {
 		}
 		judge := f.claim
 		if tr.name == "outages" {
-			judge = f.differs // who remembers long gaps is patient for a while after one
+			judge = f.differs // a detector that remembers long gaps is patient for a while after one
 		}
 		judge(times[0] <= min(times[1], times[2], times[3])+0.06, "time to detect with at most one mistake a day: "+tr.name, "(no paper's)",
 			"%.2f s; fixed timeout %.2f, Jacobson %.2f, phi accrual with a pause %.2f", times[0], times[1], times[2], times[3])
