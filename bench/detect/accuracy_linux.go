@@ -9,18 +9,18 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/harness/figure"
 )
 
-// loads are what a job does while false positives are looked for.
+// loads are the loads of a job during the search for false positives.
 var loads = []string{loadIdle, loadCompute, loadP2P, loadColl, loadStart}
 
-// loadStart is jobs that do nothing, one after the other.
+// loadStart starts jobs that do nothing, one after the other.
 const loadStart = "starting"
 
-// ladder is the periods that are tried, in ms, from the longest down; the papers stop at 20 and 1.
+// ladder is the periods of the search, in ms, from the longest down; the papers stop at 20 and 1.
 var ladder = map[int][]int{2: {500, 200, 100, 50, 20, 10, 5}, 10: {100, 50, 20, 10, 5, 2, 1}}
 
-// accuracy is D5, with a timeout of 2 periods as RDAEMON# has, and D6, with 10 as the detector of
-// ULFM: the period is made shorter until a node is declared dead that lives (PARCO 2019, section
-// 5.2, figure 8; SC 2016, section 5.3).
+// accuracy is D5, with a timeout of 2 periods like RDAEMON#, and D6, with 10 like the detector of
+// ULFM. The period is made shorter until a living node is declared dead (PARCO 2019, section 5.2,
+// figure 8; SC 2016, section 5.3).
 func (b *bench) accuracy(ctx context.Context, id string, factor int) (*figure.Figure, error) {
 	f := &figure.Figure{ID: id, Title: fmt.Sprintf("%s: wrongly lost nodes while nothing is done to them, T = %dP, C = 1 ms", id, factor), XLabel: "period P, ms", YLabel: fmt.Sprintf("1: a node was lost within %v", b.look())}
 	n := b.sizes([]int{4}, []int{2})[0]
@@ -50,23 +50,23 @@ func (b *bench) accuracy(ctx context.Context, id string, factor int) (*figure.Fi
 	return f, nil
 }
 
-// paperAccuracy is what the papers say of the least period.
+// paperAccuracy is the papers' results for the least period.
 var paperAccuracy = map[string]map[string]string{
-	"D5": {loadP2P: "20 ms (64 nodes, IMB)", loadColl: "20 ms (64 nodes, IMB)", loadStart: "what the 20 ms come from", loadIdle: "", loadCompute: ""},
+	"D5": {loadP2P: "20 ms (64 nodes, IMB)", loadColl: "20 ms (64 nodes, IMB)", loadStart: "the source of the 20 ms", loadIdle: "", loadCompute: ""},
 	"D6": {loadP2P: "10 ms; 2.5 ms with occasional ones", loadColl: "10 ms; 25 ms to meet all deadlines", loadCompute: "1 ms", loadIdle: "", loadStart: ""},
 }
 
-// An observation is what happened to nodes to which nobody did anything.
+// An observation is the fate of nodes without any fault.
 type observation struct {
 	lost, frozen int
-	failed       bool // the job did, before anybody was told that a node is lost
+	failed       bool // the job failed before the loss of a node was reported
 }
 
 func (o *observation) add(more observation) {
 	o.lost, o.frozen, o.failed = o.lost+more.lost, o.frozen+more.frozen, o.failed || more.failed
 }
 
-// lookFor runs jobs for the time of a look, or until a node is lost.
+// lookFor runs jobs for the time of one search, or until a node is lost.
 func (b *bench) lookFor(ctx context.Context, s setting, n int, load string) (o observation, err error) {
 	if load != loadStart {
 		return b.leaveAlone(ctx, s, n, load, fmt.Sprint(b.look().Seconds()))
@@ -103,7 +103,7 @@ func (b *bench) leaveAlone(ctx context.Context, s setting, n int, role ...string
 		case !ok && g.err == nil:
 			return o, nil
 		case !ok:
-			// Nobody has done anything to this job: whatever it failed of is a false positive, too.
+			// There was no fault in this job: any cause of its failure is a false positive, too.
 			o.lost++
 			o.failed = true
 			say("P %v: %v", s.period, g.over())

@@ -13,8 +13,8 @@ var (
 	periodsQuick = []time.Duration{100 * time.Millisecond, 200 * time.Millisecond}
 )
 
-// bounds is D3: with T = 2P and C = 1 ms every node that stands still is declared within
-// P and T + C + P/10, whatever the period (PARCO 2019, figure 13).
+// bounds is D3: with T = 2P and C = 1 ms every node that stands still is declared within P and T +
+// C + P/10, for each period (PARCO 2019, figure 13).
 func (b *bench) bounds(ctx context.Context) (*figure.Figure, error) {
 	f := &figure.Figure{ID: "D3", Title: "D3: from a SIGSTOP of a node until it is declared, T = 2P, C = 1 ms", XLabel: "period P, ms", YLabel: "ms", LogY: true}
 	n := b.sizes([]int{8}, []int{3})[0]
@@ -45,7 +45,7 @@ func (b *bench) bounds(ctx context.Context) (*figure.Figure, error) {
 		ps, low, high = append(ps, millis(p)), append(low, from), append(high, to)
 		o := outside(declarations, from, to)
 		taken, out, outAll, wrong = taken+len(delays), out+o, outAll+outside(alls, from, to), wrong+bad
-		f.Row(fmt.Sprintf("P = %g ms, %d nodes: declared, ms", millis(p), n), "in [P, T], 64 nodes", "%s, bounds %g to %g: %d of %d outside, %d runs with a false positive; known to the launcher as suspect, where it is the observer, after %s; a timer of this program was late by up to %s in a run",
+		f.Row(fmt.Sprintf("P = %g ms, %d nodes: declared, ms", millis(p), n), "in [P, T], 64 nodes", "%s, bounds %g to %g: %d of %d outside, %d runs with a false positive; suspicion after %s; timer late %s",
 			spanOf(declarations), from, to, o, len(declarations), bad, spanOf(suspicions), spanOf(lates))
 		say("D3, P %v: done", p)
 	}

@@ -6,14 +6,14 @@ import (
 	"math"
 )
 
-// A fit is the line y = a*log2(x) + b that has the least squares.
+// A fit is the line y = a*log2(x) + b with the least squares.
 type fit struct{ a, b, r2 float64 }
 
-// errFit is that no line follows from the points.
+// errFit is the error of points that determine no line.
 var errFit = errors.New("want points of at least two sizes, all above 0")
 
-// fitLog2 fits a*log2(x) + b. r2 is the share of the variance of y that the line
-// explains; 1 where y does not vary.
+// fitLog2 fits a*log2(x) + b. r2 is the share of the variance of y that the line explains; 1 where
+// y does not vary.
 func fitLog2(x, y []float64) (fit, error) {
 	n := float64(len(x))
 	if len(x) != len(y) || len(x) < 2 {
@@ -51,7 +51,7 @@ func (f fit) String() string {
 	return fmt.Sprintf("%.2f·log2 N %+.2f ms, R² = %.2f", f.a, f.b, f.r2)
 }
 
-// outside counts what is not within [low, high].
+// outside counts values outside of [low, high].
 func outside(values []float64, low, high float64) (n int) {
 	for _, v := range values {
 		if v < low || v > high {

@@ -22,14 +22,14 @@ func TestFitLog2(t *testing.T) {
 	assert.InDelta(t, 1, f.r2, 1e-9)
 	assert.Equal(t, "0.70·log2 N -0.20 ms, R² = 1.00", f.String())
 
-	// Of the points (1,0), (2,3), (4,0) on log2 the line is y = 1: it explains nothing.
+	// Of the points (1,0), (2,3), (4,0) on log2 the line is y = 1, which explains nothing.
 	f, err = fitLog2([]float64{1, 2, 4}, []float64{0, 3, 0})
 	require.NoError(t, err)
 	assert.InDelta(t, 0, f.a, 1e-9)
 	assert.InDelta(t, 1, f.b, 1e-9)
 	assert.InDelta(t, 0, f.r2, 1e-9)
 
-	// What does not grow is explained whole.
+	// Constant values are explained completely.
 	f, err = fitLog2([]float64{2, 4}, []float64{5, 5})
 	require.NoError(t, err)
 	assert.InDelta(t, 5, f.at(1000), 1e-9)

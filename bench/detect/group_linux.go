@@ -28,7 +28,7 @@ type group struct {
 	left   context.CancelFunc
 }
 
-// An event is a line of a rank, or one of the watch (of nodes alone).
+// An event is a line of a rank, or an event of the watch about a node.
 type event struct {
 	what         string // lineIn, lineKnows, watch.Complete, watch.Suspected, watch.Lost, watch.Frozen, or below
 	node, victim int64
@@ -36,14 +36,14 @@ type event struct {
 	pids         [2]int
 }
 
-// errWrong is that a node was declared dead to which nobody had done anything.
+// errWrong is the declaration of a node without a fault.
 var errWrong = errors.New("a node that lived was declared dead")
 
 // nowNs is CLOCK_MONOTONIC, which all processes of a machine share.
 func nowNs() int64 {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &t); err != nil {
-		panic(err) // it exists on every Linux
+		panic(err) // this clock exists on every Linux
 	}
 	return t.Nano()
 }
@@ -99,8 +99,8 @@ func (g *group) readRanks(from io.Reader) {
 	}
 }
 
-// readEventLog keeps the last of what the launcher and the ranks say, and watches the job
-// once it is known where.
+// readEventLog keeps the last lines of the launcher and the ranks, and watches the job once the
+// path of its socket is known.
 func (g *group) readEventLog(ctx context.Context, from io.Reader, readers *sync.WaitGroup) {
 	lines := bufio.NewScanner(from)
 	for lines.Scan() {
@@ -114,7 +114,7 @@ func (g *group) readEventLog(ctx context.Context, from io.Reader, readers *sync.
 	}
 }
 
-// watch passes on what is told of nodes, or says that the job was over too soon for that.
+// watch passes on events about nodes, or reports that the job was over too soon for a watch.
 func (g *group) watch(ctx context.Context, socket string) {
 	w, err := watch.OpenAt(ctx, socket)
 	if err != nil {
@@ -124,7 +124,7 @@ func (g *group) watch(ctx context.Context, socket string) {
 	defer func() { _ = w.Close() }()
 	for e, err := range w.Events() {
 		if err != nil {
-			return // the launcher is gone, or this job was left
+			return // the launcher has ended, or this job was left
 		}
 		switch ofNode := e.Proc == watch.None && e.Node != watch.None; {
 		case e.What == watch.Complete, ofNode && (e.What == watch.Lost || e.What == watch.Suspected || e.What == watch.Frozen):
@@ -135,14 +135,14 @@ func (g *group) watch(ctx context.Context, socket string) {
 
 // Events of the job.
 const (
-	noWatch    = "nowatch"    // it could not be watched
-	someFailed = "somefailed" // it is at its end, and so many ranks had failed as its node says
+	noWatch    = "nowatch"    // the job could not be watched
+	someFailed = "somefailed" // the job has ended; node is the number of failed ranks
 )
 
-// errNoWatch is that there are no declarations to wait for.
+// errNoWatch is the error of a job without declarations to wait for.
 var errNoWatch = errors.New("the job could not be watched")
 
-// await returns the next event; ok is false when the job is over. An error is that of ctx.
+// await returns the next event; ok is false when the job is over. An error is the error of ctx.
 func (g *group) await(ctx context.Context) (e event, ok bool, err error) {
 	select {
 	case e, ok = <-g.events:
@@ -157,8 +157,7 @@ func (g *group) over() error {
 	return errors.Join(errors.New("the job has ended"+g.said.String()), g.err)
 }
 
-// awaitIn waits until all ranks are there, and the watcher: what is lost before it would be
-// missing.
+// awaitIn waits until all ranks are there, and the watcher: an earlier loss would be missing.
 func (g *group) awaitIn(ctx context.Context) error {
 	for watched := false; len(g.pids) < g.nodes || !watched; {
 		e, ok, err := g.await(ctx)
@@ -188,14 +187,14 @@ func (g *group) awaitIn(ctx context.Context) error {
 	return nil
 }
 
-// How a node goes.
+// The faults of a node.
 const (
-	faultRank = "rank" // its rank is killed, and the daemon tells
-	faultKill = "kill" // its daemon is killed, and takes the rank along
-	faultStop = "stop" // both stand still
+	faultRank = "rank" // the rank is killed, and its daemon reports the death
+	faultKill = "kill" // the daemon is killed, and its rank ends with it
+	faultStop = "stop" // both are stopped
 )
 
-// strike has a node go.
+// strike applies a fault to a node.
 func (g *group) strike(node int, fault string) error {
 	daemon, rank := g.pids[int64(node)][0], g.pids[int64(node)][1]
 	switch fault {
@@ -207,10 +206,10 @@ func (g *group) strike(node int, fault string) error {
 	return errors.Join(unix.PidfdSendSignal(daemon, unix.SIGSTOP, nil, 0), unix.PidfdSendSignal(rank, unix.SIGSTOP, nil, 0))
 }
 
-// Within endMax the launcher ends a job by itself whose ranks are all gone, or when it is asked to.
+// Within endMax the launcher ends a job by itself if no rank is left, or on request.
 const endMax = 10 * time.Second
 
-// end ends all that is left of the job: what stands still, too. It returns when nothing runs.
+// end ends all remaining processes of the job, also stopped ones, and returns when nothing runs.
 func (g *group) end(victims ...int) {
 	defer g.left()
 	for _, v := range victims {
@@ -230,7 +229,7 @@ func (g *group) end(victims ...int) {
 	g.close()
 }
 
-// kill ends what there is of a node, if that has not ended.
+// kill ends the processes of a node, if they have not ended.
 func (g *group) kill(node int) {
 	if fds, ok := g.pids[int64(node)]; ok {
 		_ = unix.PidfdSendSignal(fds[0], unix.SIGKILL, nil, 0)
@@ -244,7 +243,7 @@ func (g *group) close() {
 	}
 }
 
-// drain reads what the job still has to say, and says whether it has ended.
+// drain reads the remaining events of the job, and reports whether the job has ended.
 func (g *group) drain() bool {
 	limit := time.After(endMax)
 	for {

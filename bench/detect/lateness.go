@@ -8,7 +8,8 @@ import (
 // lateStep is how long a lateness sleeps at a time.
 const lateStep = 5 * time.Millisecond
 
-// A lateness sleeps and looks by how much it comes too late: so do the daemons of this machine.
+// A lateness sleeps and measures how late its wake-ups are: the daemons of this machine are as
+// late.
 type lateness struct {
 	worst atomic.Int64
 	over  chan struct{}
@@ -34,13 +35,13 @@ func (l *lateness) look() {
 	}
 }
 
-// note keeps the most.
+// note keeps the largest lateness.
 func (l *lateness) note(late time.Duration) {
 	for old := l.worst.Load(); int64(late) > old && !l.worst.CompareAndSwap(old, int64(late)); old = l.worst.Load() {
 	}
 }
 
-// stop ends it and returns the most that it was late by, in ms.
+// stop ends the measurement and returns the largest lateness, in ms.
 func (l *lateness) stop() float64 {
 	close(l.over)
 	<-l.ended

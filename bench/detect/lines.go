@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// What ranks print, a line each.
+// The output of ranks, a line each.
 const (
-	lineIn    = "in"    // NODE DAEMON RANK: it is in Init's world; pids of the daemon and of itself
+	lineIn    = "in"    // NODE DAEMON RANK: the rank is in Init's world; pids of its daemon and of itself
 	lineKnows = "knows" // NODE VICTIM NS: since then the rank of a node knows that the victim is dead
 )
 
-// numbers is how many follow the word.
+// numbers is how many numbers follow the word.
 var numbers = map[string]int{lineIn: 3, lineKnows: 3}
 
-// parseLine reads a line of a rank; ok says whether it is one.
+// parseLine reads a line of a rank; ok reports whether the text is such a line.
 func parseLine(text string) (what string, words []int64, ok bool) {
 	fields := strings.Fields(text)
 	if len(fields) == 0 || numbers[fields[0]] == 0 || len(fields)-1 != numbers[fields[0]] {
@@ -32,7 +32,7 @@ func parseLine(text string) (what string, words []int64, ok bool) {
 	return fields[0], words, true
 }
 
-// socketOf reads from a line of --report json where the job tells who lives.
+// socketOf reads from a line of --report json the path of the socket for watchers.
 func socketOf(line string) (path string, ok bool) {
 	var e struct{ Event, Text string }
 	if json.Unmarshal([]byte(line), &e) != nil || e.Event != "watch" {
@@ -58,7 +58,7 @@ func failedOf(line string) (failed int, ok bool) {
 // A tail keeps the last lines of a program's standard error, for the error that ends a run.
 type tail struct{ lines []string }
 
-// tailMax is how many.
+// tailMax is the number of these lines.
 const tailMax = 12
 
 func (t *tail) add(line string) {

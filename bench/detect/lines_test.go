@@ -19,7 +19,7 @@ func TestParseLine(t *testing.T) {
 	}
 }
 
-// FuzzParseLine: what is taken for a line says the same when it is written again.
+// FuzzParseLine: a parsed line has the same contents when it is written again.
 func FuzzParseLine(f *testing.F) {
 	f.Add("in 0 12 13")
 	f.Add("knows 1 2 3")
@@ -62,7 +62,7 @@ func TestFailedOf(t *testing.T) {
 	}
 }
 
-// FuzzFailedOf: what is no end has no failed ranks.
+// FuzzFailedOf: a line other than the end has no failed ranks.
 func FuzzFailedOf(f *testing.F) {
 	f.Add(`{"event":"end","ranks":[1,2]}`)
 	f.Add(`{"event":"start"}`)

@@ -15,7 +15,7 @@ import (
 
 var noisePeriods = []time.Duration{time.Millisecond, 10 * time.Millisecond, 100 * time.Millisecond, time.Second}
 
-// A noiseProgram is what heartbeats may disturb.
+// A noiseProgram is a program that heartbeats may disturb.
 type noiseProgram func(n int, period time.Duration) []string
 
 // messagesNoise is D7: latency between two nodes, and allreduce (PARCO 2019, section 5.3, figure
@@ -29,7 +29,7 @@ func (b *bench) messagesNoise(ctx context.Context) (*figure.Figure, error) {
 			return b.bin.Command(command, n, heartbeats.BetweenNodes(n, 1, period), append(args, budget...))
 		}
 	}
-	return f, b.noise(ctx, f, "P ≥ 10 ms: within the band of what nature does; P = 1 ms: up to 3 % of ping-pong, below 8 % of collectives (band 4 %)", n,
+	return f, b.noise(ctx, f, "P ≥ 10 ms: within natural variation; P = 1 ms: up to 3 % of ping-pong, below 8 % of collectives (band 4 %)", n,
 		measure("p2p", 2, "-ops", "latency", "-sizes", "8,64K"), measure("coll", n, "-ops", "allreduce", "-sizes", "8,64K"))
 }
 
@@ -43,8 +43,8 @@ func (b *bench) workNoise(ctx context.Context) (*figure.Figure, error) {
 	})
 }
 
-// slice is the time of one operation of one turn: many heartbeats of all but the longest periods
-// fall into it.
+// slice is the time of one operation of one turn: long enough for many heartbeats of all but the
+// longest periods.
 func (b *bench) slice() time.Duration {
 	if b.quick {
 		return 300 * time.Millisecond
@@ -52,8 +52,8 @@ func (b *bench) slice() time.Duration {
 	return 2 * time.Second
 }
 
-// noise gives each setting its turn in each round. First and last are without heartbeats: what
-// these differ by is what nature does.
+// noise gives each setting its turn in each round. First and last are without heartbeats: their
+// difference is the natural variation.
 func (b *bench) noise(ctx context.Context, f *figure.Figure, paper string, n int, programs ...noiseProgram) error {
 	periods := slices.Concat([]time.Duration{heartbeats.Off}, noisePeriods, []time.Duration{heartbeats.Off})
 	t := turns.New(len(periods), 0)
@@ -82,7 +82,7 @@ func (b *bench) noise(ctx context.Context, f *figure.Figure, paper string, n int
 	return nil
 }
 
-// overheadRow is how much longer one kind of operation takes.
+// overheadRow is the extra time of one kind of operation.
 func overheadRow(f *figure.Figure, t *turns.Turns, of turns.Kind, paper string, runs int) {
 	c, text := f.Add(of.String(), true), ""
 	for i, p := range noisePeriods {
@@ -93,7 +93,8 @@ func overheadRow(f *figure.Figure, t *turns.Turns, of turns.Kind, paper string, 
 	f.Row(fmt.Sprintf("%s: overhead (medians of %d rounds)", of, runs), paper, "%s; a second turn without: %s", text, spanPercent(t.Overheads(of, 1+len(noisePeriods))))
 }
 
-// shareRow is what daemons take of a core, which other programs of the machine change little.
+// shareRow is the share of a core that daemons take, which other programs of the machine change
+// little.
 func shareRow(f *figure.Figure, t *turns.Turns, of turns.Kind, runs int) {
 	c, text := f.Add("CPU time of a daemon, % of a core", true), ""
 	for i, p := range noisePeriods {

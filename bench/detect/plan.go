@@ -15,29 +15,29 @@ import (
 
 const program = "detect"
 
-// A plan is what is measured.
+// A plan is the measurements of a run.
 type plan struct {
 	figures []string
 	quick   bool
-	runs    int   // of each point; 0: what the figure says
-	nodes   []int // none: what the figure says
-	seconds int   // of each look for false positives; 0: 60, quick 2
+	runs    int   // of each point; 0: the figure's default
+	nodes   []int // none: the figure's default
+	seconds int   // of each search for false positives; 0: 60, quick 2
 	out     string
-	table   string        // page whose rows are replaced; empty: none
+	table   string        // page with rows to replace; empty: none
 	limit   time.Duration // of one run
 }
 
-// nodesMax is how many daemons one machine is asked to carry.
+// nodesMax is the most daemons for one machine.
 const nodesMax = 64
 
 func parse(args []string) (plan, error) {
 	var p plan
 	f := cli.Flags(program, "usage: go run ./bench/detect -figure ID[,ID] [flags]\nFigures of detection between nodes of one job, all of them on this machine.", os.Stderr)
 	figures := f.String("figure", "", "which: D1 to D8, D10, with commas, or all")
-	nodes := f.String("n", "", "nodes, with commas (default: what the figure says); of D3 to D10 the first number")
+	nodes := f.String("n", "", "nodes, with commas (default: the figure's own); of D3 to D10 the first number")
 	f.BoolVar(&p.quick, "quick", false, "small sizes, few runs")
-	f.IntVar(&p.runs, "runs", 0, "runs of each point (default: what the figure says)")
-	f.IntVar(&p.seconds, "seconds", 0, "of each look for false positives, D5 and D6 (default 60, quick 2)")
+	f.IntVar(&p.runs, "runs", 0, "runs of each point (default: the figure's own)")
+	f.IntVar(&p.seconds, "seconds", 0, "of each search for false positives, D5 and D6 (default 60, quick 2)")
 	f.StringVar(&p.out, "out", "bench/detect/out", "folder for the CSV and SVG files")
 	f.StringVar(&p.table, "table", "", "page whose rows of these figures to replace, after "+figure.Marker)
 	f.DurationVar(&p.limit, "limit", 2*time.Minute, "of one run, beyond the seconds that it is asked to take")
@@ -74,7 +74,7 @@ func idsOf(list string) ([]string, error) {
 // ids are the figures, in the order of the comparison.
 var ids = []string{"D1", "D2", "D3", "D4", "D5", "D6", "D7", "D8", "D10"}
 
-// runsOr is how many runs a point has.
+// runsOr is the number of runs of a point.
 func (p plan) runsOr(full, quick int) int {
 	switch {
 	case p.runs > 0:
@@ -85,7 +85,7 @@ func (p plan) runsOr(full, quick int) int {
 	return full
 }
 
-// sizes is over how many nodes a figure goes.
+// sizes are the numbers of nodes of a figure.
 func (p plan) sizes(full, quick []int) []int {
 	switch {
 	case len(p.nodes) > 0:
@@ -98,7 +98,7 @@ func (p plan) sizes(full, quick []int) []int {
 
 func millis(d time.Duration) float64 { return float64(d) / 1e6 }
 
-// look is how long a job is left alone and watched for false positives.
+// look is how long a job runs without faults in a search for false positives.
 func (p plan) look() time.Duration {
 	switch {
 	case p.seconds > 0:

@@ -16,13 +16,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// beRank has this program be a rank, in one of the roles.
+// beRank makes this program a rank, in one of the roles.
 const beRank = "rank"
 
-// The roles of ranks. What they do that live is a load.
+// The roles of ranks. The living ranks' work is a load.
 const (
-	roleWait    = "wait"    // VICTIMS: say when each of them is known to be dead
-	roleNothing = "nothing" // come and go
+	roleWait    = "wait"    // VICTIMS: report when each of them is known to be dead
+	roleNothing = "nothing" // start and end
 	loadIdle    = "idling"  // SECONDS
 	loadCompute = "computing"
 	loadP2P     = "p2p"
@@ -30,7 +30,7 @@ const (
 	roleWork    = "work" // SECONDS: compute, and print a record of how long pieces of the same work took
 )
 
-// rank is all that a rank does.
+// rank is the program of a rank.
 func rank(args []string) {
 	comm.Main(func(ctx context.Context, w *comm.Comm) error {
 		role, arg := args[0], ""
@@ -72,7 +72,7 @@ func ranksOf(list string) (ranks []int, err error) {
 	return ranks, nil
 }
 
-// wait says of each victim when it is known to be dead. Victims wait for their end.
+// wait reports for each victim when the victim is known to be dead. Victims wait for their end.
 func wait(ctx context.Context, w *comm.Comm, victims []int) error {
 	if slices.Contains(victims, w.Rank()) {
 		<-ctx.Done()
@@ -111,8 +111,8 @@ func load(ctx context.Context, w *comm.Comm, what string, until time.Time) error
 // loadWords is the length of messages: 64 KiB.
 const loadWords = 8 << 10
 
-// exchange has pairs of ranks send to each other until one of both has reached the moment. The
-// one that is left over, if there is one, waits.
+// exchange lets pairs of ranks send to each other until one of the two has reached the moment. A
+// rank without a partner waits.
 func exchange(ctx context.Context, w *comm.Comm, until time.Time) error {
 	peer := w.Rank() ^ 1
 	if peer >= w.Size() {
@@ -130,7 +130,7 @@ func exchange(ctx context.Context, w *comm.Comm, until time.Time) error {
 	return nil
 }
 
-// reduce has all ranks reduce until one has reached the moment.
+// reduce lets all ranks reduce until one has reached the moment.
 func reduce(ctx context.Context, w *comm.Comm, until time.Time) error {
 	mine, sum := make([]float64, loadWords), make([]float64, loadWords)
 	for sum[0] == 0 {
@@ -147,7 +147,7 @@ func reduce(ctx context.Context, w *comm.Comm, until time.Time) error {
 // pieceLoops makes a piece of work of about a millisecond.
 const pieceLoops = 300_000
 
-// piece is a piece of work: always the same.
+// piece is a piece of work, always the same.
 func piece(x float64) float64 {
 	for range pieceLoops {
 		x = x*0.999999 + 1e-6
@@ -161,8 +161,8 @@ const (
 	benchDaemon = "daemon" // us of CPU time that the daemon of the rank has taken, in a second
 )
 
-// work computes for a while beside all other ranks, and prints how long a piece took at each, and
-// what its daemon has taken of the cores meanwhile.
+// work computes for a while beside all other ranks. It prints the time of a piece at each rank, and
+// the CPU time of its daemon meanwhile.
 func work(ctx context.Context, w *comm.Comm, long time.Duration) error {
 	if err := collectives.Barrier(ctx, w); err != nil {
 		return err

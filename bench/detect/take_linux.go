@@ -16,7 +16,7 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/harness/job"
 )
 
-// A bench is what figures are taken with.
+// A bench holds the means to take figures.
 type bench struct {
 	plan
 	dir  string // of goulfm and bench/measure, built
@@ -83,10 +83,10 @@ func (b *bench) take(ctx context.Context, id string) (*figure.Figure, error) {
 	return b.workNoise(ctx)
 }
 
-// say tells people how far it is.
+// say reports progress on stderr.
 func say(format string, args ...any) { fmt.Fprintf(os.Stderr, program+": "+format+"\n", args...) }
 
-// A setting is the times of the detector; those that are 0 are the defaults.
+// A setting is the times of the detector; 0 means the default.
 type setting struct {
 	period, confirm time.Duration
 	factor          int    // periods in a timeout
@@ -106,10 +106,10 @@ func (s setting) flags() []string {
 
 func (s setting) timeout() time.Duration { return time.Duration(s.factor) * s.period }
 
-// standard is how jobs run by default: P 100 ms, T 5P, C T/2.
+// standard is the default setting of jobs: P 100 ms, T 5P, C T/2.
 var standard = setting{period: 100 * time.Millisecond, factor: 5}
 
-// A fault is what is done to a job of some nodes.
+// A fault is a fault of some nodes of a job.
 type fault struct {
 	nodes   int
 	victims []int
@@ -124,16 +124,19 @@ func (f fault) list() string {
 	return strings.Join(all, ",")
 }
 
-// A delay is how long after the fault something was known, in ms: the death of some victim at the
-// first rank, those of all at all, and those of all nodes at the launcher, which had the last of
-// them as a suspect before; 0 if it had none. late is the most by which a timer of this program was
-// late meanwhile.
+// A delay is the time from the fault to some knowledge, in ms:
+//
+//   - first: a rank knows the death of some victim
+//   - all: all ranks know the deaths of all victims
+//   - suspected: the launcher has the last victim as a suspect; 0: never
+//   - declaration: the launcher has declared all nodes
+//   - late: the most by which a timer of this program was late meanwhile
 type delay struct{ first, all, suspected, declaration, late float64 }
 
-// settle is for how many periods a group is left alone, once all nodes are in.
+// settle is the number of periods without faults, once all nodes are in.
 const settle = 5
 
-// once runs a job, has its victims go at a random moment of a period, and waits until all others
+// once runs a job, applies the fault at a random moment of a period, and waits until all others
 // know.
 func (b *bench) once(ctx context.Context, s setting, f fault) (delay, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.limit)
@@ -164,7 +167,7 @@ func (b *bench) once(ctx context.Context, s setting, f fault) (delay, error) {
 	return d, err
 }
 
-// awaitKnown returns when all ranks that live know all victims, and the launcher all lost nodes.
+// awaitKnown returns when all living ranks know all victims, and the launcher all lost nodes.
 func (g *group) awaitKnown(ctx context.Context, began int64, f fault) (delay, error) {
 	known, lost := 0, 0
 	wantKnown, wantLost := (f.nodes-len(f.victims))*len(f.victims), len(f.victims)
@@ -220,8 +223,8 @@ func (f fault) has(node int64) bool {
 	return false
 }
 
-// repeat runs a fault some times. Runs in which a node that lived was declared dead are counted
-// and give no delay; a job that fails otherwise is an error.
+// repeat runs a fault several times. Runs in which a living node was declared dead are counted and
+// give no delay; any other failure of a job is an error.
 func (b *bench) repeat(ctx context.Context, s setting, runs int, draw func(run int) fault) (all []delay, wrong int, err error) {
 	for run := range runs {
 		f := draw(run)
@@ -239,7 +242,7 @@ func (b *bench) repeat(ctx context.Context, s setting, runs int, draw func(run i
 	return all, wrong, nil
 }
 
-// one is a fault of one node, which is another one each run, and never the only one that lives.
+// one is a fault of one node, another one in each run, and never the only living one.
 func one(nodes int, how string) func(run int) fault {
 	return func(run int) fault { return fault{nodes: nodes, how: how, victims: []int{run % nodes}} }
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestMain has this binary be the ranks of jobs, too.
+// TestMain makes this binary the program of ranks, too.
 func TestMain(m *testing.M) {
 	if beRankIfAsked(os.Args[1:]) {
 		return
@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// told is a group that has told these events, and whose job is over if that is said.
+// told is a group that has reported these events; with over its job is over.
 func told(over bool, events ...event) *group {
 	g := &group{events: make(chan event, len(events))}
 	for _, e := range events {
@@ -110,7 +110,8 @@ func TestSettingFlags(t *testing.T) {
 	assert.Equal(t, "--period 30ms --timeout-factor 2 --confirm 1ms --hostfile file --launcher local", strings.Join(s.flags(), " "))
 }
 
-// TestCPUTime: the clock of another process goes on while that works, and that of none is an error.
+// TestCPUTime: the clock of another process advances with its work; without a process there is an
+// error.
 func TestCPUTime(t *testing.T) {
 	before, err := cpuTime(os.Getpid())
 	require.NoError(t, err)
@@ -122,7 +123,7 @@ func TestCPUTime(t *testing.T) {
 	after, err := cpuTime(os.Getpid())
 	require.NoError(t, err)
 	assert.Greater(t, after, before)
-	_, err = cpuTime(1 << 23) // beyond all that Linux gives
+	_, err = cpuTime(1 << 23) // beyond all numbers of processes on Linux
 	assert.Error(t, err)
 }
 

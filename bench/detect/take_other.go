@@ -9,7 +9,7 @@ import (
 
 func beRankIfAsked([]string) bool { return false }
 
-// takeAll says that the figures need several nodes, which there are on Linux.
+// takeAll returns an error: the figures need several nodes, which only Linux supports.
 func takeAll(context.Context, plan) error {
 	return errors.New("jobs of several nodes need Linux")
 }
