@@ -15,17 +15,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A side is one of the two that are compared.
+// A side is one of the two systems.
 type side interface {
 	name() string
-	// start returns a group of n members once all of them are in. The victim is the one that will
-	// go.
+	// start returns a group of n members once all of them are in. The victim is the member that
+	// will fail.
 	start(ctx context.Context, n, victim int) (*group, error)
 }
 
-// A group is n members that run.
+// A group is n running members.
 type group struct {
-	pids  map[int][]int // by member: its processes, the one that watches others first
+	pids  map[int][]int // by member: its processes, the monitoring one first
 	lines chan string
 	ends  []func()
 }
@@ -39,12 +39,12 @@ func nowNs() int64 {
 
 // Lines that members print.
 const (
-	lineIn    = "in"    // MEMBER PID...: it is in, with all others
+	lineIn    = "in"    // MEMBER PID...: the member is in, with all others
 	lineAt    = "at"    // ADDRESS: of a member of SWIM
-	lineKnows = "knows" // NS: a member knows since then
+	lineKnows = "knows" // NS: the moment at which a member knew
 )
 
-// read passes on the lines of a program. What else it prints is for people.
+// read passes on the lines of a program. Other output is for people.
 func (g *group) read(from io.Reader) {
 	lines := bufio.NewScanner(from)
 	for lines.Scan() {
@@ -89,14 +89,14 @@ func (g *group) awaitIn(ctx context.Context, n int) error {
 	return nil
 }
 
-// awaitKnown returns when the next member knew. One that knew before it could know was wrong.
+// awaitKnown returns when the next member knew. A member that knew before the fault was wrong.
 func (g *group) awaitKnown(ctx context.Context, began int64) (ns int64, err error) {
 	what, words, err := g.await(ctx)
 	if err != nil {
 		return 0, err
 	}
 	if what != lineKnows {
-		return 0, fmt.Errorf("%s %v: want %s", what, words, lineKnows)
+		return 0, fmt.Errorf("%s %v instead of %s", what, words, lineKnows)
 	}
 	if ns, err = strconv.ParseInt(words[0], 10, 64); err == nil && ns < began {
 		err = errors.New("a member was declared dead that lived")
@@ -104,8 +104,8 @@ func (g *group) awaitKnown(ctx context.Context, began int64) (ns int64, err erro
 	return ns, err
 }
 
-// strike has a member go: killed by the process that watches others, or stopped as a whole, that
-// process first.
+// strike applies a fault to a member. The monitoring process is killed, or all processes are
+// stopped, that process first.
 func (g *group) strike(victim int, fault string) error {
 	if fault == faultKill {
 		return syscall.Kill(g.pids[victim][0], syscall.SIGKILL)
@@ -118,7 +118,7 @@ func (g *group) strike(victim int, fault string) error {
 	return nil
 }
 
-// run starts a program of the group, whose lines are read. It ends with the group.
+// run starts a program of the group, and reads its lines. The program ends with the group.
 func (g *group) run(cmd *exec.Cmd) error {
 	cmd.Stderr = os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
@@ -138,7 +138,7 @@ func (g *group) run(cmd *exec.Cmd) error {
 	return nil
 }
 
-// end ends all that is left of the group: what stands still, too.
+// end ends all remaining processes of the group, also stopped ones.
 func (g *group) end() {
 	for _, end := range g.ends {
 		end()

@@ -32,7 +32,7 @@ func main() {
 	cli.Run(program, func(ctx context.Context) error { return measure(ctx, p) })
 }
 
-// A plan is what is measured.
+// A plan is the measurements of a run.
 type plan struct {
 	sizes  []int
 	faults []string
@@ -45,15 +45,15 @@ type plan struct {
 }
 
 func (p *plan) parse(args []string) error {
-	f := cli.Flags(program, "usage: go run . [flags]: how long until all know that a member is gone, by SWIM and by goulfm", os.Stderr)
+	f := cli.Flags(program, "usage: go run . [flags]: the time until all know of a lost member, by SWIM and by goulfm", os.Stderr)
 	sizes := f.String("n", "4,8,16", "members")
-	faults := f.String("faults", faultKill+","+faultStop, "how one goes: kill, stop")
+	faults := f.String("faults", faultKill+","+faultStop, "faults: kill, stop")
 	f.IntVar(&p.runs, "runs", 20, "runs of each side")
 	f.DurationVar(&p.period, "period", 100*time.Millisecond, "of probes and of heartbeats")
 	f.StringVar(&p.swim, "swim", "lan", "memberlist's settings, scaled to the period: lan, local")
 	f.StringVar(&p.csv, "csv", "", "write each run to this file, too")
 	f.StringVar(&p.goulfm, "goulfm", "", "the command (default: built from this checkout)")
-	f.DurationVar(&p.limit, "limit", time.Minute, "of one run: who does not know then, never does")
+	f.DurationVar(&p.limit, "limit", time.Minute, "of one run; a member that does not know by then never does")
 	if err := f.Parse(args); err != nil {
 		return err
 	}
@@ -79,13 +79,13 @@ func (p *plan) parse(args []string) error {
 	return nil
 }
 
-// How a member goes.
+// The faults of a member.
 const (
 	faultKill = "kill"
 	faultStop = "stop"
 )
 
-// A result is one run: how long after the fault the first and the last of the others knew it.
+// A result is one run: the time from the fault until the first and the last of the others knew.
 type result struct {
 	side        string
 	n           int
@@ -123,10 +123,10 @@ func measure(ctx context.Context, p plan) error {
 	return writeCSV(p.csv, p, results)
 }
 
-// settle is for how many periods a group is left alone, once all members are in.
+// settle is the number of periods without faults, once all members are in.
 const settle = 5
 
-// runOnce starts a group, has a member go, and waits until all others know.
+// runOnce starts a group, applies a fault to a member, and waits until all others know.
 func runOnce(ctx context.Context, p plan, s side, n int, fault string, run int) (result, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.limit)
 	defer cancel()
@@ -165,7 +165,7 @@ func writeCSV(name string, p plan, results []result) error {
 		return err
 	}
 	w := csv.NewWriter(f)
-	_ = w.Write([]string{"side", "members", "fault", "period_ms", "run", "first_ms", "all_ms"}) // Flush says what went wrong
+	_ = w.Write([]string{"side", "members", "fault", "period_ms", "run", "first_ms", "all_ms"}) // Flush returns the error
 	for _, r := range results {
 		_ = w.Write([]string{r.side, strconv.Itoa(r.n), r.fault, ms(p.period), strconv.Itoa(r.run), ms(r.first), ms(r.last)})
 	}

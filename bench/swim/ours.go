@@ -21,7 +21,7 @@ type ours struct {
 
 func (ours) name() string { return "goulfm" }
 
-// beRank has this program be a rank.
+// beRank makes this program a rank.
 const beRank = "rank"
 
 // start implements side: a job of n nodes of this machine with a rank each.
@@ -42,7 +42,7 @@ func (o ours) start(ctx context.Context, n, victim int) (*group, error) {
 	return g, nil
 }
 
-// rank waits for the failure of another one. The daemon of its node is its parent.
+// rank waits for the failure of another rank. The daemon of its node is its parent.
 func rank(args []string) {
 	comm.Main(func(ctx context.Context, w *comm.Comm) error {
 		victim, err := strconv.Atoi(args[0])
@@ -64,7 +64,7 @@ func rank(args []string) {
 	})
 }
 
-// command returns the goulfm to use, and what removes it.
+// command returns the path of goulfm, and a function that removes the file.
 func (p plan) command(ctx context.Context) (path string, remove func(), err error) {
 	if p.goulfm != "" {
 		path, err := filepath.Abs(p.goulfm)

@@ -20,7 +20,7 @@ type swim struct{ p plan }
 
 func (swim) name() string { return "swim" }
 
-// beMember has this program be a member.
+// beMember makes this program a member.
 const beMember = "member"
 
 // start implements side: one member after the other joins the first.
@@ -52,7 +52,7 @@ func (s swim) start(ctx context.Context, n, _ int) (*group, error) {
 	return g, nil
 }
 
-// settings returns memberlist's own, in their ratio to the period.
+// settings returns memberlist's own settings, in their ratio to the period.
 func settings(name string, period time.Duration) *memberlist.Config {
 	c := memberlist.DefaultLANConfig()
 	if name == "local" {
@@ -69,7 +69,7 @@ func settings(name string, period time.Duration) *memberlist.Config {
 	return c
 }
 
-// member is one of a group, until it is killed.
+// member is the program of a member, until the member is killed.
 func member(args []string) {
 	f := flag.NewFlagSet(beMember, flag.ExitOnError)
 	i, n := f.Int("i", 0, "number"), f.Int("n", 0, "members")
@@ -90,7 +90,7 @@ func member(args []string) {
 	select {}
 }
 
-// A listener prints what a member learns.
+// A listener prints the events of a member.
 type listener struct {
 	i, n int
 	in   atomic.Int32

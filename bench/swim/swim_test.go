@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestMain has the test binary be a member or a rank, as the program is.
+// TestMain makes the test binary a member or a rank, like the program.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && (os.Args[1] == beMember || os.Args[1] == beRank) {
 		main()
@@ -47,7 +47,7 @@ func TestTable(t *testing.T) {
 	assert.Equal(t, "| 4 | kill | 250.0 | 800.0 | 25.0 | 80.0 | 2.5, 0.2 | 10.0 |", rows[2])
 }
 
-// TestFlags: what cannot be measured is refused.
+// TestFlags: wrong sizes, faults and settings are refused.
 func TestFlags(t *testing.T) {
 	for _, args := range []string{"-n 2", "-n x", "-faults burn", "-swim wan", "-runs 0", "-period 1ms"} {
 		var p plan

@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// A cell is what the runs of one side have in common.
+// A cell is the summary of the runs of one side.
 type cell struct{ median, worst time.Duration }
 
 func (c cell) String() string { return ms(c.median) + " | " + ms(c.worst) }
 
-// cellOf looks at the times until all knew.
+// cellOf summarizes the times until all knew.
 func cellOf(times []time.Duration) cell {
 	times = slices.Sorted(slices.Values(times))
 	return cell{(times[(len(times)-1)/2] + times[len(times)/2]) / 2, times[len(times)-1]}
