@@ -54,8 +54,8 @@ func (u *unmet) forget(slot int) {
 	}
 }
 
-// isUnmet asks the process of a slot to dial another process, named by its number, which cannot
-// dial itself. If neither can dial, a note names the two nodes, once.
+// isUnmet asks the process of a slot to dial the process with the given number, which has reported
+// that it cannot dial that slot. If neither can dial, a note names the two nodes, once.
 func (f *Client) isUnmet(number int, m rankproto.Unmet) {
 	from := job.SlotOf(number)
 	f.mu.Lock()
