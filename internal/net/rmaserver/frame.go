@@ -47,7 +47,7 @@ type Frame struct {
 	Kernel  uint8 // of an Accumulate: the operation, as package kernel numbers them
 	Elem    uint8 // of an Accumulate: the type of the numbers, as package kernel numbers them
 	Size    uint8 // bytes of a number: 1, 2, 4 or 8
-	Mode    uint8 // of a Lock, as package hold numbers them
+	Mode    uint8 // of a Lock, numbered by package robustlock
 	At      uint64
 	Count   uint64
 	Operand uint64
