@@ -19,6 +19,7 @@ import (
 type Figure struct {
 	ID, Title, XLabel, YLabel string
 	LogY                      bool
+	LinearX                   bool // without it, x is logarithmic
 
 	curves []*Curve
 	rows   []row

@@ -86,6 +86,19 @@ func TestSVG(t *testing.T) {
 	assert.NotContains(t, f.svg(), "Inf")
 }
 
+// TestLinearX: equal steps of x are equally wide, and the first one is at 0.
+func TestLinearX(t *testing.T) {
+	f := &Figure{LinearX: true}
+	c := f.Add("c", true)
+	for x := range 5 {
+		c.At(float64(x*1000), 1)
+	}
+	text := f.svg()
+	assert.Contains(t, text, `<polyline points="70.0,50.0 227.5,50.0 385.0,50.0 542.5,50.0 700.0,50.0" `)
+	assert.Contains(t, text, `<text x="70.0" y="466.0" text-anchor="middle">0</text>`)
+	assert.Contains(t, text, `<text x="227.5" y="466.0" text-anchor="middle">1000</text>`)
+}
+
 // TestBand: an area in the colour of its curve, within the axes, and two series.
 func TestBand(t *testing.T) {
 	f := &Figure{ID: "B", XLabel: "x", YLabel: "y"}

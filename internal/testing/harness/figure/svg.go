@@ -85,8 +85,9 @@ func (a axis) ticks() (all []float64) {
 	return all
 }
 
-// svg draws the figure. x is logarithmic, as all that is counted or chosen here doubles; its
-// ticks are the values that are there.
+// svg draws the figure. x is logarithmic unless LinearX is set, because most figures double a count
+// or a period from point to point. The ticks of a logarithmic x are the values of the points, if
+// they are few.
 func (f *Figure) svg() string {
 	var xs, ys []float64
 	for _, c := range f.curves {
@@ -95,9 +96,9 @@ func (f *Figure) svg() string {
 	top := float64(head + len(f.curves)*legendLine)
 	low := top + graph
 	height := int(low) + foot
-	x, y := newAxis(xs, true, left, width-right), newAxis(ys, f.LogY, low, top)
+	x, y := newAxis(xs, !f.LinearX, left, width-right), newAxis(ys, f.LogY, low, top)
 	slices.Sort(xs)
-	if xs = slices.Compact(xs); len(xs) > xValuesMax {
+	if xs = slices.Compact(xs); f.LinearX || len(xs) > xValuesMax {
 		xs = x.ticks()
 	}
 	var b strings.Builder
