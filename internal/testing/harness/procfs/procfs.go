@@ -1,5 +1,6 @@
-// Package procfs reads of a process, from /proc, how much memory and how many descriptors it has.
-// Where there is no /proc, or no such process any more, that is 0.
+// Package procfs reads the memory, the descriptors, the program and the relatives of a process from
+// /proc. If there is no /proc, or if the process has ended, figures are 0, and names and lists are
+// empty.
 package procfs
 
 import (
@@ -27,6 +28,53 @@ func rss(status string) int64 {
 		}
 	}
 	return 0
+}
+
+// Program returns the file of the program that a process runs, or "".
+func Program(pid int) string {
+	name, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
+	return name
+}
+
+// Parent returns the parent of a process.
+func Parent(pid int) int {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0
+	}
+	return parent(string(text))
+}
+
+// Descendants returns the children of a process, their children and so on. A process that starts or
+// ends during the call may be missing.
+func Descendants(pid int) (all []int) {
+	children := map[int][]int{}
+	entries, _ := os.ReadDir("/proc") // no /proc: no entries
+	for _, e := range entries {
+		child, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		parent := Parent(child)
+		children[parent] = append(children[parent], child)
+	}
+	delete(children, 0) // ended meanwhile
+	all = append(all, children[pid]...)
+	for i := 0; i < len(all); i++ {
+		all = append(all, children[all[i]]...)
+	}
+	return all
+}
+
+// parent finds the parent in the stat file of a process; 0 if there is none. The second field is
+// the name of the program in parentheses, which may contain blanks and parentheses.
+func parent(stat string) int {
+	f := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
+	if len(f) < 2 {
+		return 0
+	}
+	pid, _ := strconv.Atoi(f[1])
+	return pid
 }
 
 // Descriptors counts the open descriptors of a process; of this one without the one that reads the
