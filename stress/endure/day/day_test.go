@@ -1,6 +1,7 @@
 package day
 
 import (
+	"bytes"
 	"io"
 	"testing"
 	"time"
@@ -16,7 +17,7 @@ func TestMain(m *testing.M) { trial.RunTests(m, func(args []string) { Main(args[
 
 func TestFlags(t *testing.T) {
 	trial.CheckFlags(t, parse, map[string]bool{
-		"": true, "-for 1h -every 1m": true, "-apart 1": true, "-for 0s": false, "-every 0s": false, "-apart 0": false, "x": false,
+		"": true, "-for 1h -every 1m": true, "-apart 1": true, "-json": true, "-for 0s": false, "-every 0s": false, "-apart 0": false, "x": false,
 	})
 }
 
@@ -33,6 +34,17 @@ func TestDay(t *testing.T) {
 	}
 	assert.Regexp(t, `(?m)^day: \d+ agreements, [1-9]\d* failures in \d+ s, all right: `, r.Stdout)
 	assert.NotEmpty(t, r.Deaths())
+}
+
+// TestReport: a line for people, and the same as JSON.
+func TestReport(t *testing.T) {
+	n := counts{Begun: time.Now().Add(-10 * time.Second).UnixNano(), Agreements: 1000, Failures: 40, Repairs: 39}
+	var out bytes.Buffer
+	require.NoError(t, n.report(footprint{500, 6}, false).print(&out, false))
+	assert.Regexp(t, `^      10 s       1000 agreements        40 failures +\d+\.\d and +\d\.\d\d a second; launcher 500 KiB, 6 descriptors, rank 0 \d+ KiB\n$`, out.String())
+	out.Reset()
+	require.NoError(t, n.report(footprint{500, 6}, true).print(&out, true))
+	assert.Regexp(t, `^{"seconds":1\d\.\d+,"agreements":1000,"failures":40,"repairs":39,"launcherKiB":500,"launcherDescriptors":6,"rankKiB":\d+,"done":true}\n$`, out.String())
 }
 
 // TestCheckSees: a wrong flag is detected, with and without a death.
@@ -67,6 +79,18 @@ func TestCounts(t *testing.T) {
 	assert.Equal(t, want, got)
 	assert.Error(t, got.decode([]byte{1}))
 	assert.Equal(t, want.Launcher, footprintOf(want.Launcher.flag()))
+}
+
+// TestLauncherOf: a rank of a node has a daemon between itself and the launcher.
+func TestLauncherOf(t *testing.T) {
+	parents := map[int]int{5: 4, 4: 3, 3: 2, 2: 1}
+	programs := map[int]string{5: "day", 4: "goulfm", 3: "goulfm", 2: "sh", 1: ""}
+	of := func(pid int) int {
+		return launcherOf(pid, func(pid int) int { return parents[pid] }, func(pid int) string { return programs[pid] })
+	}
+	assert.Equal(t, 3, of(4), "a node daemon")
+	assert.Equal(t, 3, of(3), "the launcher")
+	assert.Equal(t, 1, of(1), "a parent of another user")
 }
 
 func TestGrowth(t *testing.T) {

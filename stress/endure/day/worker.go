@@ -65,7 +65,7 @@ func (k *worker) run(ctx context.Context) error {
 func (k *worker) join(ctx context.Context) (*comm.Comm, error) {
 	if c := k.w.Joined(); c != nil {
 		if err := k.n.decode(k.w.Handover()); err != nil {
-			return nil, trial.Broken("what the others hand over: %v", err)
+			return nil, trial.Broken("the counts from the survivors: %v", err)
 		}
 		return c, nil
 	}
@@ -80,7 +80,7 @@ func (k *worker) join(ctx context.Context) (*comm.Comm, error) {
 func (k *worker) measure(ctx context.Context, c *comm.Comm) {
 	mine := ^uint64(0)
 	if c.Rank() == 0 {
-		mine = look().flag()
+		mine = measured().flag()
 	}
 	if flag, err := c.Agree(ctx, mine); err == nil {
 		k.n.Launcher = footprintOf(flag)
@@ -216,20 +216,19 @@ func (k *worker) tell(c *comm.Comm) error {
 	if c.Rank() != 0 {
 		return nil
 	}
-	_, err := fmt.Fprintln(k.out, k.n.line(look()))
-	return err
+	return k.n.report(measured(), false).print(k.out, k.o.json)
 }
 
-// end prints the summary.
+// end checks the growth of the launcher and prints the last line, at rank 0.
 func (k *worker) end(c *comm.Comm) error {
 	if c.Rank() != 0 {
 		return nil
 	}
+	last := measured()
 	if first := k.n.Launcher; first != (footprint{}) {
-		if bad := first.growth(look()); bad != "" {
+		if bad := first.growth(last); bad != "" {
 			return trial.Broken("%s", bad)
 		}
 	}
-	_, err := fmt.Fprintln(k.out, k.n.summary())
-	return err
+	return k.n.report(last, true).print(k.out, k.o.json)
 }
