@@ -14,6 +14,7 @@ import (
 	"github.com/goulfm/goulfm/stress/endure/day"
 	"github.com/goulfm/goulfm/stress/endure/heat"
 	"github.com/goulfm/goulfm/stress/endure/kill"
+	"github.com/goulfm/goulfm/stress/endure/long"
 	"github.com/goulfm/goulfm/stress/endure/replace"
 	"github.com/goulfm/goulfm/stress/endure/shrink"
 	"github.com/goulfm/goulfm/stress/endure/soak"
@@ -24,6 +25,7 @@ var commands = []cli.Command{
 	{Name: "heat", Does: "the heat example under kills, against its result without", Main: heat.Main},
 	{Name: "shrink", Does: "from N processes to one, by kills, revocations and shrinks", Main: shrink.Main},
 	{Name: "replace", Does: "processes are killed and replaced by Spawn and Merge", Main: replace.Main},
+	{Name: "long", Does: "jobs of day until they reach the numbers of the paper's day; resumable", Main: long.Main},
 	{Name: "agree", Job: true, Does: "agreements, while ranks kill themselves", Main: agree.Main},
 	{Name: "day", Job: true, Does: "agreements without a pause, while ranks die and are replaced: the paper's day", Main: day.Main},
 	{Name: "soak", Job: true, Does: "agreements and communicators in numbers: nothing may grow", Main: soak.Main},
