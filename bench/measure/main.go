@@ -35,4 +35,4 @@ var commands = []cli.Command{
 	{Name: "busy", Does: "whether a rank that computes for long is taken for dead", Main: busy.Main},
 }
 
-func main() { cli.Commands("measure", "Measures the costs of goulfm.", commands) }
+func main() { cli.Commands("bench/measure", "Measures the costs of goulfm.", commands) }

@@ -1,5 +1,5 @@
-// Package cli handles the start and the end of the programs of bench: flags, wrong flags,
-// interrupts and errors.
+// Package cli handles the start and the end of the programs of bench and stress: flags, wrong
+// flags, interrupts and errors.
 package cli
 
 import (

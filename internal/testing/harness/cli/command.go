@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"slices"
 )
 
@@ -16,11 +17,11 @@ type Command struct {
 }
 
 // Commands is the main function of a program with these commands. It runs the command that the
-// first argument names, with the other arguments. about is the purpose of the program. After a
-// request for help it lists the commands; without a known command it does the same and ends with
-// exit code 2.
-func Commands(program, about string, all []Command) {
-	c, code := choose(program, about, all, os.Args[1:], os.Stdout, os.Stderr)
+// first argument names, with the other arguments. folder is the program's place in the module, such
+// as "bench/measure", and about is its purpose. After a request for help it lists the commands;
+// without a known command it does the same and ends with exit code 2.
+func Commands(folder, about string, all []Command) {
+	c, code := choose(folder, about, all, os.Args[1:], os.Stdout, os.Stderr)
 	if c == nil {
 		os.Exit(code)
 	}
@@ -28,27 +29,27 @@ func Commands(program, about string, all []Command) {
 }
 
 // choose returns the command that the arguments name, or the exit code.
-func choose(program, about string, all []Command, args []string, out, errs io.Writer) (c *Command, code int) {
+func choose(folder, about string, all []Command, args []string, out, errs io.Writer) (c *Command, code int) {
 	if len(args) > 0 {
 		if slices.Contains([]string{"-h", "-help", "--help", "help"}, args[0]) {
-			list(program, about, all, out)
+			list(folder, about, all, out)
 			return nil, 0
 		}
 		if i := slices.IndexFunc(all, func(c Command) bool { return c.Name == args[0] }); i >= 0 {
 			return &all[i], 0
 		}
-		fmt.Fprintf(errs, "%s: no command %q\n", program, args[0])
+		fmt.Fprintf(errs, "%s: no command %q\n", path.Base(folder), args[0])
 	}
-	list(program, about, all, errs)
+	list(folder, about, all, errs)
 	return nil, 2
 }
 
-func list(program, about string, all []Command, out io.Writer) {
-	fmt.Fprintf(out, "%s\n\nusage: %s COMMAND [flags]; COMMAND -h lists its flags\n", about, program)
+func list(folder, about string, all []Command, out io.Writer) {
+	fmt.Fprintf(out, "%s\n\nusage: %s COMMAND [flags]; COMMAND -h lists its flags\n", about, path.Base(folder))
 	for _, job := range []bool{false, true} {
-		title := fmt.Sprintf("go run ./bench/%s COMMAND", program)
+		title := fmt.Sprintf("go run ./%s COMMAND", folder)
 		if job {
-			title = fmt.Sprintf("goulfm run -n RANKS ./bench/%s COMMAND", program)
+			title = fmt.Sprintf("goulfm run -n RANKS ./%s COMMAND", folder)
 		}
 		fmt.Fprintf(out, "\n%s:\n", title)
 		for _, c := range all {

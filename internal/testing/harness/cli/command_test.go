@@ -28,7 +28,7 @@ func TestChoose(t *testing.T) {
 		{"-wild", "", 2, "", "x: no command \"-wild\"\n" + help},
 	} {
 		var out, errs strings.Builder
-		got, code := choose("x", "Some do.", some, strings.Fields(c.args), &out, &errs)
+		got, code := choose("bench/x", "Some do.", some, strings.Fields(c.args), &out, &errs)
 		name := ""
 		if got != nil {
 			name = got.Name
