@@ -114,7 +114,7 @@ func (e Edit) goTest(root, overlay string, t Test, env string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*timeout)
 	defer cancel()
 	dir, folder := moduleOf(root, e.folder(t))
-	args := []string{"test", "-vet=off", "-overlay", overlay, "-count=1", "-failfast", "-timeout", timeout.String(), "-tags", t.Tags, "-run", t.Run, folder}
+	args := []string{"test", "-vet=off", "-count=1", "-failfast", "-timeout", timeout.String(), "-tags", t.Tags, "-run", t.Run, folder}
 	if t.shows() {
 		args = append(args, "-v") // so that skips are told
 	}
@@ -124,7 +124,9 @@ func (e Edit) goTest(root, overlay string, t Test, env string) (string, error) {
 	}
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), env) // what finds a bug may be a long test
+	// GOFLAGS, and not an argument: a test may build programs, which are to have the bug too.
+	flags := strings.TrimSpace(os.Getenv("GOFLAGS") + " -overlay=" + overlay)
+	cmd.Env = append(os.Environ(), env, "GOFLAGS="+flags) // what finds a bug may be a long test
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }
