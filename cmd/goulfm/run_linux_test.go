@@ -204,7 +204,7 @@ func TestExitCodesAndTexts(t *testing.T) {
 }
 
 func TestKillAtAMark(t *testing.T) {
-	for _, detector := range []string{"exact", "ring --period 250ms", "ring --period 250ms --fence"} {
+	for _, detector := range []string{"exact", "ring --period 250ms --timeout-factor 4", "ring --period 250ms --timeout-factor 4 --fence"} {
 		t.Run(detector, func(t *testing.T) {
 			t.Parallel() // they wait, most of the time
 			args := slices.Concat([]string{"run", "-n", "6", "--detector"}, strings.Fields(detector), []string{"--kill", "2@step=1", "--kill", "5@step=1", prog, "recover"})
@@ -232,22 +232,22 @@ func TestKillAtAMark(t *testing.T) {
 func TestTheRingFindsAStoppedRank(t *testing.T) {
 	t.Run("killed", func(t *testing.T) {
 		t.Parallel() // it waits, most of the time
-		got := goulfmCommand(t, "", "run", "-n", "4", "--detector", "ring", "--period", "250ms", prog, "stopped")
-		if got.code != 0 || !regexp.MustCompile(`rank 1 shows no life to rank \d: killed \(--detector ring\)`).MatchString(got.err) ||
+		got := goulfmCommand(t, "", "run", "-n", "4", "--detector", "ring", "--period", "250ms", "--timeout-factor", "4", prog, "stopped")
+		if got.code != 0 || !regexp.MustCompile(`rank 1 shows no life to rank \d: killed \(--detector ring\); if it was only slow, increase --timeout-factor`).MatchString(got.err) ||
 			!strings.Contains(got.err, "rank 1: all 3 survivors know it") || strings.Contains(got.err, "stops itself") {
 			t.Errorf("code %d\n%s%s", got.code, got.out, got.err)
 		}
 	})
 	t.Run("fenced", func(t *testing.T) {
 		t.Parallel()
-		got := goulfmCommand(t, "", "run", "-n", "4", "--detector", "ring", "--fence", "--period", "250ms", prog, "stopped")
+		got := goulfmCommand(t, "", "run", "-n", "4", "--detector", "ring", "--fence", "--period", "250ms", "--timeout-factor", "4", prog, "stopped")
 		if got.code != 0 || !strings.Contains(got.err, "goulfm: rank 1: stops itself") || !strings.Contains(got.err, "died: fenced") {
 			t.Errorf("code %d\n%s%s", got.code, got.out, got.err)
 		}
 	})
 	t.Run("fenced for ever", func(t *testing.T) {
 		t.Parallel()
-		got := goulfmCommand(t, "", "run", "-n", "4", "--detector", "ring", "--fence", "--period", "250ms", "--timeout", "60s", prog, "stopped-for-ever")
+		got := goulfmCommand(t, "", "run", "-n", "4", "--detector", "ring", "--fence", "--period", "250ms", "--timeout-factor", "4", "--timeout", "60s", prog, "stopped-for-ever")
 		if got.code != 0 || !regexp.MustCompile(`rank 1 shows no life to rank \d: declared dead \(--detector ring, --fence\)`).MatchString(got.err) ||
 			!strings.Contains(got.err, "3 of 4 ranks finished, 1 rank lost; exit code 0") {
 			t.Errorf("code %d\n%s%s", got.code, got.out, got.err)

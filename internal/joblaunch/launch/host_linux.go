@@ -42,7 +42,7 @@ func (l *launcher) tellSilence(a job.Silenced) {
 	case a.By >= 0 && !a.Killed:
 		l.rep.note("suspect", "rank %d shows no life to rank %d: declared dead (--detector ring, --fence)", a.Proc, a.By)
 	case a.By >= 0:
-		l.rep.note("suspect", "rank %d shows no life to rank %d: killed (--detector ring)", a.Proc, a.By)
+		l.rep.note("suspect", "rank %d shows no life to rank %d: killed (--detector ring); if it was only slow, increase --timeout-factor", a.Proc, a.By)
 	case a.Killed:
 		l.rep.note("suspect", "rank %d shows no life for %s: killed (--suspect-after)", a.Proc, l.spec.SuspectAfter)
 	default:
