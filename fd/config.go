@@ -47,19 +47,28 @@ const (
 	// side.
 	GoOn Partition = iota
 	// Majority stops this process before it would declare the greater part of the processes on
-	// anything less than exact evidence. Let the base be the processes without those that have left
-	// or are known to have Exited. A process continues as long as the processes that it considers
-	// alive are more than half of the base, or exactly half with the lowest rank of the base among
-	// them.
+	// anything less than exact evidence; a notice or an agreement is less. Let the base be the
+	// processes without those that have left, are Absent, or are known here to have Exited. A
+	// process continues as long as the processes that it considers alive are more than half of the
+	// base, or exactly half with the lowest rank of the base among them.
 	//
 	// Two groups that consider each other dead never both continue. Let A and B be two disjoint
-	// groups of live processes, with exact evidence EA and EB; the processes in EA and EB really
-	// ended, so A and B together are at most N - |EA ∪ EB|. If both continued, they would be at
-	// least (N-|EA|)/2 + (N-|EB|)/2 >= N - |EA ∪ EB|, so both are halves of the same base, and only
-	// one half has the lowest rank.
+	// groups of live processes, with EA and EB the processes outside the base of each. The
+	// processes in EA and EB have really ended, have left, or are Absent at both, so A and B
+	// together are at most N - |EA ∪ EB|. If both continued, they would be at least
+	// (N-|EA|)/2 + (N-|EB|)/2 >= N - |EA ∪ EB|, so both are halves of the same base, and only one
+	// half has the lowest rank.
 	//
-	// The price: without exact evidence the detector survives the death of less than
-	// half of the processes, and of two processes only the death of the second.
+	// The assumption: both groups agree about which processes are Absent. Otherwise both may
+	// continue:
+	//
+	//	0 and 1 are there, 2 and 3 are Absent. 2 and 3 come, and 1 learns of them. A partition
+	//	cuts off 0 before 0 learns of them: 0 declares 1, and is half of the base {0,1} with
+	//	the lowest rank; 1, 2 and 3 declare 0, and are three of four.
+	//
+	// The price: without exact evidence the detector survives the death of less than half of the
+	// processes, or of exactly half without the lowest rank. Of two processes it survives only the
+	// death of the second.
 	Majority
 )
 
@@ -94,7 +103,7 @@ const (
 //   - The ring suspects no live process if 2·Period + τ + L <= Timeout, and declares no live
 //     process if 2·Period + τ + L <= Timeout + Confirm. A Broken connection to a live process is
 //     harmless if Period + 2τ + L <= Confirm.
-//   - A death is declared by its observer within τ + Period + Timeout + Confirm; the
+//   - With Fence, a death is declared by its observer within τ + Period + Timeout + Confirm; the
 //     Period is 0 if a Tick follows every message. Of f processes dead side by side
 //     on the ring the last is declared within τ + f·(Period + 2·Timeout + Confirm)
 //     of the last death (RR-9024, §3.2, Lemma 1, with a second check); if all of them
@@ -111,22 +120,23 @@ type Config struct {
 	// that is less. A shorter Period alone finds no death sooner: it permits a shorter Timeout, and
 	// costs messages.
 	Period mono.Duration
-	// Timeout is the silence after which a process is suspected (δ). Default 4 Periods, at least
-	// TimeoutMin. A shorter Timeout finds deaths sooner and suspects slow processes. An emitter
-	// that an observer has just found has 2 Timeouts, because it may first have to learn of its new
-	// observer (T3).
+	// Timeout is the silence after which a process is suspected (δ). Default 4 Periods, and at
+	// least TimeoutMin without AllowShortTimeouts. A shorter Timeout finds deaths sooner and
+	// suspects slow processes. An emitter that an observer has just found has 2 Timeouts, because
+	// it may first have to learn of its new observer (T3).
 	Timeout mono.Duration
 	// Confirm is the time a suspect has to answer the second check (B10). Default
 	// half a Timeout.
 	Confirm mono.Duration
-	// Start is when the ring starts, the same moment at all processes but for the
-	// precision of the join barrier (B16): the first heartbeat is sent at Start, and
-	// the first suspicion is possible at Start + 2 Timeouts.
+	// Start is when the ring starts, the same moment at all processes but for the precision of the
+	// join barrier (B16): the first heartbeat is sent at Start, and an emitter from which nothing
+	// has arrived is suspected of silence at Start + 2 Timeouts. Broken and Watch may lead to an
+	// earlier suspicion, and so may the heartbeats that arrive with Adaptive.
 	Start mono.Time
 
 	// Fence declares a silent process without killing it. Without Fence, silence leads to Suspect
-	// only, and the declaration waits for Exited; until then no process observes the predecessor of
-	// the suspect on the ring.
+	// only, and the declaration waits for Exited, Agreed or a notice; until then no process
+	// observes the predecessor of the suspect on the ring.
 	Fence bool
 	// Partition is the rule for the case that most others are silent (B18). Default GoOn.
 	Partition Partition
@@ -142,10 +152,10 @@ type Config struct {
 	// of T_D, for processes without heartbeats to judge by: a watched process, and an emitter just
 	// found. Period is the first period of each observation. Neither may be set to another value.
 	//
-	// The observer declares a death within T_D, provided that it had received heartbeats from the
-	// dead process as its emitter, and that the mean heartbeat takes no longer than the measured
-	// round trip. For f processes dead side by side the bounds above apply. A live process is
-	// suspected with a small probability only: Adaptive.Recurrence.
+	// With Fence, the observer declares a death within T_D, provided that it had received
+	// heartbeats from the dead process as its emitter, and that the mean heartbeat takes no longer
+	// than the measured round trip. For f processes dead side by side the bounds above apply. A
+	// live process is suspected with a small probability only: Adaptive.Recurrence.
 	//
 	// A message counts as received at the Tick after it, so a Tick has to follow each message, or
 	// all messages that were received together.
@@ -199,8 +209,8 @@ func (c Config) limits() adaptive.Limits {
 	return adaptive.Limits{Confirm: adaptive.Duration(c.Confirm)}
 }
 
-// checkQuality returns an error for an invalid quality, and for times that do not follow from the
-// quality.
+// checkQuality returns an error for an invalid quality, for times that do not follow from the
+// quality, and for a quality outside Ring mode.
 func (c Config) checkQuality() error {
 	if c.Adaptive == nil {
 		return nil

@@ -18,7 +18,7 @@ type Detector struct {
 	flood *flood.Flood // spreads the dead and the left: item r means that r is dead, item N+r that r has left
 
 	dead   rankset.Set // declared here; only grows, but for Vacated; never holds Me
-	left   rankset.Set // finalized; only grows, but for Vacated
+	left   rankset.Set // finalized, and not declared before; only grows, but for Vacated
 	ended  rankset.Set // declared on exact evidence; only grows, but for Vacated; part of dead
 	absent rankset.Set // not there yet
 	late   rankset.Set // were absent, and have come; only grows
@@ -34,7 +34,7 @@ type Detector struct {
 	breadth  int       // how many predecessors of a silent emitter to watch (B9)
 	behind   int       // the silent emitter with watched predecessors; Me if none
 	drift    mono.Duration
-	checks   []check // processes under a second check, ascending by rank
+	checks   []check // open checks, ascending by rank
 
 	rhythm      rhythm       // Config.Adaptive: of the heartbeats from here
 	observation *observation // Config.Adaptive: measurements of the emitter; nil without
@@ -70,7 +70,9 @@ func New(cfg Config) *Detector {
 }
 
 // Step applies one event and returns the actions that the caller must execute in order: the
-// declarations first. Step never blocks and reads no clock. The slice is valid until the next Step.
+// declarations before all messages. Step never blocks and reads no clock. The slice is valid until
+// the next Step. An event that names a process outside [0, N) is a bug of the caller and panics; so
+// is one that names this process, except Exited, Left and Agreed.
 func (d *Detector) Step(ev Event) []Action {
 	d.out, d.posts = d.out[:0], d.posts[:0]
 	if d.fenced {
@@ -129,14 +131,16 @@ func (d *Detector) Dead() rankset.Set { return d.dead.Clone() }
 // Digest returns the digest of the dead and the left processes that heartbeats carry.
 func (d *Detector) Digest() uint64 { return d.flood.Digest() }
 
-// Emitter returns the process that is observed here, -1 when alone (B13).
+// Emitter returns the nearest live predecessor, which is observed here in Ring mode, or -1 when
+// alone (B13).
 func (d *Detector) Emitter() int { return d.otherOrNone(d.emitter) }
 
-// Observer returns the process that receives the heartbeats sent here, -1 when alone (B13).
+// Observer returns the process that receives the heartbeats sent here in Ring mode, the nearest
+// live successor in Exact mode, or -1 when alone (B13).
 func (d *Detector) Observer() int { return d.otherOrNone(d.observer) }
 
-// Alone reports whether every other process is dead or has left: FindEmitter of the paper would
-// return this process itself (B13).
+// Alone reports whether every other process is dead, has left or is absent: FindEmitter of the
+// paper would return this process itself (B13).
 func (d *Detector) Alone() bool { return d.emitter == d.cfg.Me }
 
 // Drift returns the largest delay of a Tick after its deadline: how late this process has been
@@ -226,8 +230,8 @@ func (d *Detector) receive(from int, msg []byte) {
 	}
 }
 
-// newObserver is T4. The heartbeat is sent at once, so that the new observer need not wait for the
-// next period; the sets are exchanged if they differ (B2).
+// newObserver is T4. A heartbeat is sent at once, unless the message is stale, so that the new
+// observer need not wait for the next period; the sets are exchanged if they differ (B2).
 func (d *Detector) newObserver(from int, digest uint64, told adaptive.Message) {
 	if d.adopt(from) {
 		d.mail(from, d.obey(told))
@@ -249,7 +253,8 @@ func (d *Detector) tellDead(rank int) {
 	}
 }
 
-// exited declares a death on exact evidence. A process that has left may end.
+// exited declares a death on exact evidence. A process that has left may end. If the evidence is
+// about this process, this process stops.
 func (d *Detector) exited(rank int) {
 	d.checkRank(rank)
 	if d.left.Has(rank) && rank != d.cfg.Me {
@@ -272,9 +277,10 @@ func (d *Detector) learn(dead rankset.Set, evidence Evidence) {
 	d.follow(-1, d.flood.Step(flood.Publish{Items: dead}), evidence)
 }
 
-// follow executes the actions of the flood. Newly dead processes are declared, and the ring is
-// rewired: any growth of the dead set runs through here, from every source. The actions are used up
-// before the next step of the flood, which overwrites them.
+// follow executes the actions of the flood. Newly dead processes are declared, newly left ones
+// removed, and the ring is rewired: any growth of the two sets runs through here, from every
+// source. News of this process's own death stops it, and so does news that would make it a
+// minority. The actions are used up before the next step of the flood, which overwrites them.
 func (d *Detector) follow(from int, actions []flood.Action, evidence Evidence) {
 	var news rankset.Set
 	for _, a := range actions {
@@ -332,7 +338,7 @@ func (d *Detector) mustAgree() {
 
 // declare records a death here. A declared observer that is in fact alive receives no more
 // heartbeats, and would suspect this process and then one predecessor after the other (B11).
-// Therefore the observer is sent a fence notice.
+// Therefore the observer is sent a fence notice, unless it is known to have ended.
 func (d *Detector) declare(rank int, evidence Evidence) {
 	must.That(rank != d.cfg.Me && d.dead.Add(rank), "%d declared, dead are %v", rank, d.dead)
 	d.out = append(d.out, Declare{Rank: rank, Evidence: evidence})
@@ -361,9 +367,9 @@ func (d *Detector) depart(rank int) {
 	d.follow(-1, d.flood.Step(flood.Publish{Items: item}), ByNotice)
 }
 
-// leave removes a finalized process from the ring and the flood. Death notices that the process had
-// sent before are dropped: they are lost as if the process had died, and its successor on the ring
-// finds these deaths again.
+// leave removes a finalized process from the ring and the flood; a declaration made before stands.
+// Death notices that the process had sent before, and that arrive later, are dropped: they are lost
+// as if the process had died, and its successor on the ring finds these deaths again.
 func (d *Detector) leave(rank int) {
 	if d.dead.Has(rank) || !d.left.Add(rank) {
 		return
@@ -386,8 +392,8 @@ func (d *Detector) miss(ranks rankset.Set) {
 	d.rewire()
 }
 
-// come adds a process that was absent. A claim to observe this process from beyond the new one was
-// made while that was absent, and is dropped.
+// come adds a process that was absent, unless it was declared dead meanwhile. A claim to observe
+// this process from beyond the new one was made while that was absent, and is dropped.
 func (d *Detector) come(rank int) {
 	d.checkPeer(rank)
 	if !d.absent.Remove(rank) {
@@ -437,7 +443,7 @@ func (d *Detector) abandon() {
 }
 
 // wouldBeMinority reports whether, with these dead as well, this process would belong to the
-// smaller side of a possible partition: see Majority.
+// smaller side of a possible partition: see Majority. Exact evidence never makes a minority.
 func (d *Detector) wouldBeMinority(dead rankset.Set) bool {
 	if d.cfg.Partition != Majority || dead.SubsetOf(d.ended) {
 		return false

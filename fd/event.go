@@ -10,35 +10,42 @@ import (
 type Event interface{ event() }
 
 // Exited is exact evidence of a death: the tombstone of a process, or its reaping. The death is
-// declared at once. The end of a process that had Left is no death.
+// declared at once. The end of another process that had Left is no death. If Rank is this process,
+// the action is Fenced.
 type Exited struct {
 	Rank int
 }
 
-// Broken is evidence from a connection that failed. Broken is a suspicion only (B19): the process
-// is probed, and lives if a sign of life follows.
+// Broken is evidence from a connection that failed. Broken is a suspicion only (B19): in Ring mode
+// the process is probed, and a sign of life ends the suspicion. In Exact mode there is no probe:
+// the caller has to supply evidence. Broken has no effect if Rank is dead, left, absent or
+// suspected.
 type Broken struct {
 	Rank int
 }
 
 // Left reports that a process has finalized: Rank is no longer observed, and is not dead (B16). A
 // declaration made elsewhere still counts. If Rank is this process, the detector announces the
-// departure to all in the death flood, and falls silent: no process waits for another. Left of
-// another process may be given at each process, which saves the flood; then the event must precede
-// a silence of Rank of Config.Timeout.
+// departure to all in the death flood, and no process waits for another. From then on the detector
+// has no deadline, sends no periodic heartbeat, and suspects no process of silence; it still
+// answers messages, forwards notices and reports a Broken. Left of another process may be given at
+// each process, which saves the flood; then the event must precede a silence of Rank of
+// Config.Timeout.
 type Left struct {
 	Rank int
 }
 
 // Agreed reports that an agreement decided that these processes are dead, which is as good as a
-// declaration made elsewhere.
+// declaration made elsewhere. If this process is among them, the action is Fenced.
 type Agreed struct {
 	Dead rankset.Set
 }
 
 // Receive is the arrival of a message that another process's Send carried. Msg is read during Step
-// only. Every message is a sign of life of From. A message from a process declared dead is dropped,
-// and answered with one fence notice (A2, F6).
+// only. A message from a process declared dead is dropped. The first one is answered with a fence
+// notice (A2, F6), unless From is known to have ended or was informed before. A message from a
+// process that has left or is absent is dropped, too. Every other message is a sign of life of
+// From.
 type Receive struct {
 	From int // another process
 	Msg  []byte
@@ -46,7 +53,8 @@ type Receive struct {
 
 // Watch reports that a caller here waits for Rank, which the ring may not observe from here: Rank
 // is probed once, and suspected after a silence of Config.Timeout (A21). Repeat Watch as long as
-// the wait lasts. Watch has no effect in Exact mode.
+// the wait lasts. Watch has no effect in Exact mode, after this process has Left, and if Rank is
+// the emitter, is probed already, or is dead, left or absent.
 type Watch struct {
 	Rank int
 }
@@ -62,8 +70,8 @@ type Absent struct {
 // Processes learn of Rank one after the other. Rank should start before any other process learns of
 // its arrival. The first process to learn expects heartbeats from Rank, or sends heartbeats to
 // Rank; a process that has not learnt yet drops messages from Rank. No process is found dead
-// because of this if all learn within Config.Timeout. Came has no effect if Rank was not absent, or
-// has been declared dead meanwhile.
+// because of this if all learn within Config.Timeout. Came has no effect if Rank was not absent. A
+// Rank that has been declared dead meanwhile stays dead.
 type Came struct {
 	Rank int
 }
@@ -76,8 +84,9 @@ type Vacated struct {
 }
 
 // Tick gives the current time. Only a Tick moves time: a deadline set by another event counts from
-// the next Tick, so the deadline can be later than meant, by at most one Config.Period, and never
-// earlier. A Tick right after other events makes the deadline exact.
+// the next Tick, so the deadline can be later than meant, and never earlier. If each Tick comes at
+// its Deadline, the difference is at most one period of this process's heartbeats. A Tick right
+// after other events makes the deadline exact.
 type Tick struct {
 	Now mono.Time // a Now before an earlier one counts as the earlier one
 }
@@ -104,8 +113,8 @@ type Send struct {
 	Msg []byte
 }
 
-// Declare announces a death. A declaration is irrevocable and is made once per process, before any
-// Send of the same Step.
+// Declare announces a death. A declaration is irrevocable and is made once per process (Vacated
+// gives the number to another process), before any Send of the same Step.
 type Declare struct {
 	Rank     int
 	Evidence Evidence
@@ -116,11 +125,11 @@ type Declare struct {
 type Suspect struct {
 	Rank int
 	// Silent is how long this process has listened to Rank in vain; 0 if this process was not
-	// listening.
+	// listening, and after Broken of a process other than the emitter.
 	Silent mono.Duration
 	// Unanswered reports that Rank did not answer the second check within Config.Confirm. This is a
 	// second Suspect, and only without Config.Fence: a caller with the right to kill Rank may do so
-	// now, and report Exited.
+	// now, and report Exited. A caller without this right waits for Agreed.
 	Unanswered bool
 }
 
@@ -152,7 +161,7 @@ type Evidence uint8
 // The kinds of Evidence.
 const (
 	ByExit      Evidence = iota + 1 // the process ended: tombstone or reaping
-	BySilence                       // silence for the timeout, and through the second check
+	BySilence                       // silence through the second check, after silence or a broken connection
 	ByNotice                        // a declaration by another process
 	ByAgreement                     // a decision of an agreement
 )

@@ -9,9 +9,9 @@ import (
 )
 
 // TestFloodGoesRoundWhoLeft: 0 has to report the death of 5, and all its neighbours in the flood
-// have left: 1, 2, 4, 6 and 7 of 8. A left process forwards nothing, so the flood is repaired as if
-// they had died: 3 is informed at once, and the left processes receive nothing. Without the repair
-// 3 would learn of the death from a digest, a heartbeat later.
+// have left: 1, 2, 4, 6 and 7 of 8. Messages of a left process are dropped, so the flood is
+// repaired as if they had died: 3 is informed at once, and the left processes receive nothing.
+// Without the repair 3 would learn of the death from a digest, a heartbeat later.
 func TestFloodGoesRoundWhoLeft(t *testing.T) {
 	d := New(Config{N: 8, Me: 0, Mode: Ring})
 	left := rankset.Of(1, 2, 4, 6, 7)

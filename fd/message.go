@@ -7,14 +7,16 @@ import (
 	"github.com/goulfm/goulfm/internal/base/wire"
 )
 
-// A message is one byte for its kind, then for heartbeat, newObserver and probe the
-// digest of the sender's dead set (8 bytes), for notice a message of the death
-// flood, for fence nothing.
+// A message is one byte for its kind, then for heartbeat, newObserver and probe the digest of the
+// dead and the left processes at the sender (8 bytes), for notice a message of the death flood, for
+// fence nothing.
 //
 // With Config.Adaptive a heartbeat and a newObserver continue with one byte for the version of the
 // rest (1) and a message of package adaptive without a tag. In a heartbeat this is a Beat, or the
-// Echo that answers; in a newObserver an Adjust. Their stream is 0: a process observes another one
-// once in its life.
+// Echo that answers; in a newObserver an Adjust. A heartbeat that answers a probe, or a newObserver
+// that requires no Echo, ends after the digest. The stream of these messages is 0: a process
+// observes another one once, or again after the death or the departure of a late process between
+// the two.
 const (
 	kindHeartbeat   byte = iota + 1 // T1; also the answer to newObserver and to probe
 	kindNewObserver                 // T3: the sender observes the receiver from now on
@@ -89,6 +91,7 @@ func (m message) mayTell(told adaptive.Message) bool {
 }
 
 // IsHeartbeat reports whether msg, from a Send, is a heartbeat. The next heartbeat compensates for
-// a lost one, so a host may send heartbeats as datagrams. The exception is the answer to a probe,
-// which is also a heartbeat and follows a Receive.
+// a lost one, so a host may send heartbeats as datagrams. The exceptions are the answers to a probe
+// and to a NEWOBSERVER, which are also heartbeats: a host recognizes them because they follow a
+// Receive. Nothing compensates for a lost answer to a probe.
 func IsHeartbeat(msg []byte) bool { return len(msg) > 0 && msg[0] == kindHeartbeat }

@@ -24,9 +24,9 @@ type observation struct {
 	request uint16             // number of the latest request
 	ask     mono.Time          // when NEWOBSERVER is sent again
 	mercy   mono.Time          // no suspicion before: the emitter is new, or this process was late
-	known   bool               // a beat has come, and an answer
+	known   bool               // a beat has come, and an answer after it
 	beaten  bool               // a beat has come
-	looked  bool               // the moment at which a beat is overdue has passed in time, or none has come yet
+	looked  bool               // no beat has come, or a Tick has come since the next one is overdue
 	late    bool               // this Tick was late: messages received before may have waited
 	wasLate bool               // so was the Tick before: messages received since may have waited, too
 }
@@ -72,7 +72,8 @@ func (d *Detector) beginObservation() {
 	o.ask = d.now.Add(d.cfg.Timeout / askFirst)
 }
 
-// hear stores a message of the emitter until the next Tick.
+// hear stores a message of the emitter until the next Tick, of more than heardMax the latest.
+// Before the first Tick of an observation messages are dropped.
 func (d *Detector) hear(told adaptive.Message) {
 	o := d.observation
 	if o.of != d.emitter || !d.ringing() {

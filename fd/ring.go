@@ -7,8 +7,8 @@ import (
 
 // predecessor returns the nearest process before me on the ring of n that is not in the excluded
 // set, or me when there is no other. This is FindEmitter of RR-9024, Algorithm 1, except that the
-// search starts at me rather than at the last emitter, because a process that was skipped stays
-// skipped.
+// search starts at me rather than at the last emitter: a process that was skipped because it was
+// absent may have come (Came).
 func predecessor(n, me int, gone rankset.Set) int {
 	r := (me + n - 1) % n
 	for r != me && gone.Has(r) {
@@ -30,9 +30,9 @@ func successor(n, me int, gone rankset.Set) int {
 // ahead returns how many steps r is ahead of me on the ring of n.
 func ahead(n, me, r int) int { return (r - me + n) % n }
 
-// rewire recomputes emitter and observer after any process has dropped out of the ring, from every
-// source of that knowledge (B5, B12). T5 of the paper updates the list of the dead and nothing
-// else:
+// rewire recomputes emitter and observer after any process has dropped out of the ring or joined
+// it, from every source of that knowledge (B5, B12). T5 of the paper updates the list of the dead
+// and nothing else:
 //
 //	4 observes 3, which observes 2. 3 dies, and 5, which had it under Watch, is the
 //	first to declare it. 4 learns it from the flood, so its own timeout for 3 has
@@ -78,7 +78,8 @@ func (d *Detector) aim(gone rankset.Set) {
 
 // adopt obeys a NEWOBSERVER (T4), unless the message is stale: from a process nearer than the
 // present observer. A process that claims to observe me has declared all processes in between dead,
-// or knows that they left. None of them returns, so the process farther away knows more (B2).
+// or knows that they left or are absent. None of the dead and the left returns, so the process
+// farther away knows more (B2).
 //
 //	0 is observed by 1, which dies. 2 declares it and sends NEWOBSERVER to 0, which
 //	is slow, and dies. 3 declares 2 and sends NEWOBSERVER to 0. That arrives

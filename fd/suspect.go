@@ -8,14 +8,14 @@ import (
 	"github.com/goulfm/goulfm/internal/base/rankset"
 )
 
-// A stage of a check. The usual course is suspected, then declared; a sign of life ends the check
-// at any stage before.
+// A stage of a check. The usual course is suspected, then declared, or unanswered without
+// Config.Fence; a sign of life ends the check at any stage before the declaration.
 type stage uint8
 
 const (
-	watched    stage = iota // probed on demand (A21); silence until the timer's end makes the rank suspected
+	watched    stage = iota // probed on demand (A21, B9); silence until the timer's end makes the rank suspected
 	suspected               // probed as the second check (B10); silence until the timer's end confirms the suspicion
-	unanswered              // confirmed, but this process may not declare it: waiting for Exited
+	unanswered              // confirmed, but this process may not declare it: waiting for others' evidence
 )
 
 func (s stage) String() string {
@@ -28,7 +28,8 @@ func (s stage) String() string {
 	return "unanswered"
 }
 
-// A check is an open question whether one process lives. A probe has been sent.
+// A check is an open question whether one process lives. In Ring mode a probe has been sent, and
+// the timer runs. In Exact mode there is neither: the caller has to supply evidence (B19).
 type check struct {
 	rank  int
 	stage stage
@@ -128,8 +129,8 @@ func (d *Detector) signOfLife(rank int, told adaptive.Message) {
 	d.silence.prolong(d.cfg.Timeout)
 }
 
-// broken turns a failed connection into a suspicion (B19). Without a ring there is no second check:
-// the caller receives the suspicion and has to supply evidence.
+// broken turns a failed connection into a suspicion (B19). Outside the ring no second check is
+// timed: the caller receives the suspicion and has to supply evidence.
 func (d *Detector) broken(rank int) {
 	d.checkPeer(rank)
 	if d.isGone(rank) || d.suspects(rank) {
@@ -142,7 +143,7 @@ func (d *Detector) broken(rank int) {
 	d.suspect(rank, quiet)
 }
 
-// watch probes a process on demand (A21). The emitter is observed anyway.
+// watch probes a process on demand (A21), unless a check is open. The emitter is observed anyway.
 func (d *Detector) watch(rank int) {
 	d.checkPeer(rank)
 	if !d.ringing() || d.isGone(rank) || rank == d.emitter {
@@ -159,7 +160,7 @@ func (d *Detector) suspect(rank int, quiet mono.Duration) {
 	d.open(check{rank: rank, stage: suspected, quiet: quiet}, d.cfg.Confirm)
 }
 
-// open sends a probe and starts the time for the answer. A check of the same process
+// open sends a probe and starts the time for the answer, in Ring mode. A check of the same process
 // is replaced.
 func (d *Detector) open(c check, wait mono.Duration) {
 	c.timer.start(wait)
