@@ -14,8 +14,9 @@
 //	notify(Event{Kind: Suspected})              is silent
 //	notify(Event{Kind: Dead}), the last event   crashed
 //
-// The quality of detection (adaptive.QoS) has the longest time from a crash to its declaration,
-// and the least mean time between two wrong suspicions. Package adaptive has the rule.
+// The quality of detection (adaptive.QoS) has the longest time from a crash to its declaration, the
+// least mean time between two wrong suspicions, and their longest mean duration. Package adaptive
+// has the rule.
 //
 // # Connections
 //
@@ -23,16 +24,17 @@
 // message over the connection (Connection.Link, Accept), and hand arriving messages to Receive.
 // The detector uses the connection where datagrams do not arrive. Once the event Reached has
 // reported the first datagram, both sides may close it in order, and call Detach. A broken
-// connection is evidence, too: see Monitor.Broken and Monitor.Refused. Without a connection,
-// evidence is silence alone.
+// connection is evidence, too: see Monitor.Broken and Monitor.Refused. If the caller reports
+// neither, the evidence is silence alone.
 //
 // # Guarantees
 //
-//   - The endpoint reads all datagrams in its socket before the detector learns the time. A process
-//     that was stopped itself suspects no other process for that.
+//   - The endpoint reads the datagrams in its socket, up to 4096 of them, before the detector
+//     learns the time: datagrams that waited while this process was stopped are not silence.
 //   - Heartbeats are sent only to an address from which a message with a valid tag arrived, with a
 //     later clock than all messages before. A datagram without a valid tag changes nothing.
-//   - One goroutine calls notify, in the order of events. Dead comes once, as the last event.
+//   - One goroutine calls notify, in the order of events. Dead comes at most once, as the last
+//     event.
 //
 // # Not promised
 //
@@ -41,6 +43,10 @@
 //
 // That a process that was declared dead has ended: its monitor has to ignore it from then on. And
 // a declared process that lives is not told so.
+//
+// That a process that was stopped suspects no other. The senders that serve it pause after 30
+// periods without its messages (package adaptive), and a full socket drops datagrams. After a
+// longer stop the process suspects until a probe is answered.
 //
 // Reading order: endpoint.go, monitor.go, sender.go.
 package beat

@@ -31,7 +31,7 @@ func NewKey() []byte {
 	return key
 }
 
-// checkKey returns ErrKey for a key of a length that is not allowed.
+// checkKey returns an error that wraps ErrKey for a key of a length that is not allowed.
 func checkKey(key []byte) error {
 	if len(key) == 0 || len(key) > KeyMax {
 		return fmt.Errorf("%w: %d bytes, want 1 to %d: use NewKey", ErrKey, len(key), KeyMax)
@@ -40,7 +40,8 @@ func checkKey(key []byte) error {
 }
 
 // Endpoint is the socket of a process for its heartbeats: those that it sends, and those that it
-// receives. Its methods may be called by any goroutine.
+// receives. Its methods may be called by any goroutine, but not by the functions that its own
+// goroutine calls (notify, Connection.Link, the link of Accept): see Monitor.
 type Endpoint struct {
 	conn   *net.UDPConn
 	origin time.Time
@@ -63,7 +64,8 @@ type Endpoint struct {
 	sealed    []byte               // written
 }
 
-// Listen opens an endpoint at a UDP address, such as "127.0.0.1:0".
+// Listen opens an endpoint at a UDP address, such as "127.0.0.1:0". It returns an error if the
+// address is invalid or cannot be opened.
 func Listen(addr string) (*Endpoint, error) {
 	var random [4]byte
 	_, _ = rand.Read(random[:]) // never fails
@@ -94,7 +96,8 @@ func newEndpoint(first uint32) *Endpoint {
 // Addr returns the address that receives datagrams.
 func (n *Endpoint) Addr() netip.AddrPort { return n.conn.LocalAddr().(*net.UDPAddr).AddrPort() }
 
-// Close ends all monitors and senders. After its return notify is not called any more.
+// Close ends all monitors and senders without a message to the other processes, which find this one
+// silent. After its return notify is not called any more. Close waits for the goroutine.
 func (n *Endpoint) Close() {
 	n.mu.Lock()
 	n.closed = true
@@ -117,7 +120,8 @@ func (n *Endpoint) do(f func()) bool {
 	return true
 }
 
-// ask runs f in the goroutine, and waits for its end.
+// ask runs f in the goroutine, and waits for its end. If the endpoint is closed, ask returns false,
+// and f may not have run.
 func (n *Endpoint) ask(f func()) bool {
 	done := make(chan struct{})
 	if !n.do(func() { f(); close(done) }) {
@@ -131,7 +135,8 @@ func (n *Endpoint) ask(f func()) bool {
 	}
 }
 
-// run is the goroutine: it serves datagrams and commands, and timers when neither is left.
+// run is the goroutine. It executes commands first, then reads datagrams until the next timer is
+// due, and then calls tick.
 func (n *Endpoint) run() {
 	defer close(n.ended)
 	for {
@@ -145,7 +150,8 @@ func (n *Endpoint) run() {
 	}
 }
 
-// untilNext returns the time until the next timer is due.
+// untilNext returns the time until the next timer is due, at most an hour; not above 0 if one is
+// due.
 func (n *Endpoint) untilNext() time.Duration {
 	const long = time.Hour
 	at := n.now().Add(adaptive.Duration(long))
@@ -161,8 +167,8 @@ func (n *Endpoint) untilNext() time.Duration {
 	return time.Duration(at.Sub(n.now()))
 }
 
-// await runs the commands, or reads one datagram, or waits. It reports whether the time has
-// passed, and whether the endpoint is open.
+// await runs the commands, or reads one datagram, or waits. It reports whether a timer is due, and
+// whether the endpoint is open.
 func (n *Endpoint) await(wait time.Duration) (passed, ok bool) {
 	n.mu.Lock()
 	commands := n.commands
@@ -198,7 +204,7 @@ const (
 	drainMax = 4096
 )
 
-// tick reads all datagrams in the socket, and runs the timers then.
+// tick reads the datagrams in the socket, at most drainMax, and runs the timers then.
 func (n *Endpoint) tick() {
 	for range drainMax {
 		n.mu.Lock()

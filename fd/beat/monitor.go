@@ -13,10 +13,10 @@ type Kind uint8
 // The kinds of an Event.
 const (
 	Suspected Kind = iota + 1 // silent, or its connection broke: probe the process if possible
-	Trusted                   // the suspicion was wrong
+	Trusted                   // the suspicion was wrong, or a new connection ends it
 	Dead                      // the process is declared dead; no event follows
 	Anomaly                   // an observation for people, such as a network that drops datagrams
-	Reached                   // a heartbeat has arrived as a datagram: the connection may be closed
+	Reached                   // the first heartbeat as a datagram: the connection may be closed
 )
 
 // String returns the kind as a word.
@@ -41,7 +41,7 @@ type Event struct {
 	Kind    Kind
 	Monitor *Monitor
 	// Unheard is set for Suspected: no heartbeat has arrived since the last suspicion, or since
-	// the introduction.
+	// the latest introduction.
 	Unheard  bool
 	Silent   time.Duration     // Suspected: time since the expected arrival; 0 for a broken connection
 	Evidence adaptive.Evidence // Dead
@@ -52,7 +52,7 @@ type Event struct {
 // are introduced.
 type Connection struct {
 	Stream uint32              // the value of Monitor.NextStream
-	Addr   netip.AddrPort      // that receives datagrams; invalid: datagrams do not arrive
+	Addr   netip.AddrPort      // that receives datagrams, without a zone; invalid: none do
 	Key    []byte              // of the stream: 1 to KeyMax bytes, the same as in Accept
 	Link   func(sealed []byte) // sends over the connection, without blocking; nil: none
 	RTT    time.Duration       // of the introduction; 0: unknown
@@ -87,8 +87,9 @@ func (m *Monitor) to() netip.AddrPort {
 
 // Monitor begins to observe a process. The time runs from this call: a process without a
 // connection is suspected and declared dead like a process that falls silent. The goroutine of
-// the endpoint calls notify, which must not block, and must not call Monitor, Accept, Senders,
-// NextStream or Stats: these methods wait for the goroutine.
+// the endpoint calls notify, perhaps before this method has returned. notify must not block, and
+// must not call Monitor, Accept, Senders, NextStream, Stats or Endpoint.Close: these methods wait
+// for the goroutine. The errors are those of QoS.Check, ErrFull and ErrClosed.
 func (n *Endpoint) Monitor(q adaptive.QoS, notify func(Event)) (*Monitor, error) {
 	if err := q.Check(); err != nil {
 		return nil, err
@@ -116,15 +117,16 @@ func (n *Endpoint) quality(q adaptive.QoS) *adaptive.QoS {
 	return &q
 }
 
-// NextStream returns the number that the next connection must have.
+// NextStream returns the number that the next connection must have; 0 if the endpoint is closed.
 func (m *Monitor) NextStream() (stream uint32) {
 	m.node.ask(func() { stream = m.node.observer.Next(int(m.place)) })
 	return stream
 }
 
 // Connected reports a connection to the process. The process is trusted, and measurements of its
-// network begin anew. The monitor drops messages of a former connection, and a Connection with an
-// earlier value of NextStream as its Stream. The error is ErrKey for an invalid key.
+// network begin anew. The monitor drops messages of a former connection. It ignores a Connection
+// with a Stream that is not the present value of NextStream, and any Connection after its end. The
+// error is ErrKey for an invalid key.
 func (m *Monitor) Connected(c Connection) error {
 	if err := checkKey(c.Key); err != nil {
 		return err
@@ -160,7 +162,9 @@ func (m *Monitor) Detach(stream uint32) {
 	})
 }
 
-// part requests the end of heartbeats, where the end of no connection does so.
+// part requests the end of the heartbeats by a datagram, if datagrams arrive. The connection may be
+// closed already then, so that its end does not end the heartbeats. A sender that still has its
+// connection ignores the request.
 func (m *Monitor) part() {
 	if m.keyed && m.reached {
 		m.node.send(m.key[:], m.to(), adaptive.Adjust{Stream: m.stream, Clock: m.node.now(), Period: farewell})
@@ -176,7 +180,7 @@ func (m *Monitor) Receive(stream uint32, sealed []byte) {
 	})
 }
 
-// Broken reports that the connection broke, which is a suspicion.
+// Broken reports that the connection broke, which is a suspicion of a trusted process.
 func (m *Monitor) Broken() {
 	m.during(func() { m.step(adaptive.Broken{Peer: int(m.place), At: m.node.now()}) })
 }
@@ -194,7 +198,8 @@ func (m *Monitor) Answered(rtt time.Duration) {
 	})
 }
 
-// Close ends the observation. The caller has to ignore events that arrive meanwhile.
+// Close ends the observation. Close does not wait for the goroutine of the endpoint: the caller has
+// to ignore events that arrive during the call, or shortly after it.
 func (m *Monitor) Close() {
 	m.during(func() {
 		m.part()
@@ -211,7 +216,8 @@ type Stats struct {
 	Suspected bool
 }
 
-// Stats returns the present measurements; zero after Close, or after the event Dead.
+// Stats returns the present measurements; zero after Close, after the event Dead, or if the
+// endpoint is closed.
 func (m *Monitor) Stats() (s Stats) {
 	m.node.ask(func() {
 		if !m.ended {
@@ -240,7 +246,8 @@ func (m *Monitor) release() {
 	}
 }
 
-// receive handles a sealed message, and reports whether its tag is valid.
+// receive handles a sealed message, and reports whether it is a heartbeat or an answer with a valid
+// tag.
 func (m *Monitor) receive(sealed []byte, datagram bool) bool {
 	body, ok := adaptive.Unseal(m.key[:], sealed)
 	if !ok || !m.keyed {

@@ -18,13 +18,14 @@ type Sender struct {
 	to     netip.AddrPort      // source of the latest datagram
 	ended  bool
 
-	adjusted, probed adaptive.Time // clock of the monitor in its latest messages
+	adjusted, probed adaptive.Time // clock of the monitor in its latest Adjust and Probe
 }
 
 // Accept begins to serve a monitor: heartbeats are sent from the monitor's first message on.
 // stream is the value of its NextStream, and key authenticates the messages. link sends a message
-// over the connection between the two processes, and must not block; nil means that there is no
-// connection, as after Detach. The errors are ErrKey, ErrFull and ErrClosed.
+// over the connection between the two processes. The goroutine of the endpoint calls link, which
+// must not block, and must not call the methods that wait for the goroutine: see Monitor. nil means
+// that there is no connection, as after Detach. The errors are ErrKey, ErrFull and ErrClosed.
 func (n *Endpoint) Accept(stream uint32, key []byte, link func(sealed []byte)) (*Sender, error) {
 	if err := checkKey(key); err != nil {
 		return nil, err
@@ -56,17 +57,18 @@ func (s *Sender) Receive(sealed []byte) {
 const (
 	// farewell is a period that no monitor may request: an Adjust with it ends the heartbeats.
 	farewell = adaptive.Microsecond
-	// lapse is the number of periods without a message of the monitor after which a sender ends,
-	// and lapseLeast the shortest such time. A monitor sends a message every ten periods. A
-	// monitor that was stopped for a while still receives its heartbeats.
+	// lapse is the number of periods without an Adjust of the monitor after which a sender ends,
+	// and lapseLeast the shortest such time. A monitor sends an Adjust at least every ten periods.
+	// The heartbeats pause after 30 periods already (package adaptive). They continue at the next
+	// message, so a monitor that was stopped for a while needs no other introduction.
 	lapse      = 60
 	lapseLeast = 60 * adaptive.Second
 	sweepEach  = 5 * adaptive.Second
 )
 
 // Detach reports that the monitor has closed the connection in order, because datagrams arrive.
-// Heartbeats continue until the monitor requests their end, or is silent for 60 periods and at
-// least a minute.
+// The sender ends when the monitor requests it, or is silent for 60 periods and at least a minute.
+// The heartbeats pause when the monitor is silent for 30 periods.
 func (s *Sender) Detach() {
 	s.node.do(func() {
 		if !s.ended {
@@ -85,7 +87,7 @@ func (s *Sender) detach() {
 	n.sweep = n.now().Add(sweepEach)
 }
 
-// extend moves the end of a sender after a message of its monitor.
+// extend moves the end of a sender after an Adjust of its monitor, or at Detach.
 func (s *Sender) extend(period adaptive.Duration) {
 	s.until = max(s.until, s.node.now().Add(max(lapse*period, lapseLeast)))
 }
@@ -100,7 +102,7 @@ func (n *Endpoint) endLapsed(now adaptive.Time) {
 	}
 }
 
-// Senders returns the number of monitors of this process.
+// Senders returns the number of monitors of this process; 0 if the endpoint is closed.
 func (n *Endpoint) Senders() (number int) {
 	n.ask(func() {
 		for _, list := range n.byStream {
@@ -129,9 +131,10 @@ func (s *Sender) end() {
 	}
 }
 
-// receive handles a sealed message, and reports whether its tag is valid. A message with a clock
-// that is not later than the latest one is a repetition by a stranger, which could prolong or
-// redirect the heartbeats.
+// receive handles a sealed message, and reports whether it is an Adjust or a Probe with a valid
+// tag. A message with a clock that is not later than the latest one of its kind was overtaken, or
+// is a repetition by a stranger, which could prolong or redirect the heartbeats. It changes
+// nothing.
 func (s *Sender) receive(sealed []byte, from netip.AddrPort) bool {
 	body, ok := adaptive.Unseal(s.key, sealed)
 	if !ok || s.ended {
@@ -145,7 +148,7 @@ func (s *Sender) receive(sealed []byte, from netip.AddrPort) bool {
 	switch m := m.(type) {
 	case adaptive.Adjust:
 		if m.Period < adaptive.PeriodLeast {
-			if s.link == nil { // else the end of the connection ends the sender
+			if s.link == nil { // with a connection, its owner calls Close or Detach when it ends
 				s.end()
 			}
 			return true
@@ -165,7 +168,7 @@ func (s *Sender) receive(sealed []byte, from netip.AddrPort) bool {
 }
 
 // isNew reports whether a message is later than all of its kind before. Heartbeats are sent to
-// the source of the latest message.
+// the source of the latest datagram of either kind.
 func (s *Sender) isNew(clock adaptive.Time, latest *adaptive.Time, from netip.AddrPort) bool {
 	if clock <= *latest {
 		return false
@@ -177,7 +180,7 @@ func (s *Sender) isNew(clock adaptive.Time, latest *adaptive.Time, from netip.Ad
 	return true
 }
 
-// reply sends the messages of the emitter.
+// reply sends the messages of the emitter. A message for a connection that has ended is lost.
 func (n *Endpoint) reply(replies []adaptive.Reply) {
 	for _, r := range replies {
 		s, ok := n.senders.get(r.Observer)
