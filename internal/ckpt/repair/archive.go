@@ -19,7 +19,7 @@ import (
 type Archive struct {
 	epoch uint64  // greatest of a version that is there, or was
 	known []Label // that may be restored: found at the start of the job, or agreed to be published
-	bad   []Label // of those, what some process could not read
+	bad   []Label // that some process could not read, or that were dropped; none is in known
 	told  bool    // it knows what the others know
 }
 
@@ -51,9 +51,10 @@ const (
 	WritingFailed
 )
 
-// Looks says whether this process looks at what the store has before it reports: the lowest rank,
-// when a job starts; and a replacement there, as all may have died who knew what the job has
-// written.
+// Looks reports whether this process reads the store before it reports. The lowest rank does so
+// until a Protect was agreed. After that it does so only if it has not learnt the reports of the
+// others: all processes that knew the files of the job may have died before a replacement got the
+// lowest rank.
 func (a *Archive) Looks(rank int, g Gather) bool { return rank == 0 && (!g.Known || !a.told) }
 
 // Found takes over one version that the store has. What is not wanted, by the
@@ -93,7 +94,8 @@ func (a *Archive) know(l Label) {
 	}
 }
 
-// Spoiled notes that some process could not read a version. The next Protect takes another one.
+// Spoiled notes that a version must not be restored: some process could not read it, or it was
+// dropped (Drop). The next Protect takes another one.
 func (a *Archive) Spoiled(l Label) {
 	if !slices.Contains(a.bad, l) {
 		a.bad = append(a.bad, l)
@@ -123,8 +125,8 @@ func (a *Archive) Publishes(l Label) { a.know(l) }
 
 // Superfluous says which versions may be deleted once newest is published: all that are older, but
 // for so many published ones that keep of them are left, newest among them. What is not published
-// is of an attempt that is over. Versions that are newer are not touched: somebody may be writing
-// them.
+// is of an attempt that is over. Versions that are newer are not touched: a process may be writing
+// them. Foreign ones are not touched either.
 func Superfluous(there []Stored, newest Label, keep int) (gone []Label) {
 	var published []Label
 	for _, s := range there {

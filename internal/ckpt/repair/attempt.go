@@ -2,8 +2,9 @@ package repair
 
 import "github.com/goulfm/goulfm/internal/base/rankset"
 
-// gathered goes on in Protect: a plan at all who have the reports. Who has none leaves;
-// the others find that at the boundary.
+// gathered continues Protect: all members that have the reports make the same plan. A member
+// without the reports leaves, and the others learn of that at the boundary. If the plan has an
+// error (Different, NoneWhole), all members that have the reports leave.
 func (w *World) gathered(reports []Report) {
 	if reports == nil {
 		w.giveUp(OverAgain)
@@ -23,7 +24,7 @@ func (w *World) gathered(reports []Report) {
 	}
 }
 
-// commit counts, and does more only where a boundary is due. Which points are due was
+// commit counts, and does more only where a boundary is due, or with Now. Which points are due was
 // agreed at the last boundary: with intervals of their own two members would wait for
 // each other at different points.
 func (w *World) commit(ev Commit) {

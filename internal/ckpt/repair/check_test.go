@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// checkRun holds V1: all members begin with the same size, and ranks in order; and that
-// nobody's home is another's.
+// checkRun checks V1: all members begin with the same size, with ranks in order, and with different
+// homes; and of V13, which ranks have a new process.
 func (m *model) checkRun(p *proc, a Run) {
 	if a.Size != p.comm.size || len(p.comm.members) != a.Size {
 		m.violate("V1: p%d begins with size %d on communicator %d of %d", p.id, a.Size, p.comm.id, p.comm.size)
@@ -25,7 +25,7 @@ func (m *model) checkRun(p *proc, a Run) {
 	}
 }
 
-// checkReturn holds V7, V3 and V6 where the library answers.
+// checkReturn checks V7 and V2 where the library answers, and the end of a Protect by checkSealed.
 func (m *model) checkReturn(p *proc, r Return) {
 	b := &p.body
 	for _, q := range p.base.members {
@@ -62,7 +62,7 @@ func (m *model) stepOf(p *proc, l Label) int {
 	return p.body.step
 }
 
-// checkSealed holds V2, V3, V6 and V8 at the end of a Protect.
+// checkSealed checks V1, V2, V6 and V8 at the end of a Protect; V8 without copies only.
 func (m *model) checkSealed(p *proc, l Label) {
 	if len(m.promisers) > 0 && l.Less(m.promised) && !m.excused && !m.setup.cfg.Verify {
 		m.violate("V2: p%d goes on from %v, and a Commit returned %v", p.id, l, m.promised)
@@ -78,7 +78,8 @@ func (m *model) checkSealed(p *proc, l Label) {
 	m.checkCopies(p, l)
 }
 
-// checkCopies holds V6, as long as nobody has died since the plan.
+// checkCopies checks V6 for a version that was restored from the memory of a world of the same
+// size, as long as no member has died.
 func (m *model) checkCopies(p *proc, l Label) {
 	for _, q := range p.base.members {
 		if !q.alive {

@@ -18,7 +18,7 @@ type Report struct {
 	Held      []Held  // versions in memory that it can read
 	Own       []Own   // what is never rolled back
 	Files     []Label // versions that it knows to be in files
-	Bad       []Label // those of which it could not read its part, whoever knows them
+	Bad       []Label // versions in files that no process may restore: see Archive.Spoiled
 }
 
 // Held is what a process has of one version. Parity is of one placement of the ranks; who
@@ -41,10 +41,10 @@ type Plan struct {
 	Source  Source
 	Label   Label
 	Epoch   uint64            // of this attempt
-	Behind  bool              // Label is older than a committed version: losses went beyond the levels
-	Size    int               // of the world that made the version
-	Nodes   []int             // where its ranks are, in the placement that the steps are of
-	Servers []int             // Servers[o] is who gets old rank o's part
+	Behind  bool              // Label is older than a committed version; with Verify only FromFiles
+	Size    int               // FromMemory: of the world that made the version
+	Nodes   []int             // FromMemory: where its ranks are, in the placement that the steps are of
+	Servers []int             // FromMemory: Servers[o] is who gets old rank o's part
 	Steps   []redundancy.Step // to bring the parts there
 	Own     []redundancy.Send // to bring the own parts to who goes on with their homes; Owner is a home
 	Saved   []uint64          // Saved[r]: how often the home of rank r has saved
@@ -64,7 +64,8 @@ const (
 	Different          // processes protect different things
 )
 
-// choose makes the plan. It is a function of the reports: the same at all who have them.
+// choose makes the plan. The plan is a function of the configuration and the reports: the same at
+// all processes that have the reports.
 func (c *Config) choose(reports []Report) Plan {
 	p := Plan{Epoch: nextEpoch(reports)}
 	nodes := make([]int, len(reports))

@@ -18,12 +18,16 @@
 //	Computing --body returns--> Leaving --all of it ended--> Deciding --+
 //	                               |  boundary decided before           |
 //	                               v                                    v
-//	   Over <--all finished, or stopped------------------------------ (decided)
+//	   Over <--all finished, stopped, or misplaced------------------- (decided)
 //	   Over <--Telling<--fatal-- Shrinking <--anything else-------------+
 //	   Over <--no progress--------- |   ^
-//	   run  <--nobody missing-------+   | somebody died meanwhile
+//	   run  <--nobody missing-------+   | Unfilled
 //	   run  <--replaced---------- Filling
-//	   Over, or run with fewer <----+ too few processes
+//	   Over, or run with fewer <----+ too few processes, or FillsMax times Unfilled
+//
+// A call that cannot succeed returns to Computing early: a Protect that lacks the reports or finds
+// no version to restore, and a Commit after the end of the attempt was decided. Then the body has
+// to return.
 //
 // # One agreement at every boundary
 //
@@ -48,10 +52,10 @@
 //	V8  what is saved outside of versions never goes back
 //	V13 a process is new until a Protect of it was agreed, and all know which ranks have a new process
 //
-// V9 to V12, of files and of what changes unseen, package sim/repairs alone checks.
-//
-// (V5, that no place in the job's tables is reused while anybody refers to it, is not
-// decided here.)
+// Package sim/repairs alone checks V9 to V12, about files and about unseen changes, and V5 and V14,
+// about places in the job's tables. V5 and V14 are not decided here. V5 says that no place is
+// reused while any process refers to it, V14 that no process is refused a place that only the dead
+// hold.
 //
 // All decisions follow from uniform outcomes: of agreements, shrinks, replacements. What
 // a process alone has seen (a failed exchange, an error of its body, its clock) never
@@ -70,8 +74,9 @@
 //   - A version survives its process: reports name what the dead have left behind, and a
 //     process reads it at once. But nothing is written there, no copy for somebody else
 //     either, before the predecessor was reaped: its threads may still be storing.
-//   - What a Restore makes stands beside what was there before: nothing is overwritten. Who cannot do its
-//     part of one revokes the communicator: others may wait for what it was to send them.
+//   - What a Restore makes stands beside what was there before: nothing is overwritten. A process
+//     that cannot do its part of a Restore or of a Copy revokes the communicator: others may wait
+//     for data from it.
 //   - After a restart of all processes each home has its process on the node where it is.
 //   - Calls of the program itself that agree on the attempt's communicator end by its
 //     revocation; otherwise one waits for a member that has left.
@@ -87,6 +92,6 @@
 // Sources of the ideas: Gamell et al. (Fenix, SC'14) and Teranishi and Heroux (LFLR,
 // 2014) for repair in place; Bland et al. (ULFM, 2013) for shrink and agree.
 //
-// To read next: world.go, attempt.go, leave.go, word.go, choose.go, holding.go, handover.go,
-// archive.go, replay.go, and a script in testdata.
+// To read next: event.go, label.go, world.go, attempt.go, leave.go, word.go, choose.go, holding.go,
+// handover.go, role.go, archive.go, replay.go, and a script in testdata.
 package repair

@@ -8,7 +8,7 @@ import (
 // Event is what may happen to a World.
 type Event interface{ isEvent() }
 
-// Begin starts the first attempt; it is the first event.
+// Begin starts the first attempt of this process; it is the first event, also of a replacement.
 type Begin struct{}
 
 // Protect is the program's call, at most one in an attempt. It returns with Return.
@@ -34,9 +34,9 @@ type Commit struct {
 	Want int  // the interval that this process wants, in points; 0: none requested
 }
 
-// Copied answers Copy: this member's part is stored.
+// Copied answers Copy.
 type Copied struct {
-	Complete bool // and so are the copies of others that it keeps
+	Complete bool // this member's part is stored, and so are the copies of others that it keeps
 	Same     bool // Digest is that of the members that are equal at all ranks
 	Digest   uint64
 	Offer    bool // processes to fill the world up are there
@@ -44,7 +44,8 @@ type Copied struct {
 }
 
 // Files says how far a member is with the files of a version. One version is open at a time, from
-// the boundary that tells all to begin (Begin) to the one that tells what came of it.
+// the boundary that tells all to begin (FilesBegin) to the one that tells what came of it
+// (FilesPublish or FilesAbandon), or to the end of the attempt.
 type Files int
 
 // What a member can say.
@@ -61,11 +62,12 @@ type Decided struct {
 	Dead rankset.Set
 }
 
-// Revoked says that the communicator of the attempt is revoked: a member has died, or left
-// its body with an error.
+// Revoked reports that the communicator of the attempt is revoked: a member has died, has returned
+// from its body before it had finished, or could not do its part of a Copy or a Restore. Revoked
+// may come in any state.
 type Revoked struct{}
 
-// Returned says that the body has returned.
+// Returned reports that the body has returned.
 type Returned struct{ Result Result }
 
 // Quiet says that also the goroutines that the body had started have ended, and what came
@@ -81,10 +83,12 @@ type Shrunk struct{ Left rankset.Set }
 // Filled answers Replace: the new communicator is made.
 type Filled struct{}
 
-// Unfilled answers Replace: a member or a replacement died, and there is no new communicator.
+// Unfilled answers Replace: there is no new communicator. A member or a replacement has died, a
+// member has left, or a process could not be started.
 type Unfilled struct{}
 
-// Scarce answers Replace: only so many processes could be had, and none was started.
+// Scarce answers Replace: there are too few processes, or none can be started here, and none was
+// started. Granted is how many could be had; 0 also if that is not known.
 type Scarce struct{ Granted int }
 
 // Told answers Tell: the text of the lowest rank that had one; Rank is -1 if there was
@@ -170,12 +174,12 @@ type FilesOrder int
 const (
 	FilesAsBefore FilesOrder = iota
 	FilesBegin               // write those of the version that this Commit has committed
-	FilesPublish             // all have written those of the open version: it may be published
+	FilesPublish             // all have written those of the open or the last version: publish it
 	FilesAbandon             // some could not: it will not be
 )
 
 // Keep says that Oldest is committed: what is older may go. Not before: a death at any
-// moment needs a whole version.
+// moment needs a whole version. With Config.Verify a newer version is committed, too.
 type Keep struct{ Oldest Label }
 
 // Settle says that the restored version is whole in the present layout: copies and parity
@@ -229,7 +233,7 @@ func (End) isAction()     {}
 // Verdict is what Protect or Commit tells the program.
 type Verdict int
 
-// The verdicts. All but OK and Replica end the attempt.
+// The verdicts. All but OK and BadReplica end the attempt.
 const (
 	OK         Verdict = iota
 	OverAgain          // the attempt is over and the body will be called again: it has to return
@@ -244,7 +248,7 @@ const (
 // Outcome is how a world ends, the same at all members.
 type Outcome struct {
 	End  Ending
-	Rank int    // Peer: the lowest rank with a text; -1: it has died
+	Rank int    // Peer: the lowest rank with a text; -1: none arrived
 	Text string // Peer: of that rank
 }
 
@@ -256,8 +260,8 @@ const (
 	Done       Ending = iota // all bodies have returned nil
 	Peer                     // a body had an error that no repair cures
 	Stopped                  // asked to stop, after a last commit
-	TooFew                   // too few processes, and the program wants no smaller world
-	NoProgress               // a rank is lost at the same point again and again
+	TooFew                   // no process for a rank, and no smaller world is allowed
+	NoProgress               // too many losses of one rank, or too many repairs
 	Misplaced                // members were at different places of the program
 )
 

@@ -19,7 +19,7 @@ type history struct {
 	fresh   []int    // ranks that have a new process since a Protect was agreed
 	filled  []int    // ranks that have a new process since the attempt before
 	repairs int      // since the last progress
-	best    uint64   // greatest number that was ever committed
+	best    uint64   // greatest number that was ever committed or restored
 	last    Label    // committed or restored
 	sealed  bool     // a Protect was agreed: last is the truth, whatever memory says
 	epoch   uint64   // of the newest Protect that was agreed: the homes of the dead may have versions of that
@@ -46,7 +46,8 @@ func (h *history) append(dst []byte) []byte {
 	return dst
 }
 
-// readHistory reads what append wrote for a world of size ranks.
+// readHistory reads what append wrote for a world of size ranks, and returns an error for other
+// bytes.
 func readHistory(b []byte, size int) (history, error) {
 	r := wire.NewReader(b)
 	h := history{attempt: r.Below(1 << 31), target: r.Below(handoverMax), repairs: r.Below(1 << 31), best: r.Uint()}
@@ -87,8 +88,9 @@ func (h *history) progress(l Label) {
 	}
 }
 
-// saves notes what each rank's home has saved. Of a rank that has saved something since its last
-// loss that loss does not count: it is not lost at the same point again.
+// saves notes what each rank's home has saved. If a home has saved something since that was last
+// known, the losses of its rank no longer count, nor do the repairs: the rank is not lost at the
+// same point again.
 func (h *history) saves(counts []uint64) {
 	for r, n := range counts {
 		if r < len(h.saved) && n > h.saved[r] {

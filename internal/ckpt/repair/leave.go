@@ -175,14 +175,15 @@ func place(s rankset.Set, r int) int {
 	return n
 }
 
-// unfilled tries again with who is left now.
+// unfilled shrinks to the members that are left, after which shrunk tries again or gives up.
 func (w *World) unfilled() {
 	w.fills++
 	w.state = Shrinking
 	w.do(Shrink{})
 }
 
-// scarce goes on where fewer processes could be had than are missing.
+// scarce continues where fewer processes could be had than are missing: with these, if the policy
+// is ShortageShrink, else by short.
 func (w *World) scarce(granted int) {
 	if w.cfg.Shortage == ShortageShrink && granted > 0 {
 		w.fill(w.asked[:min(granted, len(w.asked)-1)])
@@ -200,8 +201,8 @@ func (w *World) short() {
 	w.end(Outcome{End: TooFew})
 }
 
-// goOn begins the next attempt on the newest communicator, without replacements: nobody is
-// missing, or the ranks that are close up.
+// goOn begins the next attempt on the newest communicator, without replacements: no rank is
+// missing, or the ranks that are left close up.
 func (w *World) goOn() {
 	w.rank = place(w.left, w.rank)
 	w.hist.close(w.left.Slice())

@@ -4,9 +4,9 @@ package repair
 // newest one again. What it makes has to be what was there: if not, it depends on something that
 // is not protected, or something has changed unseen.
 
-// Replays says whether a program that goes on from version restored makes again what version had is
-// of: that is the one after it, in number. A version that was made earlier on, of an epoch before,
-// has been replayed already, or nobody could.
+// Replays reports whether a program that continues from version restored makes version had again.
+// That is so if had is newer and has the next number. An older version with the next number, of an
+// epoch before, has been replayed already, or cannot be replayed.
 func Replays(restored, had Label) bool {
 	return restored.Less(had) && had.Number == restored.Number+1
 }

@@ -130,8 +130,8 @@ type Tally struct {
 	Stop     bool  // one at least asks for it, or none stays and the last commit is made
 	Offer    bool  // at one at least
 	Files    Files // the worst: failed, writing, wanted, done. While a version is open nobody wants another
-	Replica  bool  // what should be equal at all ranks is not
-	Interval int   // the shortest requested interval; commitinterval.Longest if there is none
+	Replica  bool  // ten bits of the digests differ: what should be equal at all ranks is not
+	Interval int   // shortest request, rounded down to a step of commitinterval; Longest if there is none
 }
 
 // Read takes an agreed word apart.

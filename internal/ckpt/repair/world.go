@@ -28,7 +28,7 @@ const (
 const (
 	Tries      = 5   // Config.Tries
 	RepairsMax = 100 // repairs without progress
-	FillsMax   = 8   // replacements in a row that fail because somebody dies
+	FillsMax   = 8   // replacements in a row that end with Unfilled
 )
 
 // Config is the same at all processes of a world.
@@ -53,7 +53,7 @@ func (c *Config) layout(nodes []int) redundancy.Layout {
 // State is where a World stands.
 type State int
 
-// The states. The first six are of an attempt, see doc.go.
+// The states. Computing to Leaving are of an attempt, see doc.go.
 const (
 	Idle      State = iota // Begin is awaited
 	Computing              // the body runs and is in no call of the library
@@ -89,9 +89,9 @@ type World struct {
 	points    int               // since the last boundary
 	request   Commit            // Copying, Deciding: what the program asked for
 	lastOne   bool              // a stop is agreed: the next boundary is the last one
-	filesOpen bool              // agreed: files of a version are being written; before a stop also: published
-	stopped   bool              // that one is committed
-	over      bool              // the body was told to return
+	filesOpen bool              // agreed: files of a version are being written, or the last ones published
+	stopped   bool              // the last one is committed
+	over      bool              // the body was told to return, other than by OverStop
 	canceled  bool
 	revoked   bool        // by this process
 	decided   bool        // the boundary that ends the attempt is decided
@@ -115,8 +115,8 @@ type fillings struct {
 	next  history // alike at all members of the next attempt
 }
 
-// New returns the World of a process that was started with the first size ranks. If home
-// is the memory of a former job's rank that is left over, its versions are found there.
+// New returns the World of a process that was started with the first size ranks. Its home has the
+// number of its rank. Versions that a former job has left in that home are found by Protect.
 func New(cfg Config, size, rank int) *World {
 	h := history{attempt: 1, target: size}
 	h.grow(size)
@@ -124,7 +124,7 @@ func New(cfg Config, size, rank int) *World {
 }
 
 // Adopt returns the World of a replacement that got a rank by Replace: size and handover are
-// that action's.
+// that action's. The error is ErrHandover for bytes that are not a handover for size ranks.
 func Adopt(cfg Config, size, rank int, handover []byte) (*World, error) {
 	h, err := readHistory(handover, size)
 	if err != nil {
@@ -151,12 +151,13 @@ func build(cfg Config, h history, rank int) *World {
 // State returns where w stands.
 func (w *World) State() State { return w.state }
 
-// Interval returns after how many points the next Commit is due since the last one, as
-// agreed.
+// Interval returns after how many points since the last boundary a Commit is due, as agreed. A
+// Commit with Now, and the last one before a stop, may be earlier.
 func (w *World) Interval() int { return w.interval }
 
-// Due says whether the next Commit will do more than count. A program may ask before it
-// prepares anything; the answer is the same at all members at the same point.
+// Due reports whether the next Commit will do more than count. A Commit with Now always does, and
+// after the end of the attempt a Commit does nothing. A program may ask before it prepares
+// anything; the answer is the same at all members at the same point.
 func (w *World) Due() bool { return w.points+1 >= w.interval || w.hurries() }
 
 // hurries says whether the last version is due at the next point, whatever the interval. With
@@ -173,8 +174,8 @@ func (w *World) Skip() bool {
 	return true
 }
 
-// Step applies one event and returns, in order, what the owner must do. The slice is
-// valid until the next Step.
+// Step applies one event and returns, in order, what the owner must do. The slice is valid until
+// the next Step. An event that does not answer the present state is a bug of the owner and panics.
 func (w *World) Step(ev Event) []Action {
 	w.out = w.out[:0]
 	switch ev := ev.(type) {
