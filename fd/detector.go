@@ -400,7 +400,7 @@ func (d *Detector) come(rank int) {
 		return
 	}
 	d.late.Add(rank)
-	if d.dead.Has(rank) {
+	if d.dead.Has(rank) || d.left.Has(rank) { // it has come and gone meanwhile
 		return
 	}
 	if !d.ringing() {

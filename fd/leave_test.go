@@ -26,3 +26,25 @@ func TestFloodGoesRoundWhoLeft(t *testing.T) {
 	}
 	require.Equal(t, "{3}", told.String())
 }
+
+// TestLeftBeforeItCame: process 2 was absent, has come and has left, and process 0 learns of the
+// departure first. Process 2 stays out of the flood: the notice of a death goes to the same
+// processes as without it.
+func TestLeftBeforeItCame(t *testing.T) {
+	told := func(events ...Event) (told rankset.Set) {
+		d := New(Config{N: 8, Me: 0, Mode: Ring})
+		d.Step(Absent{Ranks: rankset.Of(2)})
+		for _, ev := range events {
+			d.Step(ev)
+		}
+		for _, a := range d.Step(Exited{Rank: 5}) {
+			if s, ok := a.(Send); ok && s.Msg[0] == kindNotice {
+				told.Add(s.To)
+			}
+		}
+		return told
+	}
+	without := told()
+	require.Equal(t, without.String(), told(Left{Rank: 2}, Came{Rank: 2}).String())
+	require.True(t, told(Came{Rank: 2}).Has(2))
+}

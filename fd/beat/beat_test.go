@@ -357,6 +357,25 @@ func TestWithoutConnection(t *testing.T) {
 	}
 }
 
+// TestFarewellOverAConnection: a monitor that ends requests the end of the heartbeats while the
+// connection lasts, which it closes in order next. The emitter does not go on by datagrams.
+func TestFarewellOverAConnection(t *testing.T) {
+	observer, emitter := open(t), open(t)
+	w := observe(t, observer, long)
+	key, stream := NewKey(), w.NextStream()
+	e, err := emitter.Accept(stream, key, func([]byte) {})
+	require.NoError(t, err)
+	require.NoError(t, w.Connected(Connection{Stream: stream, Addr: emitter.Addr(), Key: key}))
+	for w.next().Kind != Reached {
+	}
+	w.Close()
+	for end := time.Now().Add(within); emitter.Senders() > 0; runtime.Gosched() {
+		require.True(t, time.Now().Before(end), "the sender has not ended")
+	}
+	e.Detach()
+	assert.Zero(t, emitter.Senders())
+}
+
 // TestClosed: the methods of a closed endpoint return ErrClosed.
 func TestClosed(t *testing.T) {
 	n := open(t)
@@ -420,8 +439,11 @@ func TestLapse(t *testing.T) {
 			n.ask(func() { e.until, n.sweep = 0, 0 })
 		}
 	}
-	for end := time.Now().Add(within); n.Senders() > 1; runtime.Gosched() {
+	third, err := n.Accept(2, []byte("key"), func([]byte) {})
+	require.NoError(t, err)
+	third.Detach() // it does not put the sweep off
+	for end := time.Now().Add(within); n.Senders() > 2; runtime.Gosched() {
 		require.True(t, time.Now().Before(end), "the sender has not ended")
 	}
-	require.Equal(t, 1, n.Senders(), "the other one has time left")
+	require.Equal(t, 2, n.Senders(), "the others have time left")
 }

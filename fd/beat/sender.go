@@ -81,10 +81,12 @@ func (s *Sender) Detach() {
 func (s *Sender) detach() {
 	n := s.node
 	s.extend(0)
+	if len(n.alone) == 0 { // a sweep that is due comes, however often senders are detached
+		n.sweep = n.now().Add(sweepEach)
+	}
 	if !slices.Contains(n.alone, s) {
 		n.alone = append(n.alone, s)
 	}
-	n.sweep = n.now().Add(sweepEach)
 }
 
 // extend moves the end of a sender after an Adjust of its monitor, or at Detach.
@@ -148,9 +150,8 @@ func (s *Sender) receive(sealed []byte, from netip.AddrPort) bool {
 	switch m := m.(type) {
 	case adaptive.Adjust:
 		if m.Period < adaptive.PeriodLeast {
-			if s.link == nil { // with a connection, its owner calls Close or Detach when it ends
-				s.end()
-			}
+			// also while the connection lasts: the monitor closes it next, and Detach would go on
+			s.end()
 			return true
 		}
 		if s.isNew(m.Clock, &s.adjusted, from) {
