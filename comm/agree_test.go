@@ -197,8 +197,8 @@ func TestSpecR34DeathAfterContributing(t *testing.T) {
 	}
 }
 
-// TestSpecR35SeveralIagrees match in the order of the calls, and are waited for
-// in any; a blocking agreement comes behind them.
+// TestSpecR35SeveralIagrees: several agreements match in the order of the calls, and the program
+// waits for them in any order; a blocking agreement matches after them.
 func TestSpecR35SeveralIagrees(t *testing.T) {
 	const n, many = 4, 6
 	commtest.Run(t, n, func(ctx context.Context, w *comm.Comm) {

@@ -95,8 +95,7 @@ var receives = map[string]func(ctx context.Context, from comm.Source) error{
 	},
 }
 
-// calls are the methods of a communicator itself; each also has its result on the world's own
-// communicator where that differs.
+// calls are the methods of a communicator itself.
 var calls = map[string]func(ctx context.Context, c *comm.Comm) error{
 	"Dup": func(ctx context.Context, c *comm.Comm) error {
 		_, err := c.Dup(ctx)

@@ -65,8 +65,8 @@ func bit(b bool) int {
 	return 0
 }
 
-// CartCoords returns the position of a rank in the grid, one number per dimension. Without a grid
-// the error is ErrUnsupported (MPI 8.5.5).
+// CartCoords returns the position of a rank in the grid, one number per dimension. A rank out of
+// range is ErrRank. Without a grid the error is ErrUnsupported (MPI 8.5.5).
 func (c *Comm) CartCoords(rank int) ([]int, error) {
 	g, err := c.grid()
 	if err == nil && (rank < 0 || rank >= c.Size()) {

@@ -15,7 +15,8 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/rankstore"
 )
 
-// Undefined is the colour of a member of a Split that requests no communicator.
+// Undefined is the colour of a member of a Split that requests no communicator, and the rank of a
+// process that is no member of a communicator or group.
 const Undefined = -32766
 
 // This line does not compile unless the rules use the same number for the colour.
@@ -101,10 +102,11 @@ func (c *Comm) Mark(name string, n int) {
 	}
 }
 
-// Abort ends the members of c, this process among them, on a best-effort basis. On the world Abort
-// ends the whole job with that exit code; on another communicator its members alone, which the
-// other processes see as failures (R63). Codes are 1 to 255, as a shell sees them. Abort replaces
-// another code by 1 and reports so in Config.Log.
+// Abort ends the members of c, this process among them, on a best-effort basis. On a communicator
+// with fewer members than the world of this process (Init) Abort ends the members alone, which the
+// other processes see as failures (R63). On that world, and on any other communicator with at least
+// as many members, Abort ends the whole job with that exit code. Codes are 1 to 255, as a shell
+// sees them. Abort replaces another code by 1 and reports so in Config.Log.
 func (c *Comm) Abort(code int) {
 	if code < 1 || code > 255 {
 		c.w.warn("exit code out of range", c.Rank(), slog.Int("code", code), "Abort(%d): exit code %d is not in 1 to 255, using 1", code, code)
@@ -124,8 +126,9 @@ func (c *Comm) Abort(code int) {
 // Free is local: other members may still use the communicator. Operations of this process under way
 // on c still complete, as in MPI (7.4.3): sends, also those with a freed request, receives that
 // have matched, collectives that have started. A receive that no message has matched ends with
-// ErrFreed, and so does a send to a member that has freed the communicator without receiving the
-// message. Free of the world returns ErrUnsupported: Finalize ends the world.
+// ErrFreed, and so does a send that waits for a receive of a member that has freed the
+// communicator. Free of the world returns ErrUnsupported: Finalize ends the world. A second Free
+// returns ErrFreed.
 func (c *Comm) Free() error {
 	c.family.forget(c.e)
 	return fail("free", c, nil, c.e.Free())
@@ -138,10 +141,14 @@ func (c *Comm) Free() error {
 //
 // The error is ErrProcFailed, at all members or at none, if a member has died or has left through
 // Finalize before; the communicator is still freed. Disconnect works on a revoked communicator. If
-// ctx ends, Disconnect abandons only the wait, and the communicator is freed here as by Free. A
-// receive that no message has matched when all members have called ends with ErrFreed. On the world
-// the error is ErrUnsupported: Finalize ends the world. If some members call Disconnect and others
-// Agree or Shrink, all get ErrMismatch, and the communicator is not freed.
+// ctx is over at the call, the error Is ErrNotBegun, and the communicator is not freed. If ctx ends
+// later, Disconnect abandons only the wait, and the communicator is freed here as by Free.
+//
+// Disconnect also waits for a receive that no message has matched: cancel such a receive first. A
+// receive from Any with ErrProcFailedPending holds up no Disconnect and ends with ErrFreed. On the
+// world the error is ErrUnsupported: Finalize ends the world. If some members call Disconnect and
+// others Agree, AgreeFailed, Shrink, Replace or Finalize, all get ErrMismatch, and the communicator
+// is not freed.
 func (c *Comm) Disconnect(ctx context.Context) error {
 	const op = "disconnect"
 	if err := given(ctx, op, c); err != nil {

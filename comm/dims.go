@@ -8,9 +8,9 @@ import (
 
 // DimsCreate returns the shape of a grid of n positions. Dimensions of dims that are not 0 are
 // kept. The others are filled in falling order so that the largest is as small as possible, then
-// the next, and so on (MPI 8.5.2). The error is ErrArgument for an n below 1, for a dimension below
-// 0, for dimensions that do not divide n, and, with no dimension to fill, for dimensions with
-// another product than n. Local; dims is not changed.
+// the next, and so on (MPI 8.5.2). The error is ErrArgument for an n below 1 or above 1<<31-1, for
+// a dimension below 0, for dimensions that do not divide n, and, with no dimension to fill, for
+// dimensions with another product than n. Local; dims is not changed.
 func DimsCreate(n int, dims []int) ([]int, error) {
 	rest, holes := n, 0
 	for _, d := range dims {

@@ -40,23 +40,25 @@
 // # Errors
 //
 // Every error of an operation is a *Error that names the operation, the communicator and the ranks,
-// and wraps its class for errors.Is. A wrong argument gives an error, never a panic, and leaves the
-// communicator usable.
+// and wraps its class for errors.Is. WaitAll, WaitSome, TestAll and TestSome return a *MultiError
+// of such errors. A wrong argument gives an error, never a panic, and leaves the communicator
+// usable.
 //
 // # Contexts
 //
-// Every call that may wait takes a context. A cancelled receive is withdrawn. A cancelled send is
-// withdrawn if no receive has matched, and completes otherwise. A cancelled Agree, Shrink or
-// creation either abandons only the wait or has not begun (ErrNotBegun). The error names the ranks
-// that the call waited for.
+// Every call that may wait takes a context. A cancelled receive is withdrawn if no message has
+// matched, and completes otherwise. A cancelled send is withdrawn if no receive has matched, and
+// completes otherwise. A cancelled Agree, Shrink or creation either abandons only the wait or has
+// not begun (ErrNotBegun); Spawn and Replace describe an exception for rank 0. The error names the
+// ranks that the call waited for. A receive from Any, a Spawn and a Replace name no ranks.
 //
 // # Goroutines
 //
-// Any number of goroutines may make calls at once. The package has no global state. Agreements,
-// creations of communicators, and collectives are numbered by the calls of this rank on a
-// communicator. Several goroutines that make the same call on a communicator may therefore match
-// the calls of another rank in any order. If they make different calls, the program must give these
-// calls the same order at all ranks. If the orders differ, agreements and creations end with
-// ErrMismatch, and collectives end as package collectives describes for members that call different
-// collectives.
+// Any number of goroutines may make calls at once. The only global state is the world of Init: a
+// process has one. Agreements, creations of communicators except CreateGroup, and collectives are
+// numbered by the calls of this rank on a communicator. Several goroutines that make the same call
+// on a communicator may therefore match the calls of another rank in any order. If they make
+// different calls, the program must give these calls the same order at all ranks. If the orders
+// differ, agreements and creations end with ErrMismatch, and collectives end as package collectives
+// describes for members that call different collectives.
 package comm

@@ -7,9 +7,9 @@ import (
 	"github.com/goulfm/goulfm/internal/base/byteview"
 )
 
-// Elem are the types of message elements: numbers and bools, named ones too, and records of them,
-// structs and arrays of a fixed size without pointers. The compiler accepts other types, but a call
-// with elements of another type sends and receives nothing; its error Is ErrType and names the
+// Elem are the types of message elements: numbers except uintptr, and bools, named ones too, and
+// records of them, structs and arrays without pointers. The compiler accepts other types, but a
+// call with elements of another type sends and receives nothing; its error Is ErrType and names the
 // field that cannot be sent.
 //
 // Records travel with the layout that they have in memory, padding included. Both ends must have
@@ -18,7 +18,8 @@ import (
 type Elem interface{ any }
 
 // code identifies an element type on the wire: a receive of another type is refused. 0 marks a type
-// that cannot be sent. code is a type switch; only the codes of records need a table.
+// that cannot be sent. For the types of the language code is a type switch; the codes of records
+// need a table.
 func code[T any]() uint8 { return byteview.Code[T]() }
 
 // unsendable is the error of a call with elements that cannot be sent.

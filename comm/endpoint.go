@@ -44,7 +44,8 @@ func (d Dest) Tag(t int) Dest { d.tag = t; return d }
 // Tag returns the same sender with another tag, 0 to 1<<31-1, or Any.
 func (s Source) Tag(t int) Source { s.tag = t; return s }
 
-// Status describes the message that a receive got.
+// Status describes the message that a receive got. After an error without a message, Source and Tag
+// may be those of the receive, Any included (R46).
 type Status struct {
 	Source int // rank of the sender; None
 	Tag    int
@@ -76,8 +77,8 @@ func (s Source) check() error {
 	return nil
 }
 
-// none reports whether the call ends at once: with no process, successfully; with a wrong argument,
-// with an error. None counts only in a call that is otherwise valid.
+// none reports whether the peer of the call is None: the call then succeeds at once. None counts
+// only in a call that is otherwise valid; for any other call check returns an error.
 func (d Dest) none() bool {
 	return d.rank == None && d.c != nil && d.tag >= 0 && d.tag <= math.MaxInt32
 }

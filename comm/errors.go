@@ -22,7 +22,7 @@ var (
 )
 
 // An Error describes the operation that failed: every operation returns its errors wrapped in a
-// *Error. The type is that of package ulfm, with the fields
+// *Error, or in a *MultiError of several. The type is that of package ulfm, with the fields
 //
 //	Op    string // the operation, in lower case: "recv"
 //	Comm  string // the communicator's name: "world"
@@ -49,7 +49,7 @@ var (
 	ErrRoot = errors.New("root out of range")
 	// ErrTag: a tag below 0 or above 1<<31-1.
 	ErrTag = errors.New("tag out of range")
-	// ErrLength: a slice of the wrong length.
+	// ErrLength: a slice of the wrong length, or more calls of CreateGroup at once than the limit.
 	ErrLength = commstate.ErrLength
 	// ErrBuffer: a buffer that cannot be used.
 	ErrBuffer = errors.New("bad buffer")
@@ -67,17 +67,18 @@ var (
 	// ErrPeerArgument: another member had a wrong argument, or the root of a Spawn or Replace could
 	// not start the processes.
 	ErrPeerArgument = commstate.ErrPeerArgument
-	// ErrInactive: a request that is over.
+	// ErrInactive: a request, a Pending or a Message that is over.
 	ErrInactive = engine.ErrInactive
-	// ErrNotBegun: the context was over when Agree, AgreeFailed, Shrink or a call that creates a
-	// communicator was made. This member has contributed nothing and may make the call again.
-	// Without ErrNotBegun the error of a context means that the call abandoned only the wait.
+	// ErrNotBegun: the context was over when Agree, AgreeFailed, Shrink, Disconnect or a call that
+	// creates a communicator was made. This member has contributed nothing and may make the call
+	// again. Without ErrNotBegun the error of a context means that the call abandoned only the
+	// wait.
 	ErrNotBegun = engine.ErrNotBegun
-	// ErrFreed: a communicator that was freed.
+	// ErrFreed: a communicator that was freed, here or by the receiver of a message.
 	ErrFreed = commstate.ErrFreed
-	// ErrFinalized: the world was finalized.
+	// ErrFinalized: the world was finalized, or the call waits for a member that is in Finalize.
 	ErrFinalized = engine.ErrFinalized
-	// ErrNoRoom: a message that is too long, or more processes than the job has memory for.
+	// ErrNoRoom: a message that is too long, or more processes than the job can start.
 	ErrNoRoom = engine.ErrNoRoom
 	// ErrUnsupported: not supported.
 	ErrUnsupported = engine.ErrUnsupported
@@ -85,10 +86,10 @@ var (
 	ErrFenced = engine.ErrFenced
 )
 
-// A MultiError has one error, or nil, per request of a WaitAll.
+// A MultiError has one error, or nil, per request of a WaitAll, WaitSome, TestAll or TestSome.
 type MultiError struct{ Errs []error }
 
-// Error names the first error and how many there are.
+// Error names the first error and the number of the others.
 func (m *MultiError) Error() string {
 	n, first := 0, error(nil)
 	for _, err := range m.Errs {

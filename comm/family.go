@@ -7,15 +7,16 @@ import (
 	"github.com/goulfm/goulfm/internal/engine"
 )
 
-// A family is a communicator with all communicators that this process has made from it, directly or
-// indirectly, and not freed. Revoking or freeing the root does the same to all. A nil *family is
-// empty.
+// A family is a communicator, the root, with all communicators that this process has made from the
+// root, directly or indirectly, and not freed. The methods revoke and free act on all of them;
+// Revoke and Free of the root itself act on the root alone. A nil *family is empty.
 type family struct {
 	mu      sync.Mutex
 	members []*engine.Comm
 }
 
-// beginFamily makes c the first one of a family.
+// beginFamily makes c the root of a family, and returns the methods that revoke and free the
+// family.
 func beginFamily(c *Comm) (revoke, free func()) {
 	f := &family{}
 	f.add(c.e)

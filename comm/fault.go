@@ -10,8 +10,9 @@ import (
 )
 
 // Revoke ends the use of the communicator at all members: every operation on c, pending or later,
-// returns ErrRevoked at each of them, except Agree, AgreeFailed, Shrink and local operations.
-// Revoke is not collective, and revoking twice has no further effect (R9-R13).
+// returns ErrRevoked at each of them. Exceptions are Agree, AgreeFailed, Shrink, their nonblocking
+// forms, Replace, Disconnect, Finalize and local operations. Revoke is not collective, and revoking
+// twice has no further effect (R9-R13).
 func (c *Comm) Revoke() error { return fail("revoke", c, nil, c.e.Revoke()) }
 
 // SetUniform sets whether each member that learns of a failure of a member revokes c. Every
@@ -52,8 +53,9 @@ func (c *Comm) groupOf(ranks []int) Group {
 // in total. Once all known failures are acknowledged, receives from Any continue to wait;
 // acknowledged failures no longer make Agree return an error (R21, R22). A message that died with
 // its sender is ErrProcFailed for the receive that matches the message (R46); once all failures are
-// acknowledged, receives from Any skip such a message. n = 0 only queries the number; n = Size()
-// acknowledges all; other n are ErrArgument.
+// acknowledged, receives from Any skip such a message. n = 0 only queries the number. If fewer than
+// n failures are known, AckFailed acknowledges all of them: n = Size() always does. An n below 0 or
+// above Size() is ErrArgument.
 func (c *Comm) AckFailed(n int) (acked int, err error) {
 	acked, err = c.e.Ack(n)
 	if errors.Is(err, ErrLength) {
@@ -100,7 +102,7 @@ func (c *Comm) Agree(ctx context.Context, flag uint64) (uint64, error) {
 //	}
 //
 // A program must not end a stretch by AllOK at some members and by Finalize, or by nothing, at
-// others: Finalize is then ErrMismatch at all.
+// others: with Finalize, all get ErrMismatch; with nothing, the others wait.
 func (c *Comm) AllOK(ctx context.Context, err error) (bool, error) {
 	if err := given(ctx, "all_ok", c); err != nil {
 		return false, err
@@ -117,8 +119,8 @@ func (c *Comm) AllOK(ctx context.Context, err error) (bool, error) {
 	return all == fine, err
 }
 
-// Iagree starts an agreement on *flag; once the request is complete *flag is the
-// result. Several may be under way; they match in the order of the calls (R35).
+// Iagree starts an agreement on *flag; once the request is complete *flag is the result, also with
+// ErrProcFailed. Several may be under way; they match in the order of the calls (R35).
 func (c *Comm) Iagree(flag *uint64) Request {
 	if flag == nil {
 		return notStarted(fail("iagree", c, nil, fmt.Errorf("%w: no flag", ErrBuffer)))
@@ -130,8 +132,9 @@ func (c *Comm) Iagree(flag *uint64) Request {
 	return Request{c: c, h: h, peer: Any, call: iagreeCall}
 }
 
-// AgreeFailed returns at every live member the same group: the failures that any of them knew at
-// its call, or that happened during the call, in rank order.
+// AgreeFailed returns at every live member the same group, in rank order: the failures that any of
+// them knew at its call, and those that the agreement found. A process that dies during the call
+// may be missing.
 func (c *Comm) AgreeFailed(ctx context.Context) (Group, error) {
 	if err := given(ctx, "agree_failed", c); err != nil {
 		return Group{}, err

@@ -78,7 +78,7 @@ func (c *Comm) DistGraph(ctx context.Context, sources, destinations []int) (*Com
 	return c.createWith(ctx, e, commstate.Call{Kind: commstate.KindDistGraph}, in, bad, "dist_graph")
 }
 
-// among returns an error if one of ranks is not below size.
+// among returns an error if one of ranks is not in 0..size-1.
 func among(ranks []int, size int) error {
 	for _, r := range ranks {
 		if r < 0 || r >= size {

@@ -80,8 +80,8 @@ func (g Group) Incl(places ...int) (Group, error) {
 	return out, nil
 }
 
-// Excl returns the members that are not at the given places. Places out of range
-// are ErrRank.
+// Excl returns the members that are not at the given places. Places out of range or named twice are
+// ErrRank.
 func (g Group) Excl(places ...int) (Group, error) {
 	in, err := g.Incl(places...)
 	if err != nil {
@@ -90,7 +90,8 @@ func (g Group) Excl(places ...int) (Group, error) {
 	return g.Difference(in), nil
 }
 
-// Translate returns, for each place in g, the member's place in h, or Undefined.
+// Translate returns, for each place in g, the member's place in h, or Undefined. A place out of
+// range is ErrRank.
 func (g Group) Translate(h Group, places ...int) ([]int, error) {
 	out := make([]int, len(places))
 	for k, i := range places {

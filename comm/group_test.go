@@ -13,8 +13,8 @@ import (
 	"github.com/goulfm/goulfm/ulfm"
 )
 
-// TestSpecR57TheOthersAreNotNeeded: a member outside of the group is dead, and another makes no
-// call; the group has its communicator, in its order, several times.
+// TestSpecR57TheOthersAreNotNeeded: a member outside of the group is dead, and the call of another
+// takes no part and returns nil; the group has its communicator, in its order, several times.
 func TestSpecR57TheOthersAreNotNeeded(t *testing.T) {
 	order := []int{4, 0, 3}
 	commtest.Run(t, 5, func(ctx context.Context, w *comm.Comm) {
@@ -110,8 +110,8 @@ func TestCreateGroupWithADeadMember(t *testing.T) {
 	}
 }
 
-// TestCreateGroupMeetsARevocation by a member that does not make the call, in every state of
-// knowledge of the others about each other.
+// TestCreateGroupMeetsARevocation: a member of the group revokes in place of the call. The others
+// get ErrRevoked, whether or not they know of each other's calls by then.
 func TestCreateGroupMeetsARevocation(t *testing.T) {
 	commtest.Run(t, 4, func(ctx context.Context, w *comm.Comm) {
 		d, err := w.Dup(ctx)

@@ -4,6 +4,9 @@ package comm
 // returns. The operation returns the result of the handler. The handler may itself revoke,
 // acknowledge or shrink the communicator (R5). The handler runs in the goroutine of the call, with
 // no lock held: a panic in the handler unwinds through the call, and the operation counts as over.
+// For an error of their agreement, Spawn and Replace run the handler in a goroutine of their own,
+// where a panic ends the process. If such a call has abandoned its wait and fails later, the
+// handler receives that error, too.
 type ErrorHandler func(c *Comm, err error) error
 
 // ErrorsReturn returns the error: the default.

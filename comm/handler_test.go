@@ -114,8 +114,8 @@ func TestSpecR5HandlerMayRepair(t *testing.T) {
 	})
 }
 
-// TestAbortingHandlersEndTheProcess with code 1, and print the reason. They are tested in a process
-// of their own: this test, started again.
+// TestAbortingHandlersEndTheProcess with code 1, and print the reason; Abort ends the process with
+// its own code. They are tested in a process of their own: this test, started again.
 func TestAbortingHandlersEndTheProcess(t *testing.T) {
 	const key = "COMM_TEST_ABORT"
 	handlers := map[string]comm.ErrorHandler{"abort": comm.ErrorsAbort, "fatal": comm.ErrorsFatal}

@@ -33,16 +33,17 @@ type Config struct {
 	// bytes over all senders. Default 64 MiB. A sender that has used its share waits for the
 	// receive; a lower bound saves memory, a higher one lets senders continue for longer.
 	UnexpectedBytesMax uint64
-	// SpinPolls is how often a waiting call polls before it blocks. With the default, or 0, the
-	// value of GOULFM_SPIN counts (goulfm run -x GOULFM_SPIN=20). Without that variable the number
-	// is up to 30,000 if the machine has a core for each rank, and 20 otherwise. The upper number
-	// falls after waits that polled in vain because other work needs the cores. A higher value
-	// makes wake-ups faster, and keeps the core from other work.
+	// SpinPolls is how often a waiting call polls before it blocks. With 0, the default, the value
+	// of GOULFM_SPIN counts (goulfm run -x GOULFM_SPIN=20). Without that variable the number is up
+	// to 30,000 if the machine has a core for each rank, and 20 otherwise. The upper number falls
+	// after a wait that polled in vain, because other work may need the cores. A higher value makes
+	// wake-ups faster, and keeps the core from other work.
 	SpinPolls int
 	// Tick is how long a process must make no call before its background loop serves its peers.
 	// Default 10 ms; right after a call with a long wait up to eight times as long. Where ranks
 	// share a core, after calls with nothing else under way, the time is up to as many times as
-	// long as ranks share the core. A shorter Tick answers peers sooner while computing.
+	// long as ranks share the core, also after a long wait if that number is above eight. A shorter
+	// Tick answers peers sooner while computing.
 	Tick time.Duration
 	// Uniform makes each process that learns of the first failure of a member revoke the
 	// communicator: no rank continues as if nothing had happened, and each gets an error
@@ -52,12 +53,13 @@ type Config struct {
 	Uniform bool
 	// Warm, if not nil, is called in a process that will wait as a spare (goulfm run --spares),
 	// before the wait. Warm reads input and builds tables, so that the replacement of a rank is
-	// ready sooner. There is no communicator yet. An error ends the process.
+	// ready sooner. There is no communicator yet. InitWith returns an error of Warm, and MainWith
+	// ends the process with it.
 	Warm func(context.Context) error
 	// Log receives a record for each event of this process that a person should know of, such as an
 	// error that ends the process, or messages that were never received. The message is the name of
-	// the event, and the attributes are its values. nil: lines on stderr. A panic, and the progress of
-	// a start under a job engine, are printed on stderr in any case.
+	// the event, and the attributes are its values. nil: lines on stderr. A panic, and the progress
+	// of a start under a job engine, are printed on stderr in any case.
 	Log *slog.Logger
 }
 
@@ -105,14 +107,15 @@ var inits struct {
 // srun, Open MPI's mpirun), started with it, or a world of one rank without a launcher. Under a job
 // engine Init waits until all processes have come, GOULFM_START_TIMEOUT at most (60s). A process
 // that is one of several and cannot find out its rank gets an error instead of a world of one rank,
-// unless GOULFM_ALONE=1 makes the process run alone.
+// unless GOULFM_ALONE=1 makes the process run alone. A process that Spawn or Replace started gets a
+// world without the processes that made that call: see Parent and Joined.
 //
 // A further call, of a library for example, returns the same world and increments a count: each
 // Init needs its Finalize, and the last Finalize ends the world. After that Init returns
 // ErrFinalized in a process of a job; a process without a launcher gets a new world.
 func Init(ctx context.Context) (*Comm, error) { return InitWith(ctx, Config{}) }
 
-// InitWith is Init with a Config. The Config of the first call counts.
+// InitWith is Init with a Config. The Config of the call that makes the world counts.
 func InitWith(ctx context.Context, cfg Config) (*Comm, error) {
 	if ctx == nil {
 		return nil, fail("init", nil, nil, errNoContext)
@@ -288,8 +291,9 @@ func (w *world) tick() {
 	w.process.HeedLease()
 }
 
-// sharesCore says whether this process shares its core with other ranks of the node. The launcher
-// counts the cores of the node; a wrapper such as taskset may bind several ranks to one of them.
+// sharesCore reports whether the cores on which this process may run are too few for the ranks of
+// the node. The launcher counts the cores of the node; a wrapper such as taskset may bind several
+// ranks to one of them.
 func (w *world) sharesCore() bool {
 	node := w.process.End.Node
 	var pids []int
@@ -352,15 +356,18 @@ func (w *world) dump() {
 // no call is possible. A process that ends without Finalize has failed. The only deadline is that
 // of ctx (R62). When ctx ends, Finalize abandons only the wait: the part of this process stands,
 // and Finalize may be called again to wait for the end. If Init was called several times, the last
-// Finalize does this; earlier ones return at once.
+// Finalize does this; earlier ones return at once. Finalize of another communicator than the world,
+// and a Finalize beside that of another goroutine, are ErrUnsupported. A Finalize after the end is
+// ErrFinalized.
 //
 // Finalize follows the rules of other agreements (C10): if other members are in Agree, AgreeFailed,
-// Shrink or a call that creates a communicator, of the world or of one made from the world, all of
-// them get ErrMismatch, which names both calls. The job then continues, and Finalize may be called
-// again. A send that waits for a receive of a member in Finalize is ErrFinalized. So is, after a
-// quarter of a second, a receive, a probe or a collective that waits for a member in Finalize; all
-// messages that the member has sent come first. All operations that a program has left under way
-// end with ErrFinalized, too. CreateGroup waits for its members as always.
+// Shrink, Disconnect or a call that creates a communicator, of the world or of one made from the
+// world, all of them get ErrMismatch, which names both calls. A communicator with processes of
+// another world is not concerned. The job then continues, and Finalize may be called again. A send
+// that waits for a receive of a member in Finalize is ErrFinalized. So is, after a quarter of a
+// second, a receive, a probe or a collective that waits for a member in Finalize; all messages that
+// the member has sent come first. All operations that a program has left under way end with
+// ErrFinalized, too. CreateGroup waits for its members as always.
 func (c *Comm) Finalize(ctx context.Context) error {
 	if err := given(ctx, "finalize", c); err != nil {
 		return err
@@ -383,10 +390,11 @@ func (c *Comm) Finalize(ctx context.Context) error {
 }
 
 // Main is the main function of a program: Init, body, Finalize. This Finalize ends the world, also
-// if body has called Init more often than Finalize. An error of body, or a panic, is reported and
-// ends the process with code 1 or 2, which the job sees as its failure. ctx ends with the first
-// SIGINT or SIGTERM; a signal that comes more than a second later ends the process. Job engines send
-// one request to end as several signals.
+// if body has called Init more often than Finalize. An error is reported and ends the process,
+// which the job sees as its failure: with code 1 after an error of body or Finalize, 2 after a
+// panic of body, 3 after an error of Init. ctx ends with the first SIGINT or SIGTERM; a signal that
+// comes more than a second later ends the process. Job engines send one request to end as several
+// signals.
 func Main(body func(ctx context.Context, w *Comm) error) { MainWith(Config{}, body) }
 
 // oneRequest is how long further signals belong to the first one's request to end the job. At its
@@ -418,7 +426,7 @@ func MainWith(cfg Config, body func(ctx context.Context, w *Comm) error) {
 	}
 }
 
-// guard prints a panic of body with its rank.
+// guard calls body. A panic of body is printed with the rank and ends the process.
 func guard(ctx context.Context, rank int, w *Comm, body func(ctx context.Context, w *Comm) error) error {
 	defer func() {
 		if v := recover(); v != nil {

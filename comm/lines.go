@@ -10,7 +10,8 @@ import (
 // within are the packages of this module through which a call of the program waits.
 var within = []string{"comm", "collectives", "recovery", "rma", "shmem", "ulfm", "internal/"}
 
-// waiting are the functions of the engine in which a call of the program waits.
+// waiting are the beginnings of the names of the engine's functions in which a call of the program
+// waits.
 var waiting = []string{"internal/engine.(*leadership).await", "internal/engine.(*leadership).watch", "internal/engine.(*Watch).sleep"}
 
 const module = "github.com/goulfm/goulfm/"

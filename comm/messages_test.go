@@ -148,8 +148,8 @@ func TestTruncatedFillsTheBuffer(t *testing.T) {
 	}
 }
 
-// TestMessagesOfOneSenderDoNotOvertake (MPI 3.5), long ones among short ones, in every kind of
-// receive.
+// TestMessagesOfOneSenderDoNotOvertake (MPI 3.5), long ones among short ones, with any tag, in
+// receives from Any.
 func TestMessagesOfOneSenderDoNotOvertake(t *testing.T) {
 	const n = 60
 	size := func(i int) int { return []int{1, 5000, 3, 700}[i%4] }

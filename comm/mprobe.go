@@ -39,7 +39,8 @@ func Mprobe(ctx context.Context, from Source) (*Message, Status, error) {
 // Mrecv receives the message that Mprobe matched into buf, as Recv does. A short message arrives
 // even if its sender has died; the rest of a long message may be lost with the sender. Errors:
 // those of Recv; ErrInactive when m was received before, or is nil. If ctx is over at the call m
-// stays as it is, and a later receive completes. MPI 3.8.
+// stays as it is, and a later receive completes. Once Mrecv has begun, the end of ctx has no
+// effect: the message has matched. A message of None can be received several times. MPI 3.8.
 func Mrecv[T Elem](ctx context.Context, m *Message, buf []T) (Status, error) {
 	elem := code[T]()
 	if elem == 0 {

@@ -12,7 +12,8 @@ import (
 const nameMax = 64
 
 // Name returns the name of c in errors and diagnoses at this process: "split#2 of world" is the
-// result of the second Split of the world, "world#3" that of the third Shrink.
+// result of the second Split of the world, "world#3" that of three repairs (Shrink, Replace) in a
+// row, the first one of the world.
 func (c *Comm) Name() string { return c.e.Name() }
 
 // SetName sets the name of c in errors and diagnoses at this process and sends no message. A name

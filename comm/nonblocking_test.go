@@ -83,7 +83,8 @@ func testUntilOver[T any](ctx context.Context, t *testing.T, test func() (T, boo
 	return got
 }
 
-// TestIagreeFailedIsAgreeFailed: one group at all, for each choice of call per member.
+// TestIagreeFailedIsAgreeFailed: rank 0 calls IagreeFailed and the others AgreeFailed; all get the
+// same group.
 func TestIagreeFailedIsAgreeFailed(t *testing.T) {
 	commtest.Run(t, 4, func(ctx context.Context, w *comm.Comm) {
 		if w.Rank() == 1 {

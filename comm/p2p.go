@@ -11,8 +11,11 @@ import (
 )
 
 // Send sends buf and returns when buf may be used again, which may be before the message is
-// received. Errors: ErrRank, ErrTag; ErrProcFailed when the receiver is dead (a message to a
-// process that dies later may be lost without an error, R45); ErrRevoked; ctx's error. MPI 3.4.
+// received. Errors: ErrRank, ErrTag, ErrType; ErrNoRoom for a message of 1 TiB or more;
+// ErrProcFailed when the receiver is dead (a message to a process that dies later may be lost
+// without an error, R45); ErrRevoked; ErrFreed and ErrFinalized, also when the send waits for a
+// receiver that has freed the communicator or is in Finalize; ctx's error: no receive gets the
+// message. MPI 3.4.
 func Send[T Elem](ctx context.Context, to Dest, buf []T) error {
 	elem := code[T]()
 	if elem == 0 {
@@ -50,7 +53,8 @@ func send(ctx context.Context, op string, to Dest, env engine.Envelope, buf []by
 // Recv receives a message into buf. A message longer than buf fills buf and gives ErrTruncated.
 // Messages of one sender arrive in their order (MPI 3.5). Errors: ErrRank, ErrTag, ErrType;
 // ErrProcFailed when the sender is dead, or, with Any, when a member has failed that is not
-// acknowledged (R46, R48); ErrRevoked; ctx's error: the receive is withdrawn.
+// acknowledged (R46, R48); ErrRevoked; ErrFreed; ErrFinalized, also when the sender is in Finalize;
+// ctx's error: no message has matched, and the receive is withdrawn.
 func Recv[T Elem](ctx context.Context, from Source, buf []T) (Status, error) {
 	elem := code[T]()
 	if elem == 0 {
@@ -152,7 +156,8 @@ func Irecv[T Elem](from Source, buf []T) Request {
 }
 
 // Probe waits for a message that a receive from the source would match, and leaves the message
-// queued. Its length is Bytes. MPI 3.8.
+// queued. Its length is Bytes. Probe does not find a message that died with its sender (R46).
+// Errors: those of Recv, without ErrType and ErrTruncated (R48). MPI 3.8.
 func Probe(ctx context.Context, from Source) (Status, error) {
 	if ctx == nil {
 		return Status{}, given(ctx, "probe", from.c)
@@ -180,8 +185,9 @@ func Iprobe(from Source) (Status, bool, error) {
 	return from.c.status(st, 1), ok, from.fail("iprobe", err)
 }
 
-// SendValue sends any Go value that gob can encode. A slice of numbers or bools, such as a []float64,
-// is sent as its memory, as fast as by Send; a receive of numbers refuses it all the same.
+// SendValue sends any Go value that gob can encode; another value is ErrType. A slice of numbers or
+// bools without a type name of its own, such as a []float64, is sent as its memory, as fast as by
+// Send; a receive of numbers nevertheless refuses such a message. Other errors are those of Send.
 func SendValue[T any](ctx context.Context, to Dest, v T) error {
 	b, elem, err := byteview.EncodeValue(&v)
 	if err != nil {
@@ -203,7 +209,9 @@ func IsendValue[T any](to Dest, v T) Request {
 	return isend(isendValueCall, to, engine.Envelope{Rank: to.rank, Tag: to.tag, Elem: elem}, b)
 }
 
-// RecvValue receives a value that SendValue sent.
+// RecvValue receives a value that SendValue sent. A message of Send, or a value that does not
+// decode to a T, is ErrType, and the message is received nevertheless. Other errors are those of
+// Recv.
 func RecvValue[T any](ctx context.Context, from Source) (v T, st Status, err error) {
 	if ctx == nil {
 		return v, st, given(ctx, "recv_value", from.c)

@@ -33,7 +33,8 @@ func (p *Pending[T]) Wait(ctx context.Context) (T, error) {
 	return got, err
 }
 
-// Test ends the call if the call is over, and reports whether that was so. An error means over.
+// Test ends the call if the call is over, and reports whether that was so. With an error the call
+// is over; the result is false with ErrInactive alone.
 func (p *Pending[T]) Test() (result T, over bool, err error) {
 	s := p.started()
 	if over, err = s.settle(); !over {
@@ -74,7 +75,7 @@ func (p *Pending[T]) started() *started {
 type callPhase uint8
 
 const (
-	inactive callPhase = iota // the result was returned
+	inactive callPhase = iota // the result was returned or discarded
 	underWay                  // the end is not known here
 	settled                   // the call is over; out, made and err are set
 )
@@ -101,7 +102,8 @@ func (c *Comm) start(kind commstate.Kind, op string) *started {
 	return &started{c: c, h: h, op: op, phase: underWay}
 }
 
-// await returns when the call is over, with success or not, or with the error of ctx.
+// await returns nil when the call is over, with success or not, and the error of ctx if ctx ends
+// first.
 func (s *started) await(ctx context.Context) error {
 	if ctx == nil {
 		return fail("wait", s.c, nil, errNoContext)

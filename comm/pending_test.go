@@ -116,8 +116,8 @@ func TestPendingErrorIsHandledOnce(t *testing.T) {
 	})
 }
 
-// TestFreedPendingFreesWhatItMakes: before the shrink is over, afterwards, and after a request has
-// reported the end.
+// TestFreedPendingFreesWhatItMakes: the program frees the request at once, or after another request
+// has reported the end.
 func TestFreedPendingFreesWhatItMakes(t *testing.T) {
 	for name, before := range map[string]func(ctx context.Context, r comm.Request){
 		"at once": func(context.Context, comm.Request) {},

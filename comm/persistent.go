@@ -70,7 +70,9 @@ func startNothing() (engine.Handle, error) { return 0, nil }
 // end, with success or with an error; then the request may be started again. Start does not report
 // a dead peer or a revoked communicator; the wait or test does (R64). Errors: ErrUnsupported for a
 // request that is active, or not persistent; ErrInactive for a freed request; ErrFreed,
-// ErrFinalized; and once, the error of the arguments of the request.
+// ErrFinalized; ErrNoRoom for a message that is too long. The first Start, wait or test of a
+// request with wrong arguments returns the error of these arguments, and later ones return
+// ErrInactive.
 func (r Request) Start() error {
 	switch {
 	case r.made().failed != nil:

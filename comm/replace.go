@@ -22,24 +22,26 @@ type ReplaceSpec struct {
 
 // Replace starts a process for each of s.Ranks and returns a communicator in which the new
 // processes have these ranks. The members of c have the other ranks, in their order. The processes
-// run the program of the job with the arguments of this process, and get the communicator from
-// Joined. Waiting spares (goulfm run --spares) are used in place of new processes if enough of them
-// have consecutive slots.
+// run the program of the job with the arguments of rank 0, and get the communicator from Joined.
+// Waiting spares (goulfm run --spares) are used in place of new processes if enough of them have
+// consecutive slots; spares have the arguments of the job.
 //
 // Collective. Replace works on a revoked communicator and has one outcome at all living members:
 // success, or one of these errors. ErrProcFailed: a member has died or left. ErrNoRoom: the job
 // cannot start so many processes. ErrPeerArgument: a process could not be started; rank 0 gets the
-// reason, which Is ErrProcFailed if the process was killed or lost with its node. ErrMismatch:
-// members passed different ranks. After an error no new process remains. A later death is detected
-// on the new communicator, which has the mode of c (SetUniform). After a failure, call Shrink on c
-// and retry with the result.
+// reason, which Is ErrProcFailed if the process was killed or lost with its node. ErrArgument: this
+// member passed ranks that the new communicator would not have, or a rank twice, or none; the
+// others get ErrPeerArgument. ErrMismatch: members passed different ranks, or made another call.
+// After an error no new process remains. A later death is detected on the new communicator, which
+// has the mode of c (SetUniform). After a failure, call Shrink on c and retry with the result.
 //
 //	left, err := c.Shrink(ctx)
 //	...
 //	c, err = left.Replace(ctx, comm.ReplaceSpec{Ranks: lost})
 //
-// Replace requires goulfm run with exact deaths; otherwise the error Is ErrUnsupported. When ctx
-// ends, Replace abandons only the wait.
+// Replace requires goulfm run with exact deaths; otherwise the error Is ErrUnsupported. If ctx is
+// over at the call, the error Is ErrNotBegun. When ctx ends later, Replace abandons only the wait.
+// If however the ctx of rank 0 ends before the processes are started, Replace fails at all members.
 func (c *Comm) Replace(ctx context.Context, s ReplaceSpec) (*Comm, error) {
 	const op = "replace"
 	if err := given(ctx, op, c); err != nil {

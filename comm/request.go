@@ -11,8 +11,10 @@ import (
 )
 
 // A Request names an operation under way. A Request is a small value: copies name the same
-// operation, and starting one allocates nothing. The zero value is inactive: a wait for the zero
-// value succeeds at once. A handle of an operation that is over gives ErrInactive.
+// operation. Isend, Issend and Irecv of elements of at most 128 bytes allocate nothing in the
+// steady state. The zero value is inactive: a wait for the zero value succeeds at once. Once a wait
+// or test has ended a request, Wait, Test, WaitAll and TestAll return ErrInactive for the request,
+// and WaitAny, WaitSome, TestAny and TestSome ignore the request.
 //
 // A request with an error that Is ErrProcFailedPending is still active: the program may wait again
 // after AckFailed, or cancel the request (R49).
@@ -31,7 +33,8 @@ type Request struct {
 	call *call
 }
 
-// A call is the call that made a request. Requests that started share one for each operation.
+// A call is the call that made a request. Requests that started share one for each operation and
+// size of elements, except persistent requests and those of a Pending.
 type call struct {
 	op        string
 	elemBytes int         // of a receive; else 0
@@ -112,7 +115,8 @@ func none() Status { return Status{Source: None, Tag: Any} }
 
 func (r Request) null() bool { return r.c == nil && r.made().failed == nil && r.made().pending == nil }
 
-// started says whether the engine has, or had, the request.
+// started reports whether the engine has, or had, the request, or can start it: a persistent
+// request counts before its first Start.
 func (r Request) started() bool { return r.c != nil }
 
 func (r Request) fail(err error) error {
@@ -144,8 +148,8 @@ func (r Request) status(st engine.Status) Status {
 }
 
 // Wait waits until the operation is over, and ends the request. When ctx ends first the request
-// stays active. The first wait or test returns the error of a call that failed to start the
-// request.
+// stays active, and so does a request with ErrProcFailedPending. The first wait or test returns the
+// error of a call that failed to start the request.
 func (r Request) Wait(ctx context.Context) (Status, error) {
 	if ctx == nil {
 		return none(), fail("wait", nil, nil, errNoContext)
@@ -161,8 +165,9 @@ func (r Request) Wait(ctx context.Context) (Status, error) {
 	return r.status(st), r.failWait(ctx, err)
 }
 
-// Test ends the request if its operation is over, and reports whether that was so. An error means
-// over, unless the error Is ErrProcFailedPending.
+// Test ends the request if its operation is over, and reports whether that was so. With an error
+// the operation is over, unless the error Is ErrProcFailedPending. The result is false with that
+// error and with ErrInactive: an earlier wait or test has ended the request.
 func (r Request) Test() (Status, bool, error) {
 	switch {
 	case r.null():
@@ -182,13 +187,13 @@ func (r Request) Test() (Status, bool, error) {
 }
 
 // Cancel withdraws a receive that has not matched and reports whether the receive was withdrawn;
-// the request is then over. Sends cannot be cancelled.
+// the request is then over. No other request can be cancelled.
 func (r Request) Cancel() bool {
 	return r.started() && r.c.w.proc.Cancel(r.handle())
 }
 
-// Free releases the handle: the operation still completes. A persistent request cannot be started
-// again.
+// Free releases the handle: the operation still completes, and the buffer of a send may be used
+// again. A persistent request cannot be started again. The result is always nil.
 func (r Request) Free() error {
 	switch {
 	case r.made().failed != nil:
@@ -210,7 +215,7 @@ type waitSet struct {
 }
 
 // sets splits requests by world and leaves out those that need no wait. failed reports that a
-// request did not start, which is an error at once.
+// request did not start and no wait or test has reported that error yet: an error at once.
 func sets(rs []Request) (by []waitSet, failed bool) {
 	for _, r := range rs {
 		if !r.started() || r.atRest() {
@@ -227,8 +232,9 @@ func sets(rs []Request) (by []waitSet, failed bool) {
 	return by, failed
 }
 
-// oneWorld returns the process of all requests if they have the same process, and all have started
-// and have not ended yet; their handles are appended to hs.
+// oneWorld returns the process of all requests if they have the same process, all have started,
+// none is of a Pending, and none is a persistent request at rest; their handles are appended to hs.
+// Otherwise, and without requests, oneWorld returns nil.
 func oneWorld(rs []Request, hs []engine.Handle) (*engine.Proc, []engine.Handle) {
 	var c *Comm
 	for i := range rs {
@@ -245,7 +251,7 @@ func oneWorld(rs []Request, hs []engine.Handle) (*engine.Proc, []engine.Handle) 
 	return c.w.proc, hs
 }
 
-// waitAny waits until a request of any world is settled.
+// waitAny waits until a request of any world is settled, or ctx ends.
 func waitAny(ctx context.Context, by []waitSet) error {
 	if len(by) == 1 {
 		return by[0].proc.WaitAny(ctx, by[0].hs)
@@ -285,15 +291,16 @@ func failWaits(op string, rs []Request, err error) error {
 	return fail(op, c, slices.Compact(ranks), err)
 }
 
-// WaitAll waits for all requests and ends those that are over. An error is a *MultiError with one
-// error or nil per request; requests that are not over yet have nil and stay active, as do those
-// with ErrProcFailedPending (C1, R52).
+// WaitAll waits until all requests are over or one has an error, and ends those that are over. That
+// error is a *MultiError with one error or nil per request; requests that are not over yet have nil
+// and stay active, as do those with ErrProcFailedPending (C1, R52). If ctx ends first, the error is
+// a *Error with that of ctx, and WaitAll ends no request.
 func WaitAll(ctx context.Context, rs ...Request) error {
 	return WaitAllStatus(ctx, nil, rs...)
 }
 
 // WaitAllStatus is WaitAll that also fills sts. sts must be nil or have one Status per request,
-// else ErrLength.
+// else ErrLength. With an error the Status of a request that is not over has no meaning.
 func WaitAllStatus(ctx context.Context, sts []Status, rs ...Request) error {
 	if ctx == nil {
 		return fail("wait_all", nil, nil, errNoContext)
@@ -330,8 +337,8 @@ func WaitAllStatus(ctx context.Context, sts []Status, rs ...Request) error {
 // manyRequests is the largest number of requests for which a wait allocates nothing.
 const manyRequests = 64
 
-// waitWorlds is WaitAllStatus for requests of several worlds, or some that did not
-// start.
+// waitWorlds is WaitAllStatus for the requests that oneWorld refuses. waitWorlds waits for one
+// world after the other: an error in one of them does not end the wait for another.
 func waitWorlds(ctx context.Context, rs []Request, sts []Status) (errs []error, err error) {
 	by, failed := sets(rs)
 	for _, s := range by {
@@ -357,8 +364,9 @@ func waitWorlds(ctx context.Context, rs []Request, sts []Status) (errs []error, 
 	return errs, nil
 }
 
-// WaitAny waits until one request is over, ends it, and returns its index; -1 if
-// all are inactive. An error belongs to that request (R51).
+// WaitAny waits until one request is over, ends it, and returns its index; -1 if all are inactive.
+// An error with an index belongs to that request (R51). A request with ErrProcFailedPending is
+// returned, too, and stays active. If ctx ends first, the index is -1 and the error that of ctx.
 func WaitAny(ctx context.Context, rs ...Request) (int, Status, error) {
 	if ctx == nil {
 		return -1, Status{}, fail("wait_any", nil, nil, errNoContext)
@@ -375,8 +383,10 @@ func WaitAny(ctx context.Context, rs ...Request) (int, Status, error) {
 	}
 }
 
-// WaitSome waits until a request is over and appends to done the indices of all that are, in
-// ascending order. An error is a *MultiError with one error or nil per request.
+// WaitSome waits until a request is over, ends all that are, and appends their indices to done, in
+// ascending order; none if all requests are inactive. Requests with ErrProcFailedPending are among
+// them, and stay active. An error is a *MultiError with one error or nil per request. If ctx ends
+// first, the error is a *Error with that of ctx, and WaitSome ends no request.
 func WaitSome(ctx context.Context, done []int, rs ...Request) ([]int, error) {
 	if ctx == nil {
 		return done, fail("wait_some", nil, nil, errNoContext)
@@ -390,8 +400,9 @@ func WaitSome(ctx context.Context, done []int, rs ...Request) ([]int, error) {
 	return TestSome(done, rs...)
 }
 
-// TestAll ends all requests if all are over, and reports whether they were. A failed request counts
-// as over; the error is as of WaitAll.
+// TestAll reports whether WaitAll would return at once: all requests are over, or one has an error.
+// If so, TestAll ends those that are over, and its error is that of WaitAll. Otherwise TestAll ends
+// no request.
 func TestAll(rs ...Request) (bool, error) {
 	by, failed := sets(rs)
 	for _, s := range by {
@@ -402,8 +413,9 @@ func TestAll(rs ...Request) (bool, error) {
 	return true, WaitAll(context.Background(), rs...)
 }
 
-// TestAny ends one request that is over, if there is one, and returns its index.
-// With only inactive requests it returns -1 and true.
+// TestAny ends one request that is over, and returns its index and true. If none is over, the index
+// is -1, and the result is true only if all requests are inactive. A request with
+// ErrProcFailedPending is returned, too, and stays active.
 func TestAny(rs ...Request) (int, Status, bool, error) {
 	active := false
 	for i, r := range rs {
@@ -419,7 +431,8 @@ func TestAny(rs ...Request) (int, Status, bool, error) {
 	return -1, Status{}, !active, nil
 }
 
-// over reports whether r can produce no further result.
+// over reports whether r can produce no further result, for a persistent request before its next
+// Start.
 func (r Request) over() bool {
 	if r.made().failed != nil {
 		return r.made().failed.told.Load()
@@ -430,8 +443,9 @@ func (r Request) over() bool {
 	return !r.started() || !r.c.w.proc.Active(r.handle())
 }
 
-// TestSome appends to done the indices of the requests that are over, in ascending order, and ends
-// them. An error is a *MultiError with one error or nil per request.
+// TestSome ends the requests that are over and appends their indices to done, in ascending order.
+// Requests with ErrProcFailedPending are among them, and stay active. An error is a *MultiError
+// with one error or nil per request.
 func TestSome(done []int, rs ...Request) ([]int, error) {
 	var errs []error
 	for i, r := range rs {

@@ -38,7 +38,7 @@ func TestZeroRequestIsInactive(t *testing.T) {
 }
 
 // TestHandleIsOverOnce: after its wait the handle gives ErrInactive, also when another request uses
-// its slot by then; calls on several requests ignore the handle.
+// its slot by then, and in WaitAll; WaitAny and WaitSome ignore the handle.
 func TestHandleIsOverOnce(t *testing.T) {
 	commtest.Run(t, 1, func(ctx context.Context, w *comm.Comm) {
 		old := comm.Isend(w.To(0), []int{1})

@@ -4,7 +4,8 @@ import "context"
 
 // Self returns a communicator of this process alone, made from w, for libraries that require one:
 // no other process takes part, and Self does not wait. Each call returns a new communicator, to be
-// freed like others. On a revoked communicator the error Is ErrRevoked. MPI 7.2.4 (MPI_COMM_SELF).
+// freed like others. w may be any communicator. Errors are those of CreateGroup: on a revoked
+// communicator ErrRevoked. MPI 7.2.4 (MPI_COMM_SELF).
 func Self(w *Comm) (*Comm, error) {
 	if w == nil {
 		return nil, fail("create_group", nil, nil, errNoComm)

@@ -31,9 +31,13 @@ type SpawnSpec struct {
 // Init. Spawn fails if a new process cannot be started or ends before that, if a member of c is
 // dead, and if the job has memory for fewer processes (goulfm run --universe). After a failure no
 // new process remains (R59). Rank 0 gets the reason, which Is ErrProcFailed if a new process was
-// killed or lost with its node; the others get ErrPeerArgument. Spawn does not replace a lost
-// process in the communicators of the job: Shrink, Spawn and Merge make a communicator with as many
-// members as before, and Split orders the members. When ctx ends, Spawn abandons only the wait.
+// killed or lost with its node, and ErrNoRoom if the job lacks memory; the others get
+// ErrPeerArgument. Spawn does not replace a lost process in the communicators of the job: Shrink,
+// Spawn and Merge make a communicator with as many members as before, and Split orders the members.
+//
+// If ctx is over at the call, the error Is ErrNotBegun. When ctx ends later, Spawn abandons only
+// the wait. If however the ctx of rank 0 ends before the processes are started, Spawn fails at all
+// members.
 //
 // Spawn requires goulfm run with exact deaths; otherwise the error Is ErrUnsupported. MPI 11.8.
 func (c *Comm) Spawn(ctx context.Context, s SpawnSpec) (*Intercomm, error) {
@@ -99,7 +103,8 @@ func (c starting) settleStarted(ctx context.Context, op string, agree func() (*C
 }
 
 // startProcesses makes the launcher start the processes that rank 0 requests; at other ranks
-// startProcesses has no effect.
+// startProcesses starts nothing. In a job that cannot start processes, all ranks get
+// ErrUnsupported.
 func (c starting) startProcesses(ctx context.Context, ask rankproto.Spawn) (started startedProcesses, bad error) {
 	p := c.w.starter
 	switch {

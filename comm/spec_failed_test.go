@@ -47,8 +47,8 @@ func TestSpecR19GetFailedIsLocal(t *testing.T) {
 	})
 }
 
-// TestSpecR20C6OrderOfLearning: ranks that learn in different orders report
-// different orders, and none is sorted.
+// TestSpecR20C6OrderOfLearning: for several orders of deaths, a rank reports the dead in the order
+// in which it learnt of them, and not by rank.
 func TestSpecR20C6OrderOfLearning(t *testing.T) {
 	for _, order := range [][]int{{1, 2, 3}, {3, 2, 1}, {2, 3, 1}} {
 		dead := make([]chan struct{}, 4)

@@ -65,9 +65,8 @@ func TestSpecR7R8CompleteStaysComplete(t *testing.T) {
 	})
 }
 
-// TestSpecR50AlreadyMatchedSucceeds: a wildcard receive that a living sender has
-// matched, but whose data is not there, succeeds although a third party dies, in
-// the blocking and in the posted form.
+// TestSpecR50AlreadyMatchedSucceeds: a posted wildcard receive that the message of a living sender
+// has matched, and whose data has not arrived, succeeds although a third process dies.
 func TestSpecR50AlreadyMatchedSucceeds(t *testing.T) {
 	announced, matched, dead := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	commtest.Run(t, 3, func(ctx context.Context, w *comm.Comm) {
