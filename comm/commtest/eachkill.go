@@ -14,9 +14,10 @@ import "testing"
 //	})
 //
 // If j.Kills is set, EachKill tests a further death at each point that the program passes with
-// those deaths. EachKill returns the points, so that a test can continue with third deaths. A point
-// that is passed in parallel to a death may not occur in each run. In a run without the point no
-// further process dies, and the result still has to be the same.
+// those deaths. EachKill stops at the first failure. EachKill returns the points, so that a test
+// can continue with third deaths. A point that is passed in parallel to a death may not occur in
+// each run. In a run without the point no further process dies, and the result still has to be the
+// same.
 func EachKill(t testing.TB, j Job, try func(j Job) string) []Killed {
 	t.Helper()
 	var reached []Killed

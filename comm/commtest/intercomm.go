@@ -10,8 +10,8 @@ import (
 
 // Intercomm makes an intercommunicator of the members of c, such as Spawn returns, without starting
 // processes. first lists the ranks of c in its first group, second those in the other group, both
-// in group order. Each rank of c is in exactly one group. Collective over c; all members pass the
-// same groups. Errors: comm.ErrArgument for other groups, and those of Dup.
+// in group order. Each rank of c is in exactly one group, and no group is empty. Collective over c;
+// all members pass the same groups. Errors: comm.ErrArgument for other groups, and those of Dup.
 func Intercomm(ctx context.Context, c *comm.Comm, first, second []int) (*comm.Intercomm, error) {
 	if !divide(c.Size(), first, second) {
 		return nil, fmt.Errorf("commtest: intercomm: %w: groups %v and %v of a communicator of %d: want each rank in one of two", comm.ErrArgument, first, second, c.Size())

@@ -91,9 +91,9 @@ type batch struct {
 }
 
 // Run runs program on j.N ranks and waits until all processes have ended. An error of program fails
-// the test and ends its process, except in a process that was killed. A process that has
-// returned from program stays alive until all have. Run returns the points that were reached, each process and
-// point once.
+// the test and ends its process, unless the error Is comm.ErrFenced, as in a process that was
+// killed. A process that has returned from program without an error stays alive until all have. Run
+// returns the points that were reached, each process and point once.
 func (j Job) Run(t testing.TB, program func(ctx context.Context, w *comm.Comm) error) (reached []Killed) {
 	t.Helper()
 	if j.Room == 0 {

@@ -40,8 +40,10 @@
 //	ErrMember                                         anything else
 //
 // comm.ErrMismatch, at all members, means that members made different calls of this package.
-// comm.ErrNotBegun means that the context had ended before the call: this member has done nothing,
-// and the others wait for it. A context that ends later ends only the wait.
+// comm.ErrNotBegun means that the context had ended before the agreement: the others wait for
+// another call of this member. If the context had ended before the call, this member has done
+// nothing. If the context ended while this member read, wrote or closed, that part is done
+// nevertheless. A context that ends later ends only the wait.
 //
 // # Not promised
 //

@@ -75,7 +75,8 @@ func begin(ctx context.Context, c *comm.Comm, op op) (*vote, error) {
 }
 
 // agree reports the result of this member to the others, and returns the result of all: nil, or an
-// error of one class.
+// error of one class. The error of Agree, such as comm.ErrProcFailed, takes the place of the error
+// of this member.
 func (v *vote) agree(ctx context.Context) error {
 	all, err := v.c.Agree(ctx, v.flag())
 	if e, ok := errors.AsType[*comm.Error](err); ok {
