@@ -59,7 +59,7 @@ func (c *Comm) groupOf(ranks []int) Group {
 func (c *Comm) AckFailed(n int) (acked int, err error) {
 	acked, err = c.e.Ack(n)
 	if errors.Is(err, ErrLength) {
-		err = fmt.Errorf("%w: acknowledge %d failures: want 0 to those that are known, or all members", ErrArgument, n)
+		err = fmt.Errorf("%w: acknowledge %d failures: want 0 to %d, the number of members", ErrArgument, n, c.Size())
 	}
 	return acked, fail("ack_failed", c, nil, err)
 }

@@ -212,13 +212,11 @@ func TestDeadlineTellsWhoWaitsForWhom(t *testing.T) {
 				if own {
 					ctx = context.Background()
 				}
-				if w.Rank() == 0 {
-					_, _ = comm.Recv(ctx, w.From(1).Tag(7), []int{0})
-				}
+				_, _ = comm.Recv(ctx, w.From(1-w.Rank()).Tag(7+w.Rank()), []int{0})
 			})
 		})
 		text := r.text.String()
-		if !strings.Contains(text, "rank 0: recv on world for [1], tag 7") || !strings.Contains(text, "rank 1: finalize on world for [0]") {
+		if !strings.Contains(text, "rank 0: recv on world for [1], tag 7") || !strings.Contains(text, "rank 1: recv on world for [0], tag 8") {
 			t.Errorf("%s: reported:\n%s", name, text)
 		}
 	}
