@@ -7,6 +7,7 @@ import (
 
 	"github.com/goulfm/goulfm/fd/watch"
 	"github.com/goulfm/goulfm/internal/testing/harness/figure"
+	"github.com/goulfm/goulfm/internal/testing/harness/heartbeats"
 )
 
 // loads are the loads of a job during the search for false positives.
@@ -45,9 +46,21 @@ func (b *bench) accuracy(ctx context.Context, id string, factor int) (*figure.Fi
 			}
 			least = s.period.String()
 		}
-		f.Row(fmt.Sprintf("%s, %d nodes, %v each, T = %dP: least P without a false positive", load, n, b.look(), factor), papers[load], "%s (first with one: %s); nodes stood still %d times", least, wrongAt, frozen)
+		off, err := b.lookFor(ctx, withoutHeartbeats(factor), n, load)
+		if err != nil {
+			return nil, fmt.Errorf("%s, without heartbeats: %w", load, err)
+		}
+		say("%s, %s, without heartbeats: %d lost", id, load, off.lost)
+		f.Row(fmt.Sprintf("%s, %d nodes, %v each, T = %dP: least P without a false positive", load, n, b.look(), factor), papers[load],
+			"%s (first with one: %s); nodes stood still %d times; the same without heartbeats: %d lost", least, wrongAt, frozen, off.lost)
 	}
 	return f, nil
+}
+
+// withoutHeartbeats is the control of D5 and D6: the same job, with a period that no run lives to
+// see. A job that fails with these settings does not fail because of the detector.
+func withoutHeartbeats(factor int) setting {
+	return setting{period: heartbeats.Off, factor: factor, confirm: time.Millisecond}
 }
 
 // paperAccuracy is the papers' results for the least period.
@@ -102,6 +115,8 @@ func (b *bench) leaveAlone(ctx context.Context, s setting, n int, role ...string
 			o.frozen++
 		case !ok && g.err == nil:
 			return o, nil
+		case !ok && g.refused():
+			return o, g.over() // no detector has started
 		case !ok:
 			// There was no fault in this job: any cause of its failure is a false positive, too.
 			o.lost++

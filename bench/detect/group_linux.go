@@ -152,6 +152,15 @@ func (g *group) await(ctx context.Context) (e event, ok bool, err error) {
 	}
 }
 
+// exitUsage is the exit code with which the launcher refuses its flags.
+const exitUsage = 2
+
+// refused reports whether the job has ended because the launcher refused its flags.
+func (g *group) refused() bool {
+	var exit *exec.ExitError
+	return errors.As(g.err, &exit) && exit.ExitCode() == exitUsage
+}
+
 // over is the error of a job that has ended too early.
 func (g *group) over() error {
 	return errors.Join(errors.New("the job has ended"+g.said.String()), g.err)

@@ -19,6 +19,7 @@ const program = "detect"
 type plan struct {
 	figures []string
 	quick   bool
+	busy    bool
 	runs    int   // of each point; 0: the figure's default
 	nodes   []int // none: the figure's default
 	seconds int   // of each search for false positives; 0: 60, quick 2
@@ -36,6 +37,7 @@ func parse(args []string) (plan, error) {
 	figures := f.String("figure", "", "which: D1 to D8, D10, with commas, or all")
 	nodes := f.String("n", "", "nodes, with commas (default: the figure's own); of D3 to D10 the first number")
 	f.BoolVar(&p.quick, "quick", false, "small sizes, few runs")
+	f.BoolVar(&p.busy, "busy", false, "measure even if the load average is above 1")
 	f.IntVar(&p.runs, "runs", 0, "runs of each point (default: the figure's own)")
 	f.IntVar(&p.seconds, "seconds", 0, "of each search for false positives, D5 and D6 (default 60, quick 2)")
 	f.StringVar(&p.out, "out", "bench/detect/out", "folder for the CSV and SVG files")

@@ -10,9 +10,9 @@ import (
 )
 
 func TestParse(t *testing.T) {
-	p, err := parse(strings.Fields("-figure D1,D5 -n 2,64 -runs 7 -seconds 3 -out x -table y -limit 5s"))
+	p, err := parse(strings.Fields("-figure D1,D5 -n 2,64 -runs 7 -seconds 3 -out x -table y -limit 5s -busy"))
 	require.NoError(t, err)
-	assert.Equal(t, plan{figures: []string{"D1", "D5"}, nodes: []int{2, 64}, runs: 7, seconds: 3, out: "x", table: "y", limit: 5 * time.Second}, p)
+	assert.Equal(t, plan{figures: []string{"D1", "D5"}, nodes: []int{2, 64}, runs: 7, seconds: 3, busy: true, out: "x", table: "y", limit: 5 * time.Second}, p)
 	assert.Equal(t, 7, p.runsOr(20, 2))
 	assert.Equal(t, []int{2, 64}, p.sizes(sizesOf(8), sizesOf(4)))
 	assert.Equal(t, 3*time.Second, p.look())

@@ -7,13 +7,16 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/goulfm/goulfm/fd/watch"
 	"github.com/goulfm/goulfm/internal/testing/harness/figure"
+	"github.com/goulfm/goulfm/internal/testing/harness/heartbeats"
 	"github.com/goulfm/goulfm/internal/testing/harness/job"
+	"github.com/goulfm/goulfm/internal/testing/harness/machine"
 )
 
 // A bench holds the means to take figures.
@@ -36,6 +39,10 @@ func beRankIfAsked(args []string) bool {
 
 // takeAll takes the figures one after the other.
 func takeAll(ctx context.Context, p plan) error {
+	load, err := machine.Quiet(p.busy)
+	if err != nil {
+		return err
+	}
 	dir, err := os.MkdirTemp("", "goulfm-detect-")
 	if err != nil {
 		return err
@@ -54,6 +61,7 @@ func takeAll(ctx context.Context, p plan) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", id, err)
 		}
+		f.Row("conditions", "", "load average %s at the start of the program, %d processors", load, runtime.NumCPU())
 		if err := place.Put(f, os.Stdout); err != nil {
 			return err
 		}
@@ -97,6 +105,10 @@ func (s setting) flags() []string {
 	f := []string{"--period", s.period.String(), "--timeout-factor", strconv.Itoa(s.factor)}
 	if s.confirm > 0 {
 		f = append(f, "--confirm", s.confirm.String())
+	}
+	if s.period == heartbeats.Off { // the launcher requires times of a link above the timeout
+		long := (2 * s.timeout()).String()
+		f = append(f, "--link-timeout", long, "--orphan-after", long)
 	}
 	if s.hosts != "" {
 		f = append(f, hostFile, s.hosts, "--launcher", "local")

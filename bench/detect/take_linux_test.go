@@ -10,6 +10,7 @@ import (
 
 	"github.com/goulfm/goulfm/fd/watch"
 	"github.com/goulfm/goulfm/internal/testing/harness/figure"
+	"github.com/goulfm/goulfm/internal/testing/harness/job"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -108,6 +109,25 @@ func TestSettingFlags(t *testing.T) {
 	assert.Equal(t, 60*time.Millisecond, s.timeout())
 	s.hosts = "file"
 	assert.Equal(t, "--period 30ms --timeout-factor 2 --confirm 1ms --hostfile file --launcher local", strings.Join(s.flags(), " "))
+	assert.Equal(t, "--period 1h0m0s --timeout-factor 2 --confirm 1ms --link-timeout 4h0m0s --orphan-after 4h0m0s", strings.Join(withoutHeartbeats(2).flags(), " "))
+}
+
+// TestWithoutHeartbeats starts the control of D5 and D6: the launcher accepts its settings, and no
+// node is lost.
+func TestWithoutHeartbeats(t *testing.T) {
+	b := &bench{plan: plan{seconds: 1, limit: 2 * time.Minute}, dir: t.TempDir()}
+	var err error
+	b.self, err = os.Executable()
+	require.NoError(t, err)
+	b.bin, err = job.Build(t.Context(), b.dir)
+	require.NoError(t, err)
+	_, err = b.lookFor(t.Context(), setting{period: 2 * time.Hour, factor: 2}, 2, loadIdle)
+	require.ErrorContains(t, err, "link timeout", "refused flags are no false positive")
+	for _, factor := range []int{2, 10} {
+		o, err := b.lookFor(t.Context(), withoutHeartbeats(factor), 2, loadIdle)
+		require.NoError(t, err)
+		assert.Zero(t, o.lost)
+	}
 }
 
 // TestCPUTime: the clock of another process advances with its work; without a process there is an
@@ -141,7 +161,7 @@ func TestD1OfTwoNodes(t *testing.T) {
 	dir := t.TempDir()
 	page := filepath.Join(dir, "page.md")
 	require.NoError(t, os.WriteFile(page, []byte(figure.Marker+"\n"), 0o600))
-	require.NoError(t, takeAll(t.Context(), plan{figures: []string{"D1"}, quick: true, nodes: []int{2}, out: dir, table: page, limit: 2 * time.Minute}))
+	require.NoError(t, takeAll(t.Context(), plan{figures: []string{"D1"}, quick: true, busy: true, nodes: []int{2}, out: dir, table: page, limit: 2 * time.Minute}))
 	text, err := os.ReadFile(filepath.Join(dir, "D1.csv"))
 	require.NoError(t, err)
 	for _, name := range []string{"a rank killed", "a node killed"} {
@@ -154,5 +174,6 @@ func TestD1OfTwoNodes(t *testing.T) {
 	}
 	rows, err := os.ReadFile(page)
 	require.NoError(t, err)
+	assert.Equal(t, 1, strings.Count(string(rows), "| D1 | conditions |  | load average "), "%s", rows)
 	assert.Equal(t, 4, strings.Count(string(rows), " knows, ms (medians of 2 runs) |")+strings.Count(string(rows), " know, ms (medians of 2 runs) |"), "%s", rows)
 }

@@ -3,7 +3,8 @@
 // fd/adaptive (the detector of services).
 //
 //   - RR-9024 (Bosilca et al., A Failure Detector for HPC Platforms), Figures 3 to 7
-//     and the left and centre graphs of Figure 10; the bound of its Theorem 1.
+//     and 10; the bound of its Theorem 1. The right graph of Figure 10 also has real processes, by
+//     bench/measure failures.
 //   - ERA (Herault et al., SC'15), the shapes of Figures 2a to 2c, and Table 2d; its section
 //     4.2: shrinks and repairs of S3D in Fenix (Figures 4a to 4c) and agreements of MiniFE in
 //     LFLR (Figures 5a to 5c), beside measurements of real processes by bench/recovery.

@@ -29,6 +29,8 @@ var all = []struct {
 	{"ring6", gossipFigures},
 	{"ring10left", phaseFigure},
 	{"ring10centre", concurrentFigure},
+	{"ring10right", failuresFigure},
+	{"ring10right-ranks", failuresRanksFigure},
 	{"scale", scaleFigure},
 	{"chen12", chenFigure},
 	{"diet4", dietFigure},

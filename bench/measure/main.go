@@ -13,6 +13,7 @@ import (
 	"github.com/goulfm/goulfm/bench/measure/busy"
 	"github.com/goulfm/goulfm/bench/measure/coll"
 	"github.com/goulfm/goulfm/bench/measure/detect"
+	"github.com/goulfm/goulfm/bench/measure/failures"
 	"github.com/goulfm/goulfm/bench/measure/massdeath"
 	"github.com/goulfm/goulfm/bench/measure/noise"
 	"github.com/goulfm/goulfm/bench/measure/p2p"
@@ -29,6 +30,7 @@ var commands = []cli.Command{
 	{Name: "rma", Job: true, Does: "one-sided operations between two ranks", Main: rma.Main},
 	{Name: "start", Does: "a job that does nothing, from start to end", Main: start.Main},
 	{Name: "agree", Job: true, Does: "agreements before, during and after a death", Main: agree.Main},
+	{Name: "failures", Does: "agreements of real ranks after one or more failures", Main: failures.Main},
 	{Name: "detect", Does: "from a SIGKILL until every survivor's receive has failed", Main: detect.Main},
 	{Name: "massdeath", Does: "from the last of many deaths to one communicator of all survivors", Main: massdeath.Main},
 	{Name: "noise", Does: "the cost of heartbeats in a job without failures", Main: noise.Main},

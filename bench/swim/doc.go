@@ -1,29 +1,31 @@
-// Command swim compares two ways in which members of a group detect the loss of a member: SWIM in
-// hashicorp/memberlist, and the protocol of goulfm between the nodes of a job
-// (internal/protocol/membership). In goulfm a ring of heartbeats suspects, and a coordinator
-// declares. The comparison is figure D9 of the detectors.
+// Command swim compares two failure detectors on groups of processes of this machine: SWIM, in the
+// implementation hashicorp/memberlist, and the monitoring of nodes in goulfm
+// (internal/protocol/membership), a ring of heartbeats with a coordinator. It takes figures D9 of
+// the comparison of detectors, with the settings of the papers:
 //
-//	go run . -n 4,8 -runs 20 -csv out.csv
+//	go run . -figure D9     4 to 32 members, P = 500 ms, T = 2P, C = 1 ms
+//	go run . -figure D9p    8 members, P from 1 s down to 20 ms, T = 2P, C = 1 ms
+//	go run . -figure D9d    4 and 8 members, P = 100 ms, the default T = 5P and C = T/2
 //
-// Both sides have a process for each member and the same period, and are measured in the same way.
-// There are n members on this machine, each a process that can learn of a loss. When all are in,
-// and some periods have passed, one member is killed (SIGKILL) or stopped (SIGSTOP) at a random
-// moment of a period. The time is from just before this signal until the last of the others knows.
-// Each member's own program prints a line with this moment, by the clock that all processes of a
-// machine share.
+// P is the period, T the timeout of goulfm, and C the time that a suspected node has to answer. The
+// papers are RR-9024 (Bosilca et al., section 5.4) and PARCO 2019 (Zhong et al., section 5.4).
 //
-//	         SWIM                                     goulfm run --host n --ppn 1
-//	member   a process with a memberlist.Memberlist   a daemon, and its one rank
-//	victim   that process                             the daemon (with SIGSTOP its rank, too)
-//	notice   NotifyLeave was called                   a receive from the rank there has failed
+// Every run does the same on all sides. A group has n members, each a process. The program waits
+// until all members have joined and 5 to 6 periods have passed. Then it kills one member (SIGKILL)
+// or stops it (SIGSTOP). The time begins just before that signal and ends when the last of the
+// other members has learned of the failure. CLOCK_MONOTONIC gives both moments.
 //
-// So goulfm has one hop more, from the daemon to the rank. Only goulfm has a launcher, which is not
-// killed.
+//	              SWIM                                     goulfm run --host n --ppn 1
+//	member        a process with a memberlist.Memberlist   a daemon and its one rank
+//	victim        that process                             the daemon (with SIGSTOP its rank, too)
+//	notice        a call of NotifyLeave                    a receive from any rank fails
 //
-// Settings: -period is the ProbeInterval of memberlist and --period of goulfm. All other times of
-// memberlist are the times of its DefaultLANConfig (or DefaultLocalConfig, -swim local) in the same
-// ratio to the ProbeInterval. goulfm has its defaults: 5 periods until a silent node is suspected,
-// half of that to confirm.
+// So goulfm has one more hop, from the daemon to the rank. The launcher does not fail.
 //
-// Sides alternate: run i of one is followed by run i of the other, with the same victim.
+// There are two sides of SWIM. "pure" probes by UDP and spreads suspicions on probes alone.
+// "push-pull" adds the TCP probes, the gossip and the exchange of states of memberlist. On both
+// sides the period is the ProbeInterval, and the other times of memberlist keep their ratio to it.
+//
+// A run in which a living member is declared dead counts as wrong and gives no time. The sides take
+// turns: each run of one side is followed by the same run of the next side, with the same victim.
 package main

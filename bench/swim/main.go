@@ -2,16 +2,16 @@ package main
 
 import (
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"strconv"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/goulfm/goulfm/internal/testing/harness/cli"
+	"github.com/goulfm/goulfm/internal/testing/harness/figure"
+	"github.com/goulfm/goulfm/internal/testing/harness/machine"
 )
 
 const program = "swim"
@@ -32,143 +32,103 @@ func main() {
 	cli.Run(program, func(ctx context.Context) error { return measure(ctx, p) })
 }
 
-// A plan is the measurements of a run.
-type plan struct {
-	sizes  []int
-	faults []string
-	runs   int
-	period time.Duration
-	swim   string // settings of memberlist: lan, local
-	csv    string // file; empty: none
-	goulfm string // empty: built
-	limit  time.Duration
-}
-
-func (p *plan) parse(args []string) error {
-	f := cli.Flags(program, "usage: go run . [flags]: the time until all know of a lost member, by SWIM and by goulfm", os.Stderr)
-	sizes := f.String("n", "4,8,16", "members")
-	faults := f.String("faults", faultKill+","+faultStop, "faults: kill, stop")
-	f.IntVar(&p.runs, "runs", 20, "runs of each side")
-	f.DurationVar(&p.period, "period", 100*time.Millisecond, "of probes and of heartbeats")
-	f.StringVar(&p.swim, "swim", "lan", "memberlist's settings, scaled to the period: lan, local")
-	f.StringVar(&p.csv, "csv", "", "write each run to this file, too")
-	f.StringVar(&p.goulfm, "goulfm", "", "the command (default: built from this checkout)")
-	f.DurationVar(&p.limit, "limit", time.Minute, "of one run; a member that does not know by then never does")
-	if err := f.Parse(args); err != nil {
-		return err
-	}
-	for _, text := range strings.Split(*sizes, ",") {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 3 || n > 64 {
-			return fmt.Errorf("-n %s: want numbers from 3 to 64", *sizes)
-		}
-		p.sizes = append(p.sizes, n)
-	}
-	for _, fault := range strings.Split(*faults, ",") {
-		if fault != faultKill && fault != faultStop {
-			return fmt.Errorf("-faults %s: want %s, %s or both", *faults, faultKill, faultStop)
-		}
-		p.faults = append(p.faults, fault)
-	}
-	if p.swim != "lan" && p.swim != "local" {
-		return fmt.Errorf("-swim %s: want lan or local", p.swim)
-	}
-	if p.runs < 1 || p.period < 10*time.Millisecond {
-		return errors.New("want at least one run, and a period of at least 10ms")
-	}
-	return nil
-}
-
 // The faults of a member.
 const (
-	faultKill = "kill"
-	faultStop = "stop"
+	faultKill = "kill" // SIGKILL: its connections reveal the failure, too
+	faultStop = "stop" // SIGSTOP: only its silence reveals the failure
 )
 
-// A result is one run: the time from the fault until the first and the last of the others knew.
+// A result is one run: the time from the fault until the first and the last of the other members
+// had learned of it. A wrong run has no times, since a living member was declared dead.
 type result struct {
 	side        string
-	n           int
-	fault       string
+	c           cell
 	run         int
 	first, last time.Duration
+	wrong       bool
 }
 
-// measure runs both sides in turns, and prints the table.
+// measure takes the figures of a plan one after the other.
 func measure(ctx context.Context, p plan) error {
+	load, err := machine.Quiet(p.busy)
+	if err != nil {
+		return err
+	}
 	goulfm, remove, err := p.command(ctx)
 	if err != nil {
 		return err
 	}
 	defer remove()
-	var results []result
-	for _, n := range p.sizes {
-		for _, fault := range p.faults {
-			for run := range p.runs {
-				for _, s := range []side{swim{p}, ours{p, goulfm}} {
-					r, err := runOnce(ctx, p, s, n, fault, run)
-					if err != nil {
-						return fmt.Errorf("%s, %d members, %s, run %d: %w", s.name(), n, fault, run, err)
-					}
-					results = append(results, r)
-				}
-			}
-			fmt.Fprintf(os.Stderr, "%d members, %s: done\n", n, fault)
+	failed := 0
+	for _, id := range p.figures {
+		results, err := p.take(ctx, id, p.sides(goulfm))
+		if err != nil {
+			return fmt.Errorf("%s: %w", id, err)
+		}
+		d := drawing{id: id, of: p.layout(id), results: results}
+		f := d.draw(load, p.runs)
+		failed += d.failed
+		if err := (figure.Place{IDs: ids, Dir: p.out, Page: p.table}).Put(f, os.Stdout); err != nil {
+			return err
 		}
 	}
-	fmt.Print(table(results, p.period))
-	if p.csv == "" {
-		return nil
+	if failed > 0 && !p.quick {
+		return fmt.Errorf("%d claims do not hold", failed)
 	}
-	return writeCSV(p.csv, p, results)
+	return nil
 }
 
-// settle is the number of periods without faults, once all members are in.
+// sides returns the three sides in the order of their turns.
+func (p plan) sides(goulfm string) []side {
+	return []side{swim{p, true}, swim{p, false}, ours{p, goulfm}}
+}
+
+// take runs all sides in turns, for each cell of a figure.
+func (p plan) take(ctx context.Context, id string, sides []side) (results []result, err error) {
+	for _, c := range p.layout(id).cells() {
+		for run := range p.runs {
+			for _, s := range sides {
+				r, err := p.runOnce(ctx, s, c, run)
+				if errors.Is(err, errWrong) {
+					fmt.Fprintf(os.Stderr, "%s: %s, %v, run %d: %v\n", program, s.name(), c, run, err)
+					r, err = result{side: s.name(), c: c, run: run, wrong: true}, nil
+				}
+				if err != nil {
+					return nil, fmt.Errorf("%s, %v, run %d: %w", s.name(), c, run, err)
+				}
+				results = append(results, r)
+			}
+		}
+		fmt.Fprintf(os.Stderr, "%s: %s, %v: done\n", program, id, c)
+	}
+	return results, nil
+}
+
+// settle is the number of periods that pass between the last join and the fault.
 const settle = 5
 
-// runOnce starts a group, applies a fault to a member, and waits until all others know.
-func runOnce(ctx context.Context, p plan, s side, n int, fault string, run int) (result, error) {
+// runOnce starts a group, makes a member fail, and waits until all other members have learned of it.
+func (p plan) runOnce(ctx context.Context, s side, c cell, run int) (result, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.limit)
 	defer cancel()
-	victim := run % n
-	g, err := s.start(ctx, n, victim)
+	victim := run % c.n
+	g, err := s.start(ctx, c, victim)
 	if err != nil {
 		return result{}, err
 	}
 	defer g.end()
 	select {
-	case <-time.After(settle*p.period + rand.N(p.period)):
+	case <-time.After(settle*c.period + rand.N(c.period)):
 	case <-ctx.Done():
 		return result{}, ctx.Err()
 	}
 	began := nowNs()
-	if err := g.strike(victim, fault); err != nil {
+	if err := g.strike(victim, c.fault); err != nil {
 		return result{}, err
 	}
-	r := result{side: s.name(), n: n, fault: fault, run: run}
-	for known := 1; known < n; known++ {
-		at, err := g.awaitKnown(ctx, began)
-		if err != nil {
-			return result{}, fmt.Errorf("%d of %d know: %w", known-1, n-1, err)
-		}
-		after := time.Duration(at - began)
-		if r.last = max(r.last, after); known == 1 || after < r.first {
-			r.first = after
-		}
-	}
-	return r, nil
-}
-
-func writeCSV(name string, p plan, results []result) error {
-	f, err := os.Create(name)
+	times, err := g.awaitKnown(ctx, c.n, victim, began)
 	if err != nil {
-		return err
+		return result{}, err
 	}
-	w := csv.NewWriter(f)
-	_ = w.Write([]string{"side", "members", "fault", "period_ms", "run", "first_ms", "all_ms"}) // Flush returns the error
-	for _, r := range results {
-		_ = w.Write([]string{r.side, strconv.Itoa(r.n), r.fault, ms(p.period), strconv.Itoa(r.run), ms(r.first), ms(r.last)})
-	}
-	w.Flush()
-	return errors.Join(w.Error(), f.Close())
+	return result{side: s.name(), c: c, run: run, first: slices.Min(times), last: slices.Max(times)}, nil
 }

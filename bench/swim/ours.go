@@ -19,21 +19,27 @@ type ours struct {
 	goulfm string
 }
 
-func (ours) name() string { return "goulfm" }
+const nameOurs = "goulfm"
 
-// beRank makes this program a rank.
+func (ours) name() string { return nameOurs }
+
+// beRank is the argument with which this program is a rank.
 const beRank = "rank"
 
 // start implements side: a job of n nodes of this machine with a rank each.
-func (o ours) start(ctx context.Context, n, victim int) (*group, error) {
+func (o ours) start(ctx context.Context, c cell, victim int) (*group, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	g := &group{pids: map[int][]int{}, lines: make(chan string, 4*n)}
-	cmd := exec.Command(o.goulfm, "run", "-q", "--host", strconv.Itoa(n), "--ppn", "1", "--period", o.p.period.String(), "--timeout-factor", "5", self, beRank, strconv.Itoa(victim))
-	if err = g.run(cmd); err == nil {
-		err = g.awaitIn(ctx, n)
+	args := []string{"run", "-q", "--host", strconv.Itoa(c.n), "--ppn", "1", "--period", c.period.String(), "--timeout-factor", strconv.Itoa(c.factor)}
+	if c.confirm > 0 {
+		args = append(args, "--confirm", c.confirm.String())
+	}
+	g := newGroup(c.n)
+	cmd := exec.Command(o.goulfm, append(args, self, beRank, strconv.Itoa(victim))...)
+	if err = g.run(cmd, true); err == nil {
+		err = g.awaitIn(ctx, c.n)
 	}
 	if err != nil {
 		g.end()
@@ -42,7 +48,8 @@ func (o ours) start(ctx context.Context, n, victim int) (*group, error) {
 	return g, nil
 }
 
-// rank waits for the failure of another rank. The daemon of its node is its parent.
+// rank reports each failure of another rank until the victim has failed. Like the program of the
+// papers, it posts a receive from any rank. The daemon of its node is its parent.
 func rank(args []string) {
 	comm.Main(func(ctx context.Context, w *comm.Comm) error {
 		victim, err := strconv.Atoi(args[0])
@@ -54,17 +61,28 @@ func rank(args []string) {
 			<-ctx.Done()
 			return nil
 		}
-		_, err = comm.Recv(ctx, w.From(victim), make([]byte, 1))
-		at := nowNs()
-		if !errors.Is(err, comm.ErrProcFailed) {
-			return fmt.Errorf("rank %d was to fail: %w", victim, err)
+		reported := map[int]bool{}
+		for !reported[victim] {
+			_, err = comm.Recv(ctx, w.From(comm.Any), make([]byte, 1))
+			at := nowNs()
+			if !errors.Is(err, comm.ErrProcFailed) {
+				return fmt.Errorf("rank %d must fail: %w", victim, err)
+			}
+			if _, err := w.AckFailed(w.Size()); err != nil {
+				return err
+			}
+			for _, r := range w.FailedRanks() {
+				if !reported[r] {
+					reported[r] = true
+					fmt.Println(lineKnows, w.Rank(), r, at)
+				}
+			}
 		}
-		fmt.Println(lineKnows, at)
 		return nil
 	})
 }
 
-// command returns the path of goulfm, and a function that removes the file.
+// command returns the goulfm to use, and a function that removes it.
 func (p plan) command(ctx context.Context) (path string, remove func(), err error) {
 	if p.goulfm != "" {
 		path, err := filepath.Abs(p.goulfm)

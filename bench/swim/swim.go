@@ -9,51 +9,77 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/memberlist"
 )
 
-// swim is the side of memberlist.
-type swim struct{ p plan }
+// swim is a side of memberlist: pure SWIM, or with its extensions.
+type swim struct {
+	p    plan
+	pure bool
+}
 
-func (swim) name() string { return "swim" }
+const (
+	namePure     = "SWIM, pure"
+	namePushPull = "SWIM, push-pull"
+)
 
-// beMember makes this program a member.
+func (s swim) name() string {
+	if s.pure {
+		return namePure
+	}
+	return namePushPull
+}
+
+// beMember is the argument with which this program is a member of SWIM.
 const beMember = "member"
 
-// start implements side: one member after the other joins the first.
-func (s swim) start(ctx context.Context, n, _ int) (*group, error) {
+// start implements side. Each member joins all members before it, so that pure SWIM, which
+// exchanges no states later, starts with complete lists.
+func (s swim) start(ctx context.Context, c cell, _ int) (*group, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	g := &group{pids: map[int][]int{}, lines: make(chan string, 4*n)}
-	first := ""
-	for i := range n {
-		cmd := exec.Command(self, beMember, "-i", strconv.Itoa(i), "-n", strconv.Itoa(n), "-period", s.p.period.String(), "-settings", s.p.swim, "-join", first)
-		err := g.run(cmd)
-		if i == 0 && err == nil {
-			var words []string
-			if _, words, err = g.await(ctx); err == nil {
-				first = words[0]
-			}
-		}
-		if err != nil {
-			g.end()
-			return nil, err
-		}
-	}
-	if err := g.awaitIn(ctx, n); err != nil {
+	g := newGroup(c.n)
+	if err := s.startMembers(ctx, g, self, c); err != nil {
 		g.end()
 		return nil, err
 	}
 	return g, nil
 }
 
-// settings returns memberlist's own settings, in their ratio to the period.
-func settings(name string, period time.Duration) *memberlist.Config {
+func (s swim) startMembers(ctx context.Context, g *group, self string, c cell) error {
+	var joined []string
+	for i := range c.n {
+		cmd := exec.Command(self, beMember, "-i", strconv.Itoa(i), "-n", strconv.Itoa(c.n), "-period", c.period.String(),
+			"-settings", s.p.swim, "-pure="+strconv.FormatBool(s.pure), "-join", strings.Join(joined, ","))
+		if err := g.run(cmd, false); err != nil {
+			return err
+		}
+		if i == c.n-1 {
+			break // no member joins the last one, and lines of others may overtake its line
+		}
+		word, words, err := g.await(ctx)
+		switch {
+		case err != nil:
+			return err
+		case word == lineKnows:
+			return fmt.Errorf("%w: before all members have joined", errWrong)
+		case word != lineAt || len(words) != 1:
+			return fmt.Errorf("%s %v: want %s ADDRESS", word, words, lineAt)
+		}
+		joined = append(joined, words[0])
+	}
+	return g.awaitIn(ctx, c.n)
+}
+
+// settings returns the defaults of memberlist with all times in their ratio to the period. Pure SWIM
+// has no exchange of states, no gossip beside the probes, and no probes by TCP.
+func settings(name string, pure bool, period time.Duration) *memberlist.Config {
 	c := memberlist.DefaultLANConfig()
 	if name == "local" {
 		c = memberlist.DefaultLocalConfig()
@@ -65,27 +91,32 @@ func settings(name string, period time.Duration) *memberlist.Config {
 	c.ProbeInterval, c.ProbeTimeout = period, scale(c.ProbeTimeout, interval)
 	c.GossipInterval, c.PushPullInterval = scale(c.GossipInterval, interval), scale(c.PushPullInterval, interval)
 	c.GossipToTheDeadTime = scale(c.GossipToTheDeadTime, interval)
+	if pure {
+		c.PushPullInterval, c.GossipInterval, c.DisableTcpPings = 0, 0, true
+	}
 	c.BindAddr, c.BindPort, c.AdvertisePort = "127.0.0.1", 0, 0
 	return c
 }
 
-// member is the program of a member, until the member is killed.
+// member is a member of a group until it is killed.
 func member(args []string) {
 	f := flag.NewFlagSet(beMember, flag.ExitOnError)
 	i, n := f.Int("i", 0, "number"), f.Int("n", 0, "members")
-	period, name, join := f.Duration("period", 0, "of probes"), f.String("settings", "", "lan, local"), f.String("join", "", "address")
+	period, name, join := f.Duration("period", 0, "of probes"), f.String("settings", "", "lan, local"), f.String("join", "", "addresses")
+	pure := f.Bool("pure", false, "without the extensions")
 	_ = f.Parse(args)
-	c := settings(*name, *period)
+	c := settings(*name, *pure, *period)
 	c.Name, c.Logger = strconv.Itoa(*i), log.New(io.Discard, "", 0)
 	c.Events = &listener{i: *i, n: *n}
 	list, err := memberlist.Create(c)
 	if err != nil {
 		log.Fatal(err)
 	}
-	if *join == "" {
-		fmt.Println(lineAt, list.LocalNode().Address())
-	} else if _, err := list.Join([]string{*join}); err != nil {
-		log.Fatal(err)
+	fmt.Println(lineAt, list.LocalNode().Address())
+	if *join != "" {
+		if _, err := list.Join(strings.Split(*join, ",")); err != nil {
+			log.Fatal(err)
+		}
 	}
 	select {}
 }
@@ -96,7 +127,7 @@ type listener struct {
 	in   atomic.Int32
 }
 
-// NotifyJoin implements memberlist.EventDelegate: a member that knows all others is in.
+// NotifyJoin implements memberlist.EventDelegate. A member that knows n members has joined.
 func (l *listener) NotifyJoin(*memberlist.Node) {
 	if int(l.in.Add(1)) == l.n {
 		fmt.Println(lineIn, l.i, os.Getpid())
@@ -104,7 +135,9 @@ func (l *listener) NotifyJoin(*memberlist.Node) {
 }
 
 // NotifyLeave implements memberlist.EventDelegate: a member was declared dead.
-func (l *listener) NotifyLeave(*memberlist.Node) { fmt.Println(lineKnows, nowNs()) }
+func (l *listener) NotifyLeave(node *memberlist.Node) {
+	fmt.Println(lineKnows, l.i, node.Name, nowNs())
+}
 
 // NotifyUpdate implements memberlist.EventDelegate.
 func (l *listener) NotifyUpdate(*memberlist.Node) {}

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -66,6 +67,7 @@ func (p plan) draw(s subject, t *turns.Turns) *figure.Figure {
 		f.ID += ofNodes
 		between = fmt.Sprintf("between %d nodes", p.nodes)
 	}
+	f.Row("conditions", "", "load average %s at the start, %d processors", p.load, runtime.NumCPU())
 	f.Title = fmt.Sprintf("%s: %s, %s, scale %d, with heartbeats %s", f.ID, s.variant, s.part, p.scale, between)
 	for _, k := range t.Kinds {
 		if k.Bench == s.variant+" "+s.part {
@@ -91,7 +93,7 @@ func (p plan) drawKind(f *figure.Figure, s subject, t *turns.Turns, k turns.Kind
 	f.Band(c, fmt.Sprintf("%d ranks without heartbeats: σ", k.N), edges, []float64{-sigma, -sigma}, []float64{sigma, sigma})
 	alone := record.Median(slices.Concat(t.Of(k, 0), t.Of(k, len(p.periods)+1)))
 	f.Row(fmt.Sprintf("%s, %s of %d roots, scale %d, %d ranks, heartbeats %s: overhead (medians of %d rounds)", s.variant, s.part, p.searches, p.scale, k.N, between, p.rounds),
-		s.paper, "%s; σ without heartbeats %.1f %%, more than that: %s; T0 %.2f s", p.list(over), sigma, p.beyond(over, sigma), alone/1e3)
+		s.paper, "%s; σ without heartbeats %.1f %%; %s; T0 %.2f s", p.list(over), sigma, p.statement(over, sigma), alone/1e3)
 }
 
 // list names the overhead of each period.
@@ -103,18 +105,19 @@ func (p plan) list(over []float64) string {
 	return strings.Join(all, ", ")
 }
 
-// beyond names the periods with an overhead that is not below the difference of equal jobs.
-func (p plan) beyond(over []float64, sigma float64) string {
+// statement compares the effect with the spread σ, the difference of equal jobs. It names the periods
+// whose effect is above the spread.
+func (p plan) statement(over []float64, sigma float64) string {
 	var all []string
 	for i, period := range p.periods {
-		if math.Abs(over[i]) > sigma {
+		if !(math.Abs(over[i]) <= sigma) { // also without a number
 			all = append(all, period.String())
 		}
 	}
 	if len(all) == 0 {
-		return "none"
+		return "the effect is below the spread for all periods"
 	}
-	return strings.Join(all, ", ")
+	return "the effect is above the spread for " + strings.Join(all, ", ")
 }
 
 func millis(d time.Duration) float64 { return float64(d) / 1e6 }

@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -115,7 +117,7 @@ func TestJobsThatAreNoFigures(t *testing.T) {
 // TestDraw: of known times the overheads, the band, and the row.
 func TestDraw(t *testing.T) {
 	p := small
-	p.ranks, p.out, p.rounds = []int{2}, t.TempDir(), 2
+	p.ranks, p.out, p.rounds, p.load = []int{2}, t.TempDir(), 2, "0.50"
 	took := map[time.Duration]float64{time.Millisecond: 1200, 10 * time.Millisecond: 1010}
 	base := []float64{990, 1010} // so T0 is 1000, and sigma the root of 2 times 1 %
 	turn, err := p.take(t.Context(), "simple", func(_ context.Context, _ string, ranks int, period time.Duration) ([]record.Record, error) {
@@ -128,8 +130,8 @@ func TestDraw(t *testing.T) {
 	require.NoError(t, err)
 	var out strings.Builder
 	require.NoError(t, p.place().Put(p.draw(subjectsOf("simple")[0], turn), &out))
-	assert.Equal(t, "| G17 | simple, search of 2 roots, scale 6, 2 ranks, heartbeats between ranks: overhead (medians of 2 rounds) | fig. 17"+said+
-		" | +20.0 % (1ms), +1.0 % (10ms); σ without heartbeats 1.4 %, more than that: 1ms; T0 1.00 s |\n", out.String())
+	assert.Equal(t, fmt.Sprintf("| G17 | conditions |  | load average 0.50 at the start, %d processors |\n", runtime.NumCPU())+"| G17 | simple, search of 2 roots, scale 6, 2 ranks, heartbeats between ranks: overhead (medians of 2 rounds) | fig. 17"+said+
+		" | +20.0 % (1ms), +1.0 % (10ms); σ without heartbeats 1.4 %; the effect is above the spread for 1ms; T0 1.00 s |\n", out.String())
 	csv, err := os.ReadFile(filepath.Join(p.out, "G17.csv"))
 	require.NoError(t, err)
 	assert.Equal(t, "series,\"period of the heartbeats, ms\",\"overhead, %\"\n2 ranks,1,20\n2 ranks,1,20\n2 ranks,10,1\n2 ranks,10,1\n\"2 ranks, median\",1,20\n\"2 ranks, median\",10,1\n"+
@@ -137,8 +139,9 @@ func TestDraw(t *testing.T) {
 
 	p.nodes = 2
 	assert.Equal(t, "G18n", p.draw(subjectsOf("simple")[1], turn).ID)
-	assert.Equal(t, "none", p.beyond([]float64{-1, 1}, 2))
-	assert.Equal(t, "10ms", p.beyond([]float64{-1, -3}, 2))
+	assert.Equal(t, "the effect is below the spread for all periods", p.statement([]float64{-1, 1}, 2))
+	assert.Equal(t, "the effect is above the spread for 10ms", p.statement([]float64{-1, -3}, 2))
+	assert.Equal(t, "the effect is above the spread for 1ms", p.statement([]float64{math.NaN(), 1}, 2))
 }
 
 // TestFigures: one for each of the paper's, and all names are known to the page.
@@ -161,13 +164,14 @@ func TestTinyGraph(t *testing.T) {
 		if nodes != "2" && !longtest.On() {
 			continue
 		}
-		p, err := parse([]string{"-scale", "6", "-searches", "2", "-periods", "1ms,10ms", "-rounds", "1", "-n", "2", "-nodes", nodes, "-out", dir, "-table", page, "-limit", "2m"})
+		p, err := parse([]string{"-scale", "6", "-searches", "2", "-periods", "1ms,10ms", "-rounds", "1", "-n", "2", "-nodes", nodes, "-out", dir, "-table", page, "-limit", "2m", "-busy"})
 		require.NoError(t, err)
 		require.NoError(t, takeAll(t.Context(), p, io.Discard))
 		text, err := os.ReadFile(page)
 		require.NoError(t, err)
 		for _, id := range []string{"G17", "G18", "G19", "G20"} {
-			assert.Equal(t, 1, strings.Count(string(text), "\n| "+id+end+" |"), "%s", text)
+			assert.Equal(t, 1, strings.Count(string(text), "\n| "+id+end+" | conditions |"), "%s", text)
+			assert.Equal(t, 2, strings.Count(string(text), "\n| "+id+end+" |"), "%s", text)
 			csv, err := os.ReadFile(filepath.Join(dir, id+end+".csv"))
 			require.NoError(t, err)
 			assert.Equal(t, 2, strings.Count(string(csv), "\n2 ranks,"), "a point for each period in\n%s", csv)

@@ -26,6 +26,8 @@ type plan struct {
 	rounds   int
 	scale    int
 	searches int
+	busy     bool
+	load     string // the load average at the start
 	out      string
 	table    string        // page with rows to replace; empty: none
 	limit    time.Duration // of one job
@@ -55,6 +57,7 @@ func parse(args []string) (plan, error) {
 	f.IntVar(&p.rounds, "rounds", 0, "in which each period has its turn (default 11)")
 	f.IntVar(&p.scale, "scale", 0, "of the graph (default 16)")
 	f.IntVar(&p.searches, "searches", 0, "of one job, each of which is validated (default 64)")
+	f.BoolVar(&p.busy, "busy", false, "measure even if the load average is above 1")
 	f.StringVar(&p.out, "out", "bench/graph500/out", "folder for the CSV and SVG files")
 	f.StringVar(&p.table, "table", "", "page whose rows of these figures to replace, after "+figure.Marker)
 	f.DurationVar(&p.limit, "limit", time.Hour, "of one job")

@@ -12,6 +12,7 @@ import (
 
 	"github.com/goulfm/goulfm/internal/testing/harness/heartbeats"
 	"github.com/goulfm/goulfm/internal/testing/harness/job"
+	"github.com/goulfm/goulfm/internal/testing/harness/machine"
 	"github.com/goulfm/goulfm/internal/testing/harness/record"
 	"github.com/goulfm/goulfm/internal/testing/harness/turns"
 )
@@ -22,6 +23,10 @@ type runner func(ctx context.Context, variant string, ranks int, period time.Dur
 
 // takeAll takes the figures of each variant.
 func takeAll(ctx context.Context, p plan, out io.Writer) error {
+	var err error
+	if p.load, err = machine.Quiet(p.busy); err != nil {
+		return err
+	}
 	dir, err := os.MkdirTemp("", "goulfm-overhead-")
 	if err != nil {
 		return err

@@ -5,16 +5,19 @@ import (
 	"fmt"
 	"io"
 	"math/bits"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/comm/commtest"
+	"github.com/goulfm/goulfm/internal/testing/harness/record"
 	"github.com/goulfm/goulfm/internal/testing/harness/trial"
 )
 
 func TestFlags(t *testing.T) {
 	trial.CheckFlags(t, parse, map[string]bool{
-		"": true, "-agree log2phases": true, "-agree paxos": false, "-before 0 -after 0 -victim -1": true, "-before -1": false, "-after -1": false, "-victim -2": false, "x": false, "-frob": false,
+		"": true, "-agree log2phases": true, "-agree paxos": false, "-before 0 -after 0 -victim -1": true, "-before -1": false, "-after -1": false, "-victim -2": false, "-deaths 3 -json": true, "-deaths 0": false, "x": false, "-frob": false,
 	})
 }
 
@@ -23,7 +26,7 @@ func TestPhases(t *testing.T) {
 		victim, twoPhase := k/2-1, k%2 == 1
 		t.Run(fmt.Sprintf("victim %d, log2phases %v", victim, twoPhase), func(t *testing.T) {
 			commtest.Run(t, 5, func(ctx context.Context, w *comm.Comm) {
-				o := options{before: 5, after: 7, victim: victim, seed: 9, twoPhase: twoPhase}
+				o := options{before: 5, after: 7, victim: victim, deaths: 1, seed: 9, twoPhase: twoPhase}
 				b := newBench(o, w, io.Discard, func() { commtest.Kill(w) })
 				if err := b.run(ctx); err != nil {
 					t.Errorf("rank %d: %v", w.Rank(), err)
@@ -40,6 +43,40 @@ func TestPhases(t *testing.T) {
 					t.Errorf("rank %d: phases %q, want %q", w.Rank(), got, want)
 				}
 			})
+		})
+	}
+}
+
+// TestSeveralDeaths: the first agreement reports all victims, and the next one succeeds.
+func TestSeveralDeaths(t *testing.T) {
+	for deaths := 2; deaths <= 4; deaths++ {
+		t.Run(fmt.Sprint(deaths), func(t *testing.T) {
+			o := options{before: 2, after: 2, victim: 1, deaths: deaths, seed: 3, json: true}
+			var out strings.Builder
+			last := -1 // the rank that prints: the first survivor
+			for r := 4; r >= 0; r-- {
+				if !slices.Contains(o.victims(5), r) {
+					last = r
+				}
+			}
+			commtest.Run(t, 5, func(ctx context.Context, w *comm.Comm) {
+				to := io.Writer(io.Discard)
+				if w.Rank() == last {
+					to = &out
+				}
+				if err := newBench(o, w, to, func() { commtest.Kill(w) }).run(ctx); err != nil {
+					t.Errorf("rank %d: %v", w.Rank(), err)
+				}
+			})
+			records, err := record.Parse(strings.NewReader(out.String()))
+			if err != nil || len(records) != 4 {
+				t.Fatalf("%d records, %v", len(records), err)
+			}
+			for i, name := range []string{"before", "first", "acknowledge", "after"} {
+				if r := records[i]; r.Bench != name || r.N != 5 || r.Size != deaths {
+					t.Errorf("record %d: %+v", i, r)
+				}
+			}
 		})
 	}
 }

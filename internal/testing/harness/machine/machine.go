@@ -2,8 +2,10 @@
 package machine
 
 import (
+	"fmt"
 	"os"
 	"runtime"
+	"strconv"
 	"strings"
 )
 
@@ -38,4 +40,24 @@ func FirstLine(data []byte, err error) string {
 	}
 	line, _, _ := strings.Cut(strings.TrimSpace(string(data)), "\n")
 	return line
+}
+
+// loadMax is the load average of the last minute above which Quiet refuses to measure.
+const loadMax = 1.0
+
+// Quiet returns the load average of the last minute. It returns an error if the load is above
+// loadMax, unless busy is set: the work of other programs then becomes a part of the figures.
+func Quiet(busy bool) (load string, err error) { return quiet(Load(), busy) }
+
+func quiet(load string, busy bool) (string, error) {
+	if busy {
+		return load, nil
+	}
+	switch value, err := strconv.ParseFloat(load, 64); {
+	case err != nil:
+		return load, fmt.Errorf("the load average is %q, not a number: use -busy to measure without it", load)
+	case value > loadMax:
+		return load, fmt.Errorf("the load average is %s, must be at most %g: wait, or use -busy", load, loadMax)
+	}
+	return load, nil
 }
