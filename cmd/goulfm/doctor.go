@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime"
 	"strings"
 	"time"
 
@@ -69,15 +68,33 @@ func well(what, format string, args ...any) finding {
 // doctorFor is how long the doctor waits for each program or host that it asks.
 const doctorFor = 15 * time.Second
 
+type doctorFlags struct {
+	n     int
+	spec  launch.Spec
+	nodes nodeFlags
+	peer  string // addresses of a doctor on another host, which starts this one as its peer
+}
+
+func (d *doctorFlags) register(f *flag.FlagSet) {
+	f.IntVar(&d.n, "n", coresHere(), "")
+	d.nodes.registerHosts(f, &d.spec)
+	f.StringVar(&d.peer, "peer", "", "")
+}
+
+// doctorOrSibling runs the doctor, or the process that it starts to test the reading of memory.
+func doctorOrSibling(ctx context.Context, args []string) int {
+	if code, isOne := sibling(os.Getenv(siblingVariable)); isOne {
+		return code
+	}
+	return doctor(ctx, args)
+}
+
 // doctor examines this machine.
 func doctor(ctx context.Context, args []string) int {
 	f := flag.NewFlagSet("goulfm doctor", flag.ContinueOnError)
 	f.SetOutput(io.Discard)
-	n := f.Int("n", min(runtime.NumCPU(), runtime.GOMAXPROCS(0)), "")
-	var spec launch.Spec
-	var nodes nodeFlags
-	nodes.registerHosts(f, &spec)
-	peer := f.String("peer", "", "") // the peer of a doctor on another host, which has these addresses
+	var flags doctorFlags
+	flags.register(f)
 	err := flagtext.Parse(f, args)
 	if errors.Is(err, flag.ErrHelp) {
 		fmt.Print(doctorUsage)
@@ -86,24 +103,24 @@ func doctor(ctx context.Context, args []string) int {
 	if err == nil && f.NArg() > 0 {
 		err = fmt.Errorf("%s: goulfm doctor takes flags only", f.Arg(0))
 	}
-	if err == nil && *n < 1 {
-		err = fmt.Errorf("-n %d: want 1 rank or more", *n)
+	if err == nil && flags.n < 1 {
+		err = fmt.Errorf("-n %d: want 1 rank or more", flags.n)
 	}
 	if err == nil {
-		err = nodes.completeHosts(f, &spec)
+		err = flags.nodes.completeHosts(f, &flags.spec)
 	}
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "goulfm doctor: %v\ngoulfm doctor -h lists the flags\n", err)
 		return launch.ExitUsage
 	}
-	if *peer != "" {
-		runPeer(ctx, strings.Split(*peer, ","))
+	if flags.peer != "" {
+		runPeer(ctx, strings.Split(flags.peer, ","))
 		return 0
 	}
 	findings := examineEngine(ctx)
 	findings = append(findings, examineSlurm(ctx, os.Getenv)...)
-	findings = append(findings, examineMachine(*n)...)
-	findings = append(findings, examineHosts(ctx, &spec)...)
+	findings = append(findings, examineMachine(flags.n)...)
+	findings = append(findings, examineHosts(ctx, &flags.spec)...)
 	return report(os.Stdout, findings)
 }
 

@@ -128,13 +128,16 @@ func (n *nodeFlags) checkAlone(given map[string]bool) error {
 	return nil
 }
 
+// hostFlags select and reach the nodes. Below a job engine they are errors.
+var hostFlags = []string{"host", "hostfile", "launcher", "rsh", "daemon-path", "iface"}
+
 // hosts reads what was given, or what Slurm says; local: a number of nodes on this machine.
 func (n *nodeFlags) hosts(given map[string]bool) (hosts []hostlist.Host, local bool, err error) {
 	if given["host"] && given["hostfile"] {
 		return nil, false, errors.New("--host and --hostfile: give one of them")
 	}
 	if n.enlisted != nil {
-		for _, name := range []string{"host", "hostfile", "launcher", "rsh", "daemon-path", "iface"} {
+		for _, name := range hostFlags {
 			if given[name] {
 				return nil, false, fmt.Errorf("--%s: a job engine has started the daemons: the nodes are theirs", name)
 			}

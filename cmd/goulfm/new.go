@@ -29,13 +29,20 @@ Flags:
 Exit code: 0; 1 the folder could not be written; 2 usage.
 `
 
+// newFlags are the flags of goulfm new, and the program that it writes.
+type newFlags struct{ scaffold.Program }
+
+func (n *newFlags) register(f *flag.FlagSet) {
+	f.BoolVar(&n.Bag, "bag", false, "")
+	f.StringVar(&n.Replace, "replace", "", "")
+}
+
 // begin is goulfm new.
 func begin(args []string, out, errs io.Writer) int {
-	var p scaffold.Program
+	var p newFlags
 	flags := flag.NewFlagSet("new", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
-	flags.BoolVar(&p.Bag, "bag", false, "")
-	flags.StringVar(&p.Replace, "replace", "", "")
+	p.register(flags)
 	switch err := flagtext.Parse(flags, args); {
 	case errors.Is(err, flag.ErrHelp):
 		fmt.Fprint(out, newUsage)

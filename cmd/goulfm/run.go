@@ -36,7 +36,8 @@ Ranks:
   --respawn N         limit of processes started as replacements or further spares (default: none)
   --restart N         start all ranks again, at most N times, if all have died and none has finished:
                       package recovery continues from node memory or files (several nodes: files)
-  --survive WHAT      failures that leave the job a success if other ranks finish (default killed):
+  --survive killed|any|none   failures that leave the job a success if other ranks finish (default
+                      killed):
                         killed   a rank ended from outside: by a signal, or declared dead. An exit
                                  code, an error or a panic of its body, an exit without Finalize and
                                  Abort fail the job; its code is that of the first such rank
@@ -172,13 +173,17 @@ const ringFactor = 10
 // coresHere are those that the ranks of this machine may use.
 func coresHere() int { return min(runtime.NumCPU(), runtime.GOMAXPROCS(0)) }
 
-func parseRun(args []string) (*launch.Spec, error) { return parseRunOn(nil, args) }
+// runFlags are the flags of goulfm run: the fields of spec, and the rest, which is checked first.
+type runFlags struct {
+	spec                             *launch.Spec
+	survive, detector, agree, report string
+	env, kills, stops, cuts          list
+	must                             bool
+	nodes                            nodeFlags
+}
 
-// parseRunOn is parseRun for a job whose daemons an engine has started; nil: there are none.
-func parseRunOn(enlisted *enginejob.Enlisted, args []string) (*launch.Spec, error) {
-	spec := &launch.Spec{Stdout: os.Stdout, Stderr: os.Stderr, In: os.Stdin}
-	f := flag.NewFlagSet("goulfm run", flag.ContinueOnError)
-	f.SetOutput(io.Discard)
+func (r *runFlags) register(f *flag.FlagSet) {
+	spec := r.spec
 	cores := coresHere()
 	f.IntVar(&spec.N, "n", cores, "")
 	f.IntVar(&spec.N, "np", cores, "")
@@ -186,13 +191,12 @@ func parseRunOn(enlisted *enginejob.Enlisted, args []string) (*launch.Spec, erro
 	f.IntVar(&spec.Spares, "spares", 0, "")
 	f.IntVar(&spec.Respawn, "respawn", 0, "")
 	f.IntVar(&spec.Restarts, "restart", 0, "")
-	survive := f.String("survive", string(launch.SurviveKilled), "")
-	var env, kills, stops, cuts list
-	f.Var(&env, "x", "")
-	f.Var(&kills, "kill", "")
-	f.Var(&stops, "stop", "")
-	f.Var(&cuts, "cut", "")
-	must := f.Bool("kill-must", false, "")
+	f.StringVar(&r.survive, "survive", string(launch.SurviveKilled), "")
+	f.Var(&r.env, "x", "")
+	f.Var(&r.kills, "kill", "")
+	f.Var(&r.stops, "stop", "")
+	f.Var(&r.cuts, "cut", "")
+	f.BoolVar(&r.must, "kill-must", false, "")
 	f.StringVar(&spec.Dir, "wdir", "", "")
 	f.BoolVar(&spec.Tag, "tag", false, "")
 	f.BoolVar(&spec.Tag, "l", false, "")
@@ -201,22 +205,35 @@ func parseRunOn(enlisted *enginejob.Enlisted, args []string) (*launch.Spec, erro
 	f.StringVar(&spec.Stdin, "stdin", "0", "")
 	f.DurationVar(&spec.Timeout, "timeout", 0, "")
 	f.DurationVar(&spec.Grace, "grace", 10*time.Second, "")
-	detector := f.String("detector", "exact", "")
+	f.StringVar(&r.detector, "detector", "exact", "")
 	f.DurationVar(&spec.Period, "period", ringPeriod, "")
 	f.IntVar(&spec.Factor, "timeout-factor", ringFactor, "")
 	f.DurationVar(&spec.SuspectAfter, "suspect-after", 0, "")
 	f.BoolVar(&spec.Fence, "fence", false, "")
-	agree := f.String("agree", "node", "")
+	f.StringVar(&r.agree, "agree", "node", "")
 	f.BoolVar(&spec.Watch, "watch", false, "")
-	report := f.String("report", "", "")
+	f.StringVar(&r.report, "report", "", "")
 	f.BoolVar(&spec.Quiet, "q", false, "")
 	f.BoolVar(&spec.Verbose, "v", false, "")
-	nodes := nodeFlags{enlisted: enlisted}
-	nodes.register(f, spec)
+	r.nodes.register(f, spec)
+}
+
+// registerRun declares the flags of goulfm run.
+func registerRun(f *flag.FlagSet) { (&runFlags{spec: &launch.Spec{}}).register(f) }
+
+func parseRun(args []string) (*launch.Spec, error) { return parseRunOn(nil, args) }
+
+// parseRunOn is parseRun for a job whose daemons an engine has started; nil: there are none.
+func parseRunOn(enlisted *enginejob.Enlisted, args []string) (*launch.Spec, error) {
+	spec := &launch.Spec{Stdout: os.Stdout, Stderr: os.Stderr, In: os.Stdin}
+	f := flag.NewFlagSet("goulfm run", flag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	r := runFlags{spec: spec, nodes: nodeFlags{enlisted: enlisted}}
+	r.register(f)
 	if err := flagtext.Parse(f, args); err != nil {
 		return nil, err
 	}
-	if err := nodes.complete(f, spec); err != nil {
+	if err := r.nodes.complete(f, spec); err != nil {
 		return nil, err
 	}
 	if f.NArg() == 0 {
@@ -225,14 +242,14 @@ func parseRunOn(enlisted *enginejob.Enlisted, args []string) (*launch.Spec, erro
 	spec.Program, spec.Args = f.Arg(0), f.Args()[1:]
 	spec.Limited = givenOf(f)["respawn"]
 	var err error
-	if spec.Env, err = environment(env); err != nil {
+	if spec.Env, err = environment(r.env); err != nil {
 		return nil, err
 	}
-	switch *detector {
+	switch r.detector {
 	case "exact", "ring":
-		spec.Ring = *detector == "ring"
+		spec.Ring = r.detector == "ring"
 	default:
-		return nil, fmt.Errorf("--detector %s: want exact or ring", *detector)
+		return nil, fmt.Errorf("--detector %s: want exact or ring", r.detector)
 	}
 	if spec.Ring && len(spec.Hosts.Nodes) == 0 && (spec.Period <= 0 || spec.Factor < 2 || spec.Period*time.Duration(spec.Factor) < 200*time.Millisecond) {
 		return nil, fmt.Errorf("--period %s --timeout-factor %d: the timeout of a rank must be at least 200ms and two periods: a rank that computes beats late", spec.Period, spec.Factor)
@@ -240,28 +257,28 @@ func parseRunOn(enlisted *enginejob.Enlisted, args []string) (*launch.Spec, erro
 	if spec.SuspectAfter != 0 && spec.SuspectAfter < 200*time.Millisecond {
 		return nil, fmt.Errorf("--suspect-after %s: want at least 200ms: a rank that computes shows life late", spec.SuspectAfter)
 	}
-	switch *agree {
+	switch r.agree {
 	case "node", "era":
-		spec.Era = *agree == "era"
+		spec.Era = r.agree == "era"
 	default:
-		return nil, fmt.Errorf("--agree %s: want node or era", *agree)
+		return nil, fmt.Errorf("--agree %s: want node or era", r.agree)
 	}
-	switch spec.Survive = launch.Survive(*survive); spec.Survive {
+	switch spec.Survive = launch.Survive(r.survive); spec.Survive {
 	case launch.SurviveKilled, launch.SurviveAny, launch.SurviveNone:
 	default:
-		return nil, fmt.Errorf("--survive %s: want killed, any or none", *survive)
+		return nil, fmt.Errorf("--survive %s: want killed, any or none", r.survive)
 	}
-	if *report != "" && *report != "json" {
-		return nil, fmt.Errorf("--report %s: want json", *report)
+	if r.report != "" && r.report != "json" {
+		return nil, fmt.Errorf("--report %s: want json", r.report)
 	}
-	spec.Report = *report == "json"
+	spec.Report = r.report == "json"
 	if spec.OutputDir != "" {
 		if err := os.MkdirAll(spec.OutputDir, 0o777); err != nil {
 			return nil, fmt.Errorf("--output-dir: %w", err)
 		}
 	}
-	spec.Faults, err = parseFaults(kills, stops, cuts)
-	spec.Must = *must
+	spec.Faults, err = parseFaults(r.kills, r.stops, r.cuts)
+	spec.Must = r.must
 	return spec, err
 }
 

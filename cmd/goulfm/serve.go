@@ -41,6 +41,18 @@ Without a program it is the daemon of a node, which goulfm run --host starts.
 Exit code: that of goulfm run.
 `
 
+// registerDaemon declares the flags of goulfm daemon: the flags of goulfm run without hostFlags,
+// because the engine selects the nodes.
+func registerDaemon(f *flag.FlagSet) {
+	all := flag.NewFlagSet("", flag.ContinueOnError)
+	registerRun(all)
+	all.VisitAll(func(one *flag.Flag) {
+		if !slices.Contains(hostFlags, one.Name) {
+			f.Var(one.Value, one.Name, one.Usage)
+		}
+	})
+}
+
 // serveNode is the daemon of one node of a job, which goulfm run has started, or a job engine with
 // the program.
 func serveNode(ctx context.Context, args []string) int {

@@ -52,10 +52,14 @@ what runs are like (default: drawn from the seed):
   -n N           processes of each run, 2 to 64
   -nmax N        most processes that are drawn
   -agreements N  agreements of each run
-  -detector D    exact: each survivor is told of a death; ring: heartbeats, with
-                 faults that they bear; wild: heartbeats and longer faults
-  -agree A       node: in shared memory, deaths are exact; era: by messages;
-                 both (default): each in turn, where deaths are exact
+  -detector drawn|exact|ring|wild
+                 detection of deaths; exact: each survivor learns of a death;
+                 ring: heartbeats, with faults that they bear; wild: heartbeats
+                 and longer faults; drawn (default): one of them for each run
+  -agree both|era|node
+                 means of agreements; node: in shared memory, deaths are exact;
+                 era: by messages; both (default): each in turn, where deaths
+                 are exact
   -watchdog N    nanoseconds after which agreements send again (default 0: off)
 
 all runs:
@@ -79,12 +83,11 @@ type simJob struct {
 	repairs            int
 	nodes              int
 	faults             string
+	detector, agree    string
+	watchdog           int64
 }
 
-func simulate(args []string) int {
-	f := flag.NewFlagSet("goulfm sim", flag.ContinueOnError)
-	f.SetOutput(io.Discard)
-	var j simJob
+func (j *simJob) register(f *flag.FlagSet) {
 	o := &j.options
 	f.Uint64Var(&o.Seed, "seed", uint64(time.Now().UnixNano()), "")
 	f.IntVar(&j.agreements, "agreements-total", 100_000, "")
@@ -102,13 +105,21 @@ func simulate(args []string) int {
 	f.IntVar(&o.N, "n", 0, "")
 	f.IntVar(&o.NMax, "nmax", 0, "")
 	f.IntVar(&o.Agreements, "agreements", 0, "")
-	detector := f.String("detector", "drawn", "")
-	agree := f.String("agree", "both", "")
-	watchdog := f.Int64("watchdog", 0, "")
+	f.StringVar(&j.detector, "detector", "drawn", "")
+	f.StringVar(&j.agree, "agree", "both", "")
+	f.Int64Var(&j.watchdog, "watchdog", 0, "")
 	f.BoolVar(&j.exhaustive, "exhaustive", false, "")
 	f.IntVar(&j.repairs, "repairs", 0, "")
 	f.IntVar(&j.nodes, "nodes", 0, "")
 	f.StringVar(&j.faults, "faults", "", "")
+}
+
+func simulate(args []string) int {
+	f := flag.NewFlagSet("goulfm sim", flag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	var j simJob
+	o := &j.options
+	j.register(f)
 	switch err := flagtext.Parse(f, args); {
 	case errors.Is(err, flag.ErrHelp):
 		fmt.Print(simUsage)
@@ -120,15 +131,15 @@ func simulate(args []string) int {
 	case o.N != 0 && j.repairs == 0 && j.nodes == 0 && (o.N < 2 || o.N > cluster.ProcessesMax) || o.N < 0:
 		return simUsageError("-n %d: want 2 to %d", o.N, cluster.ProcessesMax)
 	}
-	if err := j.checkNumbers(*watchdog); err != nil {
+	if err := j.checkNumbers(); err != nil {
 		return simUsageError("%v", err)
 	}
-	o.Watchdog = mono.Duration(*watchdog)
+	o.Watchdog = mono.Duration(j.watchdog)
 	var err error
-	if o.Detector, err = cluster.ParseDetector(*detector); err != nil {
+	if o.Detector, err = cluster.ParseDetector(j.detector); err != nil {
 		return simUsageError("%v", err)
 	}
-	if o.Agree, err = cluster.ParseAgree(*agree); err != nil {
+	if o.Agree, err = cluster.ParseAgree(j.agree); err != nil {
 		return simUsageError("%v", err)
 	}
 	if o.Agree == cluster.Node && o.Detector != cluster.Drawn && o.Detector != cluster.Exact {
@@ -148,7 +159,7 @@ func simulate(args []string) int {
 }
 
 // checkNumbers returns an error that names a flag with a number below its range.
-func (j *simJob) checkNumbers(watchdog int64) error {
+func (j *simJob) checkNumbers() error {
 	for _, x := range []struct {
 		name         string
 		value, least int64
@@ -159,7 +170,7 @@ func (j *simJob) checkNumbers(watchdog int64) error {
 		{"repairs", int64(j.repairs), 0},
 		{"nodes", int64(j.nodes), 0},
 		{"agreements", int64(j.options.Agreements), 0},
-		{"watchdog", watchdog, 0},
+		{"watchdog", j.watchdog, 0},
 	} {
 		if x.value < x.least {
 			return fmt.Errorf("--%s %d: want at least %d", x.name, x.value, x.least)

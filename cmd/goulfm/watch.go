@@ -33,11 +33,22 @@ Exit code: 0 when the job is over, whatever its outcome; 1 no such job, or its l
 usage.
 `
 
+type watchFlags struct {
+	socket string
+	json   bool
+}
+
+func (w *watchFlags) register(f *flag.FlagSet) {
+	f.StringVar(&w.socket, "socket", "", "")
+	f.BoolVar(&w.json, "json", false, "")
+}
+
 // watchJob is goulfm watch.
 func watchJob(ctx context.Context, args []string, out, errs io.Writer) int {
 	f := flag.NewFlagSet("goulfm watch", flag.ContinueOnError)
 	f.SetOutput(io.Discard)
-	socket, asJSON := f.String("socket", "", ""), f.Bool("json", false, "")
+	var flags watchFlags
+	flags.register(f)
 	switch err := flagtext.Parse(f, args); {
 	case errors.Is(err, flag.ErrHelp):
 		fmt.Fprint(out, watchUsage)
@@ -49,7 +60,7 @@ func watchJob(ctx context.Context, args []string, out, errs io.Writer) int {
 		fmt.Fprintf(errs, "goulfm watch: %v\ngoulfm watch -h lists the flags\n", err)
 		return launch.ExitUsage
 	}
-	if err := printEvents(ctx, cmp.Or(*socket, os.Getenv(watch.Variable)), out, *asJSON); err != nil {
+	if err := printEvents(ctx, cmp.Or(flags.socket, os.Getenv(watch.Variable)), out, flags.json); err != nil {
 		fmt.Fprintf(errs, "goulfm watch: %v\n", err)
 		return 1
 	}
