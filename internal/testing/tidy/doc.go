@@ -6,6 +6,7 @@
 //   - the rules (tier 1 of that table) are pure ([Pure]);
 //   - every package has a comment ([Comments]);
 //   - the README's program is one of the examples ([Readme]);
+//   - the pages of examples, bench and stress list every program ([Programs]);
 //   - the rules page lists every rule that a comment may cite ([Rules]);
 //   - CHANGELOG.md lists every published name that is removed ([API]);
 //   - published packages show no type of an internal package ([Surface]);
