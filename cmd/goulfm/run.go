@@ -102,10 +102,10 @@ Detection:
                       ranks)
   --confirm D         time for a suspected node to answer a probe before it is declared dead
                       (default: half of the timeout)
-  --detection D       suspect silent nodes within D, with as few heartbeats as the network allows
+  --detection D       declare silent nodes dead within D, with few heartbeats
                       (default: by --period, --timeout-factor, --confirm)
-  --link-timeout D    time for which two living nodes may fail to reach each other before one of them
-                      is declared dead (default 10s)
+  --link-timeout D    time for which a node that another node still hears may fail to reach the
+                      coordinator before it is declared dead (default 10s)
   --orphan-after D    time for which a node that lost the launcher stays frozen before it kills its
                       ranks (default 30s)
   --suspect-after D   kill a rank that shows no life for D, at least 200ms (default: never)
@@ -128,8 +128,8 @@ with a line with the outcome and the exit code if a rank was lost or the code is
 
 Exit code: 0 if the surviving ranks finished without error and no rank failed (--survive); 2 usage;
 126, 127 program not executable, not found; 128+n signal n; 3 launch failed; 4 too many ranks lost;
-6 output could not be written; 7 a planned fault did not happen (--kill-must); 124 timeout; else
-the code of a rank: 1 error, 2 panic, 3 Init failed.
+5 declared dead by the others; 6 output could not be written; 7 a planned fault did not happen
+(--kill-must); 124 timeout; else the code of a rank: 1 error, 2 panic, 3 Init failed.
 `
 
 type list []string
