@@ -107,7 +107,8 @@ func (p plan) take(ctx context.Context, id string, sides []side) (results []resu
 // settle is the number of periods that pass between the last join and the fault.
 const settle = 5
 
-// runOnce starts a group, makes a member fail, and waits until all other members have learned of it.
+// runOnce starts a group, makes a member fail, and waits until all other members have learned of
+// it.
 func (p plan) runOnce(ctx context.Context, s side, c cell, run int) (result, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.limit)
 	defer cancel()

@@ -27,7 +27,8 @@ func (c cell) String() string { return fmt.Sprintf("%d members, %s, P %v", c.n, 
 // hop is how long the daemon may take to reach its rank, and the ranks to run, on a shared machine.
 const hop = 10 * ms
 
-// latest is the bound of goulfm, in periods: timeout, time to confirm, the lease of a tenth, and hop.
+// latest is the bound of goulfm, in periods: timeout, time to confirm, the lease of a tenth, and
+// hop.
 func (c cell) latest() float64 {
 	confirm := float64(c.factor) / 2
 	if c.confirm > 0 {

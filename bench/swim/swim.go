@@ -77,8 +77,8 @@ func (s swim) startMembers(ctx context.Context, g *group, self string, c cell) e
 	return g.awaitIn(ctx, c.n)
 }
 
-// settings returns the defaults of memberlist with all times in their ratio to the period. Pure SWIM
-// has no exchange of states, no gossip beside the probes, and no probes by TCP.
+// settings returns the defaults of memberlist with all times in their ratio to the period. Pure
+// SWIM has no exchange of states, no gossip beside the probes, and no probes by TCP.
 func settings(name string, pure bool, period time.Duration) *memberlist.Config {
 	c := memberlist.DefaultLANConfig()
 	if name == "local" {

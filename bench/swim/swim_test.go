@@ -99,7 +99,8 @@ func likePapers() map[string]func(c cell) float64 {
 	return map[string]func(c cell) float64{namePushPull: grows, namePure: grows, nameOurs: func(c cell) float64 { return 1.5 }}
 }
 
-// TestClaimsCanFail: with the values of the papers all claims hold, and each fails with a wrong one.
+// TestClaimsCanFail: with the values of the papers all claims hold, and each fails with a wrong
+// one.
 func TestClaimsCanFail(t *testing.T) {
 	verdicts := func(d *drawing) map[string]verdict {
 		d.judge()
