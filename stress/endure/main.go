@@ -31,4 +31,6 @@ var commands = []cli.Command{
 	{Name: "soak", Job: true, Does: "agreements and communicators in numbers: nothing may grow", Main: soak.Main},
 }
 
-func main() { cli.Commands("stress/endure", "Repeats under deaths, and checks every result.", commands) }
+func main() {
+	cli.Commands("stress/endure", "Repeats under deaths, and checks every result.", commands)
+}
