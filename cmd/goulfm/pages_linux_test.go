@@ -199,9 +199,7 @@ var varying = regexp.MustCompile(`\d+(\.\d+)? ms|\+\d+\.\d+s|process \d+`)
 
 // TestReadmeShowsTheDemo compares the output of the demo with the lines that README.md shows.
 func TestReadmeShowsTheDemo(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs the demo")
-	}
+	longtest.Skip(t, "runs the demo")
 	text, err := os.ReadFile("../../README.md")
 	require.NoError(t, err)
 	root, err := filepath.Abs("../..")

@@ -12,11 +12,13 @@ import (
 
 	"github.com/goulfm/goulfm/gridrpc"
 	"github.com/goulfm/goulfm/gridrpc/internal/eventlog"
+	"github.com/goulfm/goulfm/internal/testing/longtest"
 )
 
 // TestNothingOutlivesUp: "gridrpc up" is killed, and all its processes end: also servers that wait
 // for the platform's stopped store, and a server with a program that hangs before it serves.
 func TestNothingOutlivesUp(t *testing.T) {
+	longtest.Skip(t, "processes end after their platform")
 	t.Run("store stopped", func(t *testing.T) {
 		u := startUp(t, "--store", "jetstream", "--tree", "1x2")
 		u.await("serving in")

@@ -45,7 +45,7 @@
 // newest first) and seeded orders between them. This supports the argument above with a second
 // proof, and tests the Exec.
 //
-// The tests run the verifier over every builder for 1 to 16 ranks (long tests: 64) and around
+// The tests run the verifier over every builder for 1 to 12 ranks (long tests: 64) and around
 // powers of two up to 1,025. go test -v prints the counts, and -long tries more roots, shapes and
 // orders. Other tests plant errors into every step and demand that each is found or argued
 // harmless, and compare results with a sequential computation.

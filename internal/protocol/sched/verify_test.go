@@ -15,14 +15,14 @@ var long = flag.Bool("long", false, "verify more roots, shapes and orders; a qua
 // sampled runs see fewer ranks.
 func sampled() bool { return (testing.Short() || raced) && !*long }
 
-// TestVerify verifies every builder, for 1 to 16 ranks (long tests: 64) and beyond.
+// TestVerify verifies every builder, for 1 to 12 ranks (long tests: 64) and beyond.
 func TestVerify(t *testing.T) {
 	var v Verifier
 	var total tally
 	begun := time.Now()
 	for _, a := range Algorithms() {
 		var k tally
-		most := longtest.N(16, 64)
+		most := longtest.N(12, 64)
 		if sampled() {
 			most = 9
 		}
