@@ -60,7 +60,7 @@ func TestSeveralDeaths(t *testing.T) {
 				}
 			}
 			commtest.Run(t, 5, func(ctx context.Context, w *comm.Comm) {
-				to := io.Writer(io.Discard)
+				var to io.Writer = io.Discard
 				if w.Rank() == last {
 					to = &out
 				}

@@ -1,6 +1,8 @@
 package alarm
 
 import (
+	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,23 +17,35 @@ func TestAlarm(t *testing.T) {
 		begun := time.Now()
 		now := func() mono.Time { return mono.Time(time.Since(begun)) }
 		var a Alarm
+		var mu sync.Mutex
 		var rang []time.Duration
 		f := func() {
+			mu.Lock()
+			defer mu.Unlock()
 			a.Rang()
 			rang = append(rang, time.Since(begun))
 		}
-		a.Set(0, false, now, f)
-		a.Set(10, true, now, f)
-		a.Set(20, true, now, f) // the first one stays
-		a.Set(5, true, now, f)
-		time.Sleep(100)
-		assert.Equal(t, []time.Duration{5}, rang)
-		a.Set(200, true, now, f)
-		a.Set(0, false, now, f)
-		time.Sleep(200)
-		assert.Len(t, rang, 1, "it was taken back")
-		a.Set(1, true, now, f) // in the past
-		synctest.Wait()
-		assert.Equal(t, []time.Duration{5, 300}, rang)
+		set := func(at mono.Time, ok bool) {
+			mu.Lock()
+			defer mu.Unlock()
+			a.Set(at, ok, now, f)
+		}
+		heard := func(after time.Duration) []time.Duration {
+			time.Sleep(after)
+			synctest.Wait()
+			mu.Lock()
+			defer mu.Unlock()
+			return slices.Clone(rang)
+		}
+		set(0, false)
+		set(10, true)
+		set(20, true) // the first one stays
+		set(5, true)
+		assert.Equal(t, []time.Duration{5}, heard(100))
+		set(200, true)
+		set(0, false)
+		assert.Len(t, heard(200), 1, "it was taken back")
+		set(1, true) // in the past
+		assert.Equal(t, []time.Duration{5, 300}, heard(0))
 	})
 }
