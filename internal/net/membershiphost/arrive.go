@@ -11,8 +11,8 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/membership"
 )
 
-// hear hands what a datagram says to the rules. A sequence that is not a new one is a copy, or was
-// overtaken.
+// hear opens a datagram and steps the rules with its message. It drops a datagram whose sequence is
+// not above the last one from that sender: a copy, or one that a later datagram has overtaken.
 func (v *Driver) hear(b []byte) {
 	from, sequence, payload, err := v.cfg.Trust.OpenDatagram(v.birth(), b)
 	if err != nil || !v.isPeer(from) || sequence <= v.seen[from] {
@@ -22,20 +22,20 @@ func (v *Driver) hear(b []byte) {
 	v.step(membership.Receive{From: int(from), Msg: payload})
 }
 
-// isPeer says whether there is a member of that number, and it is another one.
+// isPeer reports whether a number is that of a member other than this one.
 func (v *Driver) isPeer(member uint32) bool {
 	return int64(member) < int64(len(v.cfg.Peers)) && int(member) != v.cfg.Roster.Me
 }
 
-// helloFor is how long a member may take to say which one it is.
+// helloFor is the time within which a member that has connected must identify itself.
 const helloFor = 3 * time.Second
 
-// accept lets members in.
+// accept accepts connections of members until Close.
 func (v *Driver) accept() {
 	v.cfg.Trust.Serve(v.cfg.Place.listener, v.birth(), v.admit)
 }
 
-// admit takes the frames of a connection, to its end.
+// admit reads the frames of a connection until the connection or the driver ends.
 func (v *Driver) admit(conn *socket.Conn) {
 	done := make(chan struct{})
 	defer close(done)
@@ -55,7 +55,7 @@ func (v *Driver) admit(conn *socket.Conn) {
 	}
 }
 
-// readHello returns which member a connection comes from.
+// readHello returns the member that has dialed a connection.
 func (v *Driver) readHello(conn net.Conn) (from int, err error) {
 	_ = conn.SetReadDeadline(time.Now().Add(helloFor))
 	hello := make([]byte, helloBytes)
@@ -69,8 +69,9 @@ func (v *Driver) readHello(conn net.Conn) (from int, err error) {
 	return int(member), conn.SetReadDeadline(time.Time{})
 }
 
-// awaitOpened waits until a member is known that may have begun before this one has been told:
-// refused, it would dial again and again. False: the driver is over.
+// awaitOpened waits until Start or Admit has opened the way to a member. A member may dial before
+// this one has learned of its arrival; if this one refused the connection, the member would dial
+// again and again. False: the driver is closed.
 func (v *Driver) awaitOpened(member uint32) bool {
 	select {
 	case <-v.ways[member].opened:
@@ -80,10 +81,11 @@ func (v *Driver) awaitOpened(member uint32) bool {
 	}
 }
 
-// birth is that of this member.
+// birth returns the birth of this member.
 func (v *Driver) birth() uint64 { return v.cfg.Peers[v.cfg.Roster.Me].Birth }
 
-// readFrame reads one message. Memory follows the bytes that come, not what a length says.
+// readFrame reads one message. It allocates memory as bytes arrive and does not trust the length
+// prefix.
 func readFrame(r io.Reader) ([]byte, error) {
 	var prefix [4]byte
 	if _, err := io.ReadFull(r, prefix[:]); err != nil {

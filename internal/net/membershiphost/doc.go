@@ -1,6 +1,6 @@
-// Package membershiphost hosts the rules about nodes (package roster) at one member of a job: the
-// launcher or the daemon of a node. It gives them time and sockets, and its Host does what they
-// decide.
+// Package membershiphost runs the rules about nodes (package membership) at one member of a job:
+// the launcher or the daemon of a node. Its Driver gives the rules the time and the sockets. Its
+// Host executes their decisions.
 //
 //	roster                    driver                              Host
 //	Send{Datagram}        --> UDP: beats, grants, heartbeats
@@ -11,14 +11,15 @@
 //	Lease, Freeze, Thaw,  -->                                     writes the lease down, stops and
 //	Declaration, End ...                                          continues the ranks of the node
 //
-// Two ways, because a lost packet holds back all that comes after it on a TCP connection: with 5 %
-// of loss a lease of half a second would end each minute for nothing. What confirms a suspicion
-// goes the other way.
+// There are two ways to a member. A lost packet delays everything behind it on a TCP connection:
+// with 5 % loss, a lease of half a second would expire every minute without cause. So leases are
+// granted over UDP. The messages that confirm a suspicion use TCP.
 //
-// A member keeps a connection open to its coordinator and to the member whose heartbeats it listens
-// for. When one breaks it is dialed anew at once: refused, the daemon there has ended, which two
-// members have to say (roster). Connections carry frames in one direction, from who dialed;
-// messages may be lost with them, which the rules allow.
+// A member keeps a connection open to its coordinator and to the member whose heartbeats it
+// observes. When a connection breaks, the member dials again at once. If the peer's port refuses
+// the connection, the daemon there has ended; two members have to report that (package membership).
+// A connection carries frames in one direction, from the dialer. Messages may be lost when a
+// connection breaks, which the rules allow.
 //
 // Reading order: driver.go, packets_unix.go, wait_linux.go, way.go, link.go, arrive.go.
 package membershiphost

@@ -11,12 +11,13 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/membership"
 )
 
-// A Host does what the rules decide. Its methods are called by one goroutine, one at a time, and
-// must not wait for anything: meanwhile no beat goes out. None calls the Driver.
+// A Host executes the decisions of the rules. One goroutine calls its methods, one at a time. They
+// must not block: this member sends no beat meanwhile. No method may call the Driver.
 type Host interface {
 	// Lease: the ranks of the node may run until then, by Config.Now.
 	Lease(until mono.Time)
-	// Freeze: the ranks of the node stop now. Thaw: they go on, if only Freeze has stopped them.
+	// Freeze: the ranks of the node stop now. Thaw: they continue, if nothing but Freeze has
+	// stopped them.
 	Freeze()
 	Thaw()
 	// Declaration: a member was declared dead, once.
@@ -29,11 +30,11 @@ type Host interface {
 	Suspect(member int, silent mono.Duration)
 	// Over: this member must end its ranks and itself.
 	Over(why string)
-	// Anomaly: a member said nonsense.
+	// Anomaly: a member sent a message that makes no sense.
 	Anomaly(member int, text string)
 }
 
-// A Peer is where a member is reached.
+// A Peer holds the addresses of a member.
 type Peer struct {
 	Birth   uint64
 	Addr    string // TCP
@@ -44,12 +45,12 @@ type Peer struct {
 type Config struct {
 	Roster membership.Config
 	Trust  *socket.Trust
-	Peers  []Peer // by member, this one, too; of one that is not there yet (Roster.Absent) it is empty
-	Place  *Place // where this one is reached; Close closes it
+	Peers  []Peer // by member, including this one; empty for a member that has not joined yet (Roster.Absent)
+	Place  *Place // the sockets of this member; Close closes them
 	Host   Host
-	Now    func() mono.Time // a clock that does not stand still while the machine sleeps
-	// Hurry has the thread that calls it go before others; nil: none does. Beats that wait for a
-	// processor while ranks compute look like those of a node that is gone.
+	Now    func() mono.Time // a clock that continues while the machine sleeps
+	// Hurry raises the priority of the calling thread; nil: no thread is raised. Beats that wait
+	// for a processor while ranks compute are indistinguishable from the silence of a dead node.
 	Hurry func()
 }
 
@@ -62,7 +63,7 @@ type Driver struct {
 	ways    []way    // by member
 	sent    []uint64 // by member: sequence of the last datagram
 	sealed  []byte
-	keeping keeping // of run alone, as what follows
+	keeping keeping // used by run alone, like the following fields
 	period  mono.Duration
 	seen    []uint64 // by member: sequence of the last datagram from it
 
@@ -79,7 +80,7 @@ type hold struct {
 	done chan struct{} // closed once it has taken effect
 }
 
-// Start starts the driver of one member. All members are started at most a Timeout apart.
+// Start starts the driver of one member. All members must start within one Timeout of each other.
 func Start(cfg Config) (*Driver, error) {
 	cfg.Roster.Start = cfg.Now()
 	if err := cfg.Roster.Check(); err != nil {
@@ -105,7 +106,7 @@ func Start(cfg Config) (*Driver, error) {
 	return v, nil
 }
 
-// Close ends the Driver: this member sends nothing any more, and nobody reaches it.
+// Close ends the Driver: this member sends nothing more, and no other member can reach it.
 func (v *Driver) Close() {
 	v.once.Do(func() { close(v.closed) })
 	v.cfg.Place.wake()
@@ -116,11 +117,11 @@ func (v *Driver) Close() {
 		}
 	}
 	v.ended.Wait()
-	v.cfg.Place.Close() // the thread of run has it no more
+	v.cfg.Place.Close() // run has returned, so its thread no longer uses the sockets
 }
 
-// Admit has a member known that was not there yet: see membership.Came. A second time it does
-// nothing, nor once the driver is closed.
+// Admit makes a member known that was absent at Start: see membership.Came. A second call for the
+// member has no effect, nor has a call after Close.
 func (v *Driver) Admit(member int, p Peer) error {
 	if member < 0 || member >= len(v.ways) || member == v.cfg.Roster.Me {
 		return fmt.Errorf("%w: member %d", socket.ErrStranger, member)
@@ -132,16 +133,16 @@ func (v *Driver) Admit(member int, p Peer) error {
 	return nil
 }
 
-// Condemn has a member, to which the coordinator cannot give orders any more, lose its lease and be
-// declared. It does nothing once the driver is closed.
+// Condemn ends the lease of a member to which the coordinator can no longer give orders, so that
+// the member is declared dead. Condemn does nothing after Close.
 func (v *Driver) Condemn(member int) { v.tell(membership.Condemned{Member: member}) }
 
-// Publish has all others learn of entries, which are in this node's own list already (B23). It does
-// nothing once the driver is closed. No Host method calls it.
+// Publish sends entries to all other members. The entries are already in this node's own list
+// (B23). Publish does nothing after Close. No Host method may call it.
 func (v *Driver) Publish(entries ...membership.Entry) { v.tell(membership.Publish{Entries: entries}) }
 
-// Hold has this member stand still, as if its machine did; no Host method is called until
-// Hold(false). It returns when that is so.
+// Hold(true) stops this member as if its machine had stopped; the driver calls no Host method until
+// Hold(false). Hold returns once it has taken effect.
 func (v *Driver) Hold(so bool) {
 	h := hold{so, make(chan struct{})}
 	select {
@@ -156,7 +157,7 @@ func (v *Driver) Hold(so bool) {
 	}
 }
 
-// tell hands an event to the rules.
+// tell queues an event for the rules.
 func (v *Driver) tell(ev membership.Event) {
 	select {
 	case v.events <- ev:
@@ -165,11 +166,12 @@ func (v *Driver) tell(ev membership.Event) {
 	}
 }
 
-// run hands events to the rules, and time, on a thread of its own that waits in the kernel. By
-// goroutines a datagram would wake three threads one after another: the runtime's poller, the
-// receiving goroutine, and run. An idle daemon would spend most of its time in these hand-offs.
+// run steps the rules with events and with the time, on a thread of its own that waits in the
+// kernel. If goroutines received the datagrams, each datagram would wake three threads one after
+// another: the runtime's poller, the receiving goroutine, and run. An idle daemon would spend most
+// of its time in these hand-offs.
 //
-// Time comes before each event: after a pause the lease is checked first.
+// The time precedes each event: after a pause the rules check the lease first.
 func (v *Driver) run() {
 	if v.cfg.Hurry != nil {
 		runtime.LockOSThread() // never unlocked: the thread ends with the loop
@@ -180,7 +182,7 @@ func (v *Driver) run() {
 	}
 }
 
-// doNext waits until there is something to do, and does it; false: the driver is closed.
+// doNext waits for the next event or deadline and handles it; false: the driver is closed.
 func (v *Driver) doNext() bool {
 	select {
 	case <-v.closed:
@@ -215,8 +217,8 @@ func (v *Driver) doNext() bool {
 	return true
 }
 
-// untilDeadline returns how long the rules want to wait at most; negative: no limit; 0: they want
-// the time now.
+// untilDeadline returns the time until the next deadline of the rules; negative: there is none; 0:
+// the deadline has passed.
 func (v *Driver) untilDeadline() mono.Duration {
 	at, ok := v.rules.Deadline()
 	if !ok {
@@ -225,7 +227,8 @@ func (v *Driver) untilDeadline() mono.Duration {
 	return max(at.Sub(v.cfg.Now()), 0)
 }
 
-// isPosted reports whether another goroutine has something for run.
+// isPosted reports whether another goroutine has left an event, a hold, or the end of the driver
+// for run.
 func (v *Driver) isPosted() bool {
 	select {
 	case <-v.closed:
@@ -235,10 +238,10 @@ func (v *Driver) isPosted() bool {
 	}
 }
 
-// inTime gives the rules the time before something that has happened, and after it: what a
-// heartbeat sets running counts from the next Tick, and that might come a period later. If this
-// loop is late, all that has arrived comes before that second Tick: it has waited here, and says
-// nothing of how long the way takes.
+// inTime steps the rules with the time before an event, and again after the event. A timer that a
+// heartbeat starts counts from the next Tick, which might otherwise come a period later. If this
+// loop is late, the rules receive everything else that has arrived before the second Tick: those
+// messages have waited in this process, so their delay is not a delay of the network.
 func (v *Driver) inTime(happen func()) {
 	now := v.cfg.Now()
 	late := v.isLate(now)
@@ -250,15 +253,15 @@ func (v *Driver) inTime(happen func()) {
 	v.step(membership.Tick{Now: v.cfg.Now()})
 }
 
-// isLate says whether the rules wanted the time a while ago.
+// isLate reports whether the deadline of the rules passed more than a quarter of a period ago.
 func (v *Driver) isLate(now mono.Time) bool {
 	at, ok := v.rules.Deadline()
 	return ok && now.Sub(at) > v.period/4
 }
 
-// tick hands the time to the rules. What has arrived comes before it, though the goroutine that
-// receives may not have run yet: a member that waits there must not be found silent. If this loop
-// is late itself the time comes first, and the rules forgive as much as it is late.
+// tick steps the rules with the time. The rules receive everything that has arrived first: they
+// must not suspect a member whose message waits here unread. If this loop itself is late, the time
+// comes first, and the rules forgive as much silence as the loop is late.
 func (v *Driver) tick() {
 	if v.isLate(v.cfg.Now()) {
 		v.inTime(func() {})
@@ -268,7 +271,7 @@ func (v *Driver) tick() {
 	v.step(membership.Tick{Now: v.cfg.Now()})
 }
 
-// hearAll hands to the rules all that lies there.
+// hearAll steps the rules with all events and datagrams that wait.
 func (v *Driver) hearAll() {
 	for {
 		select {
@@ -285,7 +288,7 @@ func (v *Driver) hearAll() {
 	}
 }
 
-// waitHeld waits until Hold(false).
+// waitHeld waits until Hold(false) if held is true.
 func (v *Driver) waitHeld(held bool) {
 	for held {
 		select {
@@ -298,11 +301,11 @@ func (v *Driver) waitHeld(held bool) {
 	}
 }
 
-// step hands one event to the rules and has done what they want.
+// step steps the rules with one event and executes the resulting actions.
 func (v *Driver) step(ev membership.Event) {
 	host := v.cfg.Host
 	if _, came := ev.(membership.Came); came {
-		v.keeping.coordinator = nobody // the connection to it may have to be kept
+		v.keeping.coordinator = nobody // the new member may need a connection
 	}
 	for _, a := range v.rules.Step(ev) {
 		switch a := a.(type) {
@@ -317,7 +320,7 @@ func (v *Driver) step(ev membership.Event) {
 		case membership.Suspect:
 			host.Suspect(a.Member, a.Silent)
 		case membership.Declaration:
-			v.keeping.coordinator = nobody // it may be kept no more
+			v.keeping.coordinator = nobody // its connection must be closed
 			host.Declaration(a.Member)
 		case membership.Fenced:
 			host.Over("it was declared dead")
@@ -340,8 +343,8 @@ func endText(a membership.End) string {
 	return "its launcher is gone"
 }
 
-// send hands a message to the way that it wants. One that is too long for a datagram goes the
-// other way.
+// send sends a message by UDP if the rules ask for a datagram, otherwise by TCP. A message too long
+// for a datagram is also sent by TCP.
 func (v *Driver) send(s membership.Send) {
 	if !s.Datagram || len(s.Msg) > socket.DatagramMaxMsg {
 		v.links[s.To].post(s.Msg)
@@ -353,14 +356,15 @@ func (v *Driver) send(s membership.Send) {
 	v.cfg.Place.sendTo(v.sealed, to.packets)
 }
 
-// keeping is to whom connections are kept, besides by a coordinator to everybody that lives.
+// keeping names the members to which this one keeps connections. A coordinator keeps one to every
+// live member.
 type keeping struct{ coordinator, emitter int }
 
-// nobody is no member.
+// nobody is not the number of a member.
 const nobody = -1
 
-// keepLinks keeps a connection to those whose end this member has to notice: the coordinator, and
-// the member that it listens for; a coordinator to everybody.
+// keepLinks keeps connections to the members whose end this one has to notice: the coordinator, and
+// the member whose heartbeats it observes. A coordinator keeps a connection to every live member.
 func (v *Driver) keepLinks() {
 	coordinator, emitter := v.rules.Watches()
 	now := keeping{coordinator, emitter}

@@ -49,20 +49,20 @@ type job struct {
 	seen    map[happening]bool
 }
 
-// start begins the drivers of n members. Times are short, and long enough for a busy machine.
+// start starts the drivers of n members. Times are short, yet long enough for a busy machine.
 func start(t *testing.T, n int) *job { return startDetecting(t, n, nil) }
 
-// startDetecting is start with a ring that has to be that good.
+// startDetecting is start with a ring that must meet the given quality.
 func startDetecting(t *testing.T, n int, quality *adaptive.QoS) *job {
 	return startWithout(t, n, quality, rankset.Set{})
 }
 
-// startWithout is startDetecting, with members that are not there yet.
+// startWithout is startDetecting with members that have not joined yet.
 func startWithout(t *testing.T, n int, quality *adaptive.QoS, absent rankset.Set) *job {
 	return startAs(t, n, absent, func(_ int, cfg *Config) { cfg.Roster.Adaptive = quality })
 }
 
-// startAs is startWithout, with another configuration of each member.
+// startAs is startWithout with a change to the configuration of each member.
 func startAs(t *testing.T, n int, absent rankset.Set, change func(m int, cfg *Config)) *job {
 	j := &job{t: t, all: make(chan happening, 1000), seen: map[happening]bool{}}
 	trust, err := socket.NewTrust(1, bytes.Repeat([]byte{1}, socket.SecretSize))
@@ -98,8 +98,8 @@ func startAs(t *testing.T, n int, absent rankset.Set, change func(m int, cfg *Co
 	return j
 }
 
-// TestMembersComeLate: one that is not there is not missed; it is granted its lease, is told who
-// has died before, and its own end is known to all.
+// TestMembersComeLate: an absent member is not suspected. When a member joins, the coordinator
+// grants it a lease, the member learns of earlier deaths, and later all learn of its own end.
 func TestMembersComeLate(t *testing.T) {
 	j := startWithout(t, 5, nil, rankset.Of(3, 4))
 	j.members[2].Close()
@@ -133,7 +133,7 @@ func (j *job) await(all ...happening) {
 	}
 }
 
-// TestDaemonEnds is known to all at once, long before its silence would be.
+// TestDaemonEnds: all members learn of the end at once, long before its silence would show.
 func TestDaemonEnds(t *testing.T) {
 	j := start(t, 4)
 	begun := time.Now()
@@ -142,8 +142,8 @@ func TestDaemonEnds(t *testing.T) {
 	t.Logf("all know after %s", time.Since(begun))
 }
 
-// TestStoppedMember is declared when its lease is over, and told so when it goes on: its
-// ranks stop before it learns anything.
+// TestStoppedMember: a stopped member is declared dead when its lease is over, and learns so when
+// it continues. Its ranks stop before it learns anything.
 func TestStoppedMember(t *testing.T) {
 	t.Parallel()
 	j := start(t, 4)
@@ -154,7 +154,8 @@ func TestStoppedMember(t *testing.T) {
 	assert.True(t, j.seen[happening{1, 1, "freeze"}])
 }
 
-// TestStoppedMemberOfAQuality is the same where the ring sends as few heartbeats as will do.
+// TestStoppedMemberOfAQuality is the same test where the ring sends as few heartbeats as its
+// quality permits.
 func TestStoppedMemberOfAQuality(t *testing.T) {
 	t.Parallel()
 	j := startDetecting(t, 4, &adaptive.QoS{Detection: 5 * adaptive.Second / 2})
@@ -167,7 +168,8 @@ func TestStoppedMemberOfAQuality(t *testing.T) {
 	}
 }
 
-// TestStoppedCoordinator stops all, and declares nobody when it goes on.
+// TestStoppedCoordinator: the ranks of all nodes stop, and the coordinator declares no member dead
+// when it continues.
 func TestStoppedCoordinator(t *testing.T) {
 	t.Parallel()
 	j := start(t, 3)
@@ -180,15 +182,16 @@ func TestStoppedCoordinator(t *testing.T) {
 	}
 }
 
-// TestCoordinatorEnds ends all.
+// TestCoordinatorEnds: the end of the coordinator ends all members.
 func TestCoordinatorEnds(t *testing.T) {
 	j := start(t, 3)
 	j.members[0].Close()
 	j.await(happening{1, 1, "over: its launcher is gone"}, happening{2, 2, "over: its launcher is gone"})
 }
 
-// TestCondemned gets no grant any more: it is declared, and hears so. That it stands still before
-// is up to a few milliseconds, and tested in virtual time (roster).
+// TestCondemned: a condemned member receives no further grant. It is declared dead and learns so.
+// Its freeze precedes the declaration by a few milliseconds only, so a test in virtual time covers
+// it (package membership).
 func TestCondemned(t *testing.T) {
 	t.Parallel()
 	j := start(t, 3)
@@ -196,7 +199,7 @@ func TestCondemned(t *testing.T) {
 	j.await(happening{0, 2, "declaration"}, happening{2, 2, "over: it was declared dead"})
 }
 
-// TestStrangers change nothing.
+// TestStrangers: datagrams and connections of strangers have no effect.
 func TestStrangers(t *testing.T) {
 	j := start(t, 2)
 	at := j.members[0].cfg.Peers[0]

@@ -17,13 +17,13 @@ const (
 	dialFor    = time.Second
 	redialMin  = time.Millisecond
 	redialMax  = 100 * time.Millisecond
-	queueMax   = 256     // messages that wait; more are lost, and repeated by the rules
+	queueMax   = 256     // messages in the queue; further ones are lost, and the rules repeat them
 	frameMax   = 1 << 20 // bytes of a message
 	helloBytes = 12
 )
 
-// A link is the way to one member, over which this one speaks. It connects when there is
-// something to say, or the connection is to be kept.
+// A link carries messages from this member to one other over TCP. It connects when it has a message
+// to send, or when keepLinks keeps the connection.
 type link struct {
 	v  *Driver
 	to int
@@ -32,14 +32,14 @@ type link struct {
 	changed sync.Cond
 	queue   [][]byte
 	kept    bool
-	runs    bool // its goroutine does
+	runs    bool // its goroutine runs
 	over    bool
 	conn    net.Conn
 	cancel  context.CancelFunc // of a dial
 
-	// Of the goroutine alone.
-	broken  bool // Broken was said, and not yet Connected
-	refused bool // so was Refused
+	// Used by the goroutine alone.
+	broken  bool // Broken was reported, and Connected not since
+	refused bool // the same of Refused
 	wait    time.Duration
 }
 
@@ -49,7 +49,8 @@ func newLink(v *Driver, to int) *link {
 	return l
 }
 
-// post has a message sent after those before it. It never waits.
+// post queues a message behind the earlier ones. It never blocks, and drops the message if the
+// queue is full.
 func (l *link) post(msg []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -60,7 +61,7 @@ func (l *link) post(msg []byte) {
 	l.wake()
 }
 
-// keep says whether the connection is to be there also if nothing is said.
+// keep sets whether the link stays connected while it has nothing to send.
 func (l *link) keep(so bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -71,7 +72,7 @@ func (l *link) keep(so bool) {
 	l.wake()
 }
 
-// wake has the goroutine look. The caller holds mu.
+// wake starts the goroutine, or makes it check its state. The caller holds mu.
 func (l *link) wake() {
 	if !l.runs {
 		l.runs = true
@@ -80,7 +81,7 @@ func (l *link) wake() {
 	l.changed.Broadcast()
 }
 
-// stop ends it.
+// stop ends the link and its goroutine.
 func (l *link) stop() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -94,7 +95,7 @@ func (l *link) stop() {
 	l.changed.Broadcast()
 }
 
-// run connects and writes, for as long as the driver lasts.
+// run connects and writes until stop.
 func (l *link) run() {
 	for l.awaitWork() {
 		conn, err := l.dial()
@@ -121,7 +122,7 @@ func (l *link) isOver() bool {
 	return l.over
 }
 
-// awaitWork waits until there is a reason to be connected; false: it is over.
+// awaitWork waits until the link has a reason to connect; false: the link has ended.
 func (l *link) awaitWork() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -131,7 +132,8 @@ func (l *link) awaitWork() bool {
 	return !l.over
 }
 
-// fail says what a failed attempt means, drops what was to be said, and waits a little.
+// fail reports a refused connection to the rules, drops the queued messages, and waits before the
+// next attempt.
 func (l *link) fail(err error) {
 	if errors.Is(err, syscall.ECONNREFUSED) && !l.refused {
 		l.refused = true
@@ -147,7 +149,7 @@ func (l *link) fail(err error) {
 	}
 }
 
-// dial connects and says which member speaks.
+// dial connects and sends the hello, which identifies this member.
 func (l *link) dial() (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), dialFor)
 	defer cancel()
@@ -177,12 +179,12 @@ func (l *link) dial() (net.Conn, error) {
 	return conn, nil
 }
 
-// write writes what is posted, until the connection ends or nobody wants it any more.
+// write writes posted messages until the connection ends or stop closes it.
 func (l *link) write(conn net.Conn) {
 	gone := make(chan struct{})
 	l.v.ended.Go(func() {
 		defer close(gone)
-		_, _ = conn.Read(make([]byte, 1)) // the other end says nothing: it ends
+		_, _ = conn.Read(make([]byte, 1)) // the other end never writes: Read returns when the connection ends
 		l.mu.Lock()
 		if l.conn == conn {
 			l.conn = nil
@@ -199,7 +201,7 @@ func (l *link) write(conn net.Conn) {
 	<-gone
 }
 
-// take waits for something to write; nil: the connection has ended.
+// take waits for messages and returns their frames; nil: the connection has ended.
 func (l *link) take(conn net.Conn) *net.Buffers {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -12,8 +12,9 @@ import (
 	"github.com/goulfm/goulfm/internal/net/socket"
 )
 
-// packets is the socket for datagrams. The thread of the Driver alone receives from it and sends:
-// it waits in the kernel, not in the runtime's poller, so a datagram wakes one thread and not three.
+// packets is the socket for datagrams. Only the thread of the Driver uses it to receive and to
+// send. That thread waits in the kernel, not in the runtime's poller, so a datagram wakes one
+// thread and not three.
 type packets struct {
 	fd     int
 	at     *net.UDPAddr
@@ -54,7 +55,7 @@ func (p *packets) close() {
 // next returns a datagram that has arrived, or nil.
 func (p *packets) next() []byte {
 	n, err := unix.Read(p.fd, p.buf[:])
-	if err != nil { // nothing, or nobody listened where an earlier datagram went
+	if err != nil { // no datagram, or an ICMP error: no socket listened at the target of an earlier datagram
 		return nil
 	}
 	return bytes.Clone(p.buf[:n])
@@ -65,14 +66,14 @@ func (p *packets) sendTo(b []byte, to unix.Sockaddr) {
 	_ = unix.Sendto(p.fd, b, unix.MSG_DONTWAIT, to)
 }
 
-// wake ends a wait. The caller has put in place what the thread is to find.
+// wake ends a wait. The caller must first publish the event that the thread is to find.
 func (p *packets) wake() {
 	if p.asleep.CompareAndSwap(true, false) {
 		p.waker.wake()
 	}
 }
 
-// addressOf returns an address as the kernel takes it.
+// addressOf converts an address to the form that system calls take.
 func addressOf(at *net.UDPAddr) unix.Sockaddr {
 	if ip := at.IP.To4(); ip != nil {
 		return &unix.SockaddrInet4{Port: at.Port, Addr: [4]byte(ip)}

@@ -15,21 +15,21 @@ import (
 	"github.com/goulfm/goulfm/internal/net/faultproxy"
 )
 
-// patient are times by which no silence is noticed: a death is known by the end of connections
-// alone.
+// patient sets times so long that no silence is noticed: members learn of a death by the end of
+// connections alone.
 func patient(_ int, cfg *Config) {
 	const long = 600 * mono.Second
 	cfg.Roster.Timeout, cfg.Roster.Confirm, cfg.Roster.Link, cfg.Roster.Orphan = long, long, long, long
 }
 
-// A network has each member reach each other one through relays of its own.
+// A network puts relays between each pair of members, one for each direction of dialing.
 type network struct {
 	t       *testing.T
-	streams map[[2]int]*faultproxy.Relay // by the member that dials, and the other one
+	streams map[[2]int]*faultproxy.Relay // by the member that dials, and the dialed member
 	packets map[[2]int]*faultproxy.Packets
 }
 
-// between changes the peers of a member to the relays.
+// between replaces the peers of a member by relays to them.
 func (n *network) between(m int, cfg *Config) {
 	cfg.Peers = slices.Clone(cfg.Peers)
 	for other, p := range cfg.Peers {
@@ -47,7 +47,7 @@ func (n *network) between(m int, cfg *Config) {
 	}
 }
 
-// cut separates one member from all others, or ends that.
+// cut separates one member from all others, or reconnects them.
 func (n *network) cut(m int, on bool) {
 	for way, r := range n.streams {
 		if way[0] != m && way[1] != m {
@@ -63,8 +63,8 @@ func (n *network) cut(m int, on bool) {
 	}
 }
 
-// TestAPartition: the member that is cut off stands still before it is declared dead, and is
-// notified when the network is whole again. The others go on.
+// TestAPartition: the member that is cut off freezes before it is declared dead, and learns of the
+// declaration when the network is whole again. The other members continue.
 func TestAPartition(t *testing.T) {
 	t.Parallel()
 	n := &network{t, map[[2]int]*faultproxy.Relay{}, map[[2]int]*faultproxy.Packets{}}
@@ -84,7 +84,7 @@ func TestAPartition(t *testing.T) {
 	}
 }
 
-// awaitKept waits until a member keeps a connection to another one, or does not.
+// awaitKept waits until a member keeps a connection to another member, or does not.
 func (j *job) awaitKept(m, other int, kept bool) {
 	j.t.Helper()
 	l := j.members[m].links[other]
@@ -95,8 +95,9 @@ func (j *job) awaitKept(m, other int, kept bool) {
 	}, 10*time.Second, time.Millisecond, "from %d to %d", m, other)
 }
 
-// TestTheEndOfALateMember is known at once, as that of the others. Connections to the dead are not
-// kept. The coordinator does not observe the heartbeats of the late member.
+// TestTheEndOfALateMember: all members learn of the end at once, as for any other member. No member
+// keeps a connection to the dead one. The coordinator does not observe the heartbeats of the late
+// member.
 func TestTheEndOfALateMember(t *testing.T) {
 	j := startAs(t, 5, rankset.Of(2), patient)
 	require.NoError(t, j.members[0].Admit(2, j.peers[2]))
@@ -114,8 +115,8 @@ func TestTheEndOfALateMember(t *testing.T) {
 	}
 }
 
-// awaitAnomaly waits until the first member has received a message of another one that makes no
-// sense. No other such message comes before.
+// awaitAnomaly waits until the first member has received a message of another member that makes no
+// sense. No other anomaly may come before.
 func (j *job) awaitAnomaly(from int) {
 	j.t.Helper()
 	select {
@@ -152,8 +153,9 @@ func startAlone(t *testing.T) *job {
 	return j
 }
 
-// TestCopiesOfDatagrams: a datagram counts once, and one that others have overtaken does not count.
-// So it is with one for a member of another birth, and with one that this member has made.
+// TestCopiesOfDatagrams: a datagram counts once, and one that a later datagram has overtaken does
+// not count. Nor does a datagram for a member of another birth, or one that this member has sent
+// itself.
 func TestCopiesOfDatagrams(t *testing.T) {
 	j := startAlone(t)
 	v := j.members[0]
@@ -202,7 +204,7 @@ func TestAnotherBirth(t *testing.T) {
 	j.awaitAnomaly(2)
 }
 
-// TestALinkWithoutEnd: no more than queueMax messages wait for a member that is not reached.
+// TestALinkWithoutEnd: no more than queueMax messages wait for a member that cannot be reached.
 func TestALinkWithoutEnd(t *testing.T) {
 	l := newLink(&Driver{}, 1)
 	l.runs = true

@@ -5,14 +5,14 @@ import (
 	"sync"
 )
 
-// A Place is where a member is reached.
+// A Place holds the sockets at which a member receives connections and datagrams.
 type Place struct {
 	listener *net.TCPListener
 	*packets
 	once sync.Once
 }
 
-// Open makes one at an address of this machine.
+// Open opens a Place at an address of this machine.
 func Open(ip net.IP) (*Place, error) {
 	l, err := net.ListenTCP("tcp", &net.TCPAddr{IP: ip})
 	if err != nil {
@@ -26,12 +26,12 @@ func Open(ip net.IP) (*Place, error) {
 	return &Place{listener: l, packets: packets}, nil
 }
 
-// Peer returns where the place is, for the member born as birth.
+// Peer returns the addresses of the place, for the member born as birth.
 func (p *Place) Peer(birth uint64) Peer {
 	return Peer{Birth: birth, Addr: p.listener.Addr().String(), Packets: p.at.String()}
 }
 
-// Close ends a place that no Driver has: nobody reaches it any more.
+// Close closes a place that no Driver uses.
 func (p *Place) Close() {
 	_ = p.listener.Close()
 	p.once.Do(p.packets.close)

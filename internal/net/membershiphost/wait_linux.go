@@ -28,8 +28,9 @@ func (w *waker) wake() {
 	_, _ = unix.Write(w.fd, binary.NativeEndian.AppendUint64(nil, 1))
 }
 
-// wait returns true when a datagram has come, and false after wake, or after so long; negative: no
-// limit. The caller has set asleep, and has found nothing to do since.
+// wait waits for a datagram, for wake, or until most has passed; a negative most is no limit. It
+// returns true if a datagram has arrived. The caller must set asleep first, and check after that
+// for other work.
 func (p *packets) wait(most mono.Duration) (arrived bool) {
 	w := &p.waker
 	w.waits = [2]unix.PollFd{{Fd: int32(p.fd), Events: unix.POLLIN}, {Fd: int32(w.fd), Events: unix.POLLIN}}

@@ -8,14 +8,14 @@ import (
 	"github.com/goulfm/goulfm/internal/base/mono"
 )
 
-// A waker does nothing where jobs have one node: a wait lasts at most a millisecond.
+// A waker does nothing here, where jobs have one node: a wait lasts at most a millisecond.
 type waker struct{}
 
 func (waker) open() error { return nil }
 func (waker) close()      {}
 func (waker) wake()       {}
 
-// wait returns true when a datagram has come, and false after so long, or earlier.
+// wait returns true when a datagram has arrived, and false after at most a millisecond.
 func (p *packets) wait(most mono.Duration) (arrived bool) {
 	waits := []unix.PollFd{{Fd: int32(p.fd), Events: unix.POLLIN}}
 	if most != 0 {

@@ -7,19 +7,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A way is where a member is reached, once it is there.
+// A way holds the addresses of a member once it has joined.
 type way struct {
-	to     atomic.Pointer[reached] // nil: not there yet
-	opened chan struct{}           // closed: it is
+	to     atomic.Pointer[reached] // nil: the member has not joined yet
+	opened chan struct{}           // closed once to is set
 }
 
-// A reached is a Peer whose addresses are looked up.
+// A reached is a Peer with resolved addresses.
 type reached struct {
 	Peer
 	packets unix.Sockaddr
 }
 
-// open says where a member is reached. A second time it does nothing.
+// open sets the addresses of a member. A second call has no effect.
 func (w *way) open(p Peer) error {
 	at, err := net.ResolveUDPAddr("udp", p.Packets)
 	if err != nil {
