@@ -6,7 +6,7 @@ import (
 )
 
 // Loopback returns the address at which processes of this machine reach each other: 127.0.0.1, or
-// ::1 where the machine has no other.
+// ::1 on a machine without IPv4.
 func Loopback() string {
 	const v4 = "127.0.0.1"
 	if l, err := net.Listen("tcp", net.JoinHostPort(v4, "0")); err == nil {
@@ -16,8 +16,8 @@ func Loopback() string {
 	return net.IPv6loopback.String()
 }
 
-// OwnAddresses are those at which this machine may be reached, in the order of its interfaces,
-// those of this machine alone (loopback) last. Link-local ones mean nothing on another machine.
+// OwnAddresses returns the addresses of this machine in the order of its interfaces, with loopback
+// addresses last. It omits link-local addresses, which are ambiguous on another machine.
 func OwnAddresses() (all []netip.Addr, err error) {
 	addrs, err := net.InterfaceAddrs()
 	var loops []netip.Addr

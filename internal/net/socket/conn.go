@@ -10,18 +10,18 @@ import (
 	"time"
 )
 
-// A Conn is a connection between two members of a job that have proved themselves: a stream like
-// any other, encrypted in mode TLS. Who polls takes the socket out of it with Detach.
+// A Conn is a connection between two members of a job that have authenticated each other. It is an
+// ordinary stream, encrypted in mode TLS. A caller that polls extracts the socket with Detach.
 type Conn struct {
-	net.Conn // what members talk over: tcp or tls
+	net.Conn // the stream of the members: tcp or tls
 	tcp      *net.TCPConn
-	tls      *tls.Conn // nil: it is clear
+	tls      *tls.Conn // nil: not encrypted
 	duct     *duct
 }
 
-// Dial connects to the listener of a member that was born as birth, and returns the connection
-// once both ends have proved themselves. In mode TLS the listener's refusal of this end comes only
-// with the first Read.
+// Dial connects to the listener of a member that was born as birth, and returns the connection once
+// both ends have proved their membership. In mode TLS, a refusal by the listener arrives only with
+// the first Read.
 func (t *Trust) Dial(ctx context.Context, addr string, birth uint64) (*Conn, error) {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
 	if err != nil {
@@ -37,8 +37,8 @@ func (t *Trust) Dial(ctx context.Context, addr string, birth uint64) (*Conn, err
 	return c, tcp.SetDeadline(time.Time{})
 }
 
-// Accept proves to a dialer that this end, born as birth, is a member, and has it do the same.
-// The caller closes conn after an error. Serve does this for a listener, within bounds.
+// Accept performs the listener's part of the handshake, as a member born as birth. The caller must
+// close conn after an error. Serve calls it for a listener, within bounds.
 func (t *Trust) Accept(conn *net.TCPConn, birth uint64) (*Conn, error) {
 	_ = conn.SetDeadline(time.Now().Add(shakeFor))
 	preamble, err := t.readPreamble(conn, birth)
@@ -60,7 +60,7 @@ func (t *Trust) greet(tcp *net.TCPConn, birth uint64) (*Conn, error) {
 	}
 	if t.mode == TLS {
 		c, err := shake(tcp, func(d net.Conn) *tls.Conn { return tls.Client(d, t.security) })
-		if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) { // a listener that does not like a preamble says nothing
+		if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) { // a listener closes the connection silently if it refuses the preamble
 			err = unanswered(err)
 		}
 		return c, err
@@ -68,7 +68,7 @@ func (t *Trust) greet(tcp *net.TCPConn, birth uint64) (*Conn, error) {
 	return &Conn{Conn: tcp, tcp: tcp}, t.prove(tcp, preamble)
 }
 
-// admit is the listener's part, once the preamble is right.
+// admit is the listener's part of the handshake, after a valid preamble.
 func (t *Trust) admit(tcp *net.TCPConn, preamble []byte) (*Conn, error) {
 	if t.mode == TLS {
 		return shake(tcp, func(d net.Conn) *tls.Conn { return tls.Server(d, t.security) })
@@ -76,7 +76,7 @@ func (t *Trust) admit(tcp *net.TCPConn, preamble []byte) (*Conn, error) {
 	return &Conn{Conn: tcp, tcp: tcp}, t.challenge(tcp, preamble)
 }
 
-// shake makes a connection one over TLS.
+// shake performs a TLS handshake over a connection.
 func shake(tcp *net.TCPConn, end func(net.Conn) *tls.Conn) (*Conn, error) {
 	d := &duct{TCPConn: tcp, fd: -1}
 	c := end(d)

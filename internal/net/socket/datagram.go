@@ -7,8 +7,8 @@ import (
 	"fmt"
 )
 
-// Datagrams between members: who is not a member cannot make one, and none serves twice.
-// Numbers least significant byte first:
+// A datagram between members is authenticated: no other process can make one. The receiver accepts
+// each sequence once. Numbers are little-endian:
 //
 //	 0  "goulfmd1"
 //	 8  sender   u32   its number among the members
@@ -20,7 +20,7 @@ const (
 	datagramHead   = 20
 	datagramExtra  = datagramHead + codeSize
 	codeSize       = 16
-	DatagramMax    = 1200 // bytes of a datagram that no network cuts into pieces
+	DatagramMax    = 1200 // the largest datagram that no network fragments
 	DatagramMaxMsg = DatagramMax - datagramExtra
 )
 
@@ -34,8 +34,8 @@ func (t *Trust) SealDatagram(dst []byte, birth uint64, sender uint32, sequence u
 	return append(dst, t.datagramCode(birth, dst[start:])...)
 }
 
-// OpenDatagram returns what a datagram says to the member born as birth. Whether its sequence is
-// a new one the caller looks at. The payload is a part of b.
+// OpenDatagram authenticates a datagram for the member born as birth and returns its fields. The
+// caller must check that the sequence is new. The payload is a part of b.
 func (t *Trust) OpenDatagram(birth uint64, b []byte) (sender uint32, sequence uint64, payload []byte, err error) {
 	if len(b) < datagramExtra || string(b[:8]) != datagramMagic {
 		return 0, 0, nil, fmt.Errorf("%w: a datagram that does not speak our protocol", ErrStranger)

@@ -6,9 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Detach takes a connection out of the hands of Go's runtime: it returns a descriptor that never
-// blocks, for a caller that polls, and closes c. In mode TLS what goes over the descriptor is to
-// go through the Secure, which uses it as raw says; else that is nil.
+// Detach removes a connection from Go's poller: it closes c and returns a non-blocking descriptor
+// for a caller that polls. In mode TLS the caller must read and write through secure, which uses
+// the descriptor by the functions of raw. In mode Auth secure is nil.
 func (c *Conn) Detach(raw Raw) (fd int, secure *Secure, err error) {
 	fd, err = c.copyDescriptor()
 	_ = c.tcp.Close()

@@ -8,32 +8,32 @@ import (
 	"sync/atomic"
 )
 
-// A Raw is how a socket is used that never blocks: each is a system call. An error for which again
-// holds says that nothing is there, or that the socket takes nothing now.
+// A Raw holds the system calls for a non-blocking socket. Receive and Send return an error that Is
+// Again if the socket has nothing to read, or accepts nothing now.
 type Raw struct {
 	Receive func(fd int, b []byte) (int, error) // 0 bytes: the end
 	Send    func(fd int, b []byte) (int, error)
 	Again   error
 }
 
-// A duct is what crypto/tls takes for its connection. Up to the handshake it is that connection,
-// and blocks in a goroutine. From Conn.Detach on it never blocks: the calling thread encrypts and
-// decrypts itself, and polls the socket as it would without TLS.
+// A duct is the connection below crypto/tls. During the handshake it is the TCP connection and
+// blocks in a goroutine. After Conn.Detach it never blocks: the calling thread encrypts and
+// decrypts, and polls the socket as it would without TLS.
 //
-//	Read    gives what the socket has; if that is nothing, a temporary net.Error, after which
-//	        crypto/tls keeps the part of a record that it has
-//	Write   fills a buffer for which Secure.Room was asked before, and cannot fail: after a
+//	Read    returns the bytes that the socket has; if there are none, a temporary net.Error,
+//	        after which crypto/tls keeps its part of a record
+//	Write   fills a buffer, within the bound of Secure.Room, and cannot fail: after a
 //	        failed write crypto/tls would never write again
 type duct struct {
 	*net.TCPConn
-	polled atomic.Bool // the socket is fd, and never blocks
+	polled atomic.Bool // set by Detach: the socket is fd and does not block
 	raw    Raw
 	fd     int
 	out    []byte // encrypted
-	sent   int    // of it
-	ended  bool   // the last Receive had less than was asked for: the next one is left out
-	ahead  []byte // of first, what crypto/tls has not got yet
-	failed error  // by the read ahead
+	sent   int    // bytes of out that the socket has accepted
+	ended  bool   // the last Receive returned less than requested: the next one is skipped
+	ahead  []byte // the part of first that crypto/tls has not read yet
+	failed error  // the error of the read ahead
 	first  [4 << 10]byte
 }
 
@@ -79,7 +79,7 @@ func (d *duct) receive(b []byte) (int, error) {
 	return n, nil
 }
 
-// look reads ahead, and says whether there is something for crypto/tls to read.
+// look reads ahead, and reports whether crypto/tls has something to read.
 func (d *duct) look() bool {
 	if len(d.ahead) == 0 && d.failed == nil {
 		n, err := d.receive(d.first[:])
@@ -102,24 +102,24 @@ func (d *duct) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Secure encrypts what goes over a socket that never blocks. Its methods are called by one
-// goroutine at a time.
+// Secure encrypts and decrypts the bytes of a non-blocking socket. One goroutine at a time may call
+// its methods.
 type Secure struct {
 	conn *tls.Conn
 	duct *duct
-	// drained says that crypto/tls has given all that it could. Who polls asks the socket then, and
-	// not crypto/tls, which allocates for each Read that has to ask.
+	// drained is true if crypto/tls has returned everything that it could decrypt. Read then polls
+	// the socket, not crypto/tls, which allocates for each Read without data.
 	drained bool
 }
 
 const (
-	pendingMax  = 256 << 10 // encrypted bytes that are kept
-	recordBytes = 16 << 10  // of what is encrypted, in a record
-	recordExtra = 22        // what a record has beside: header, kind, tag
+	pendingMax  = 256 << 10 // bound of the encrypted bytes in out
+	recordBytes = 16 << 10  // plaintext bytes of a record
+	recordExtra = 22        // overhead of a record: header, kind, tag
 )
 
-// Read returns what has come, up to a record; Raw.Again: nothing is there. Until then the socket
-// may have nothing more to read, and yet there is something here.
+// Read returns decrypted bytes of at most one record, or Raw.Again if there are none. The caller
+// must read until Raw.Again: decrypted bytes may be left when the socket has nothing more to read.
 func (s *Secure) Read(b []byte) (int, error) {
 	if s.drained && !s.duct.look() {
 		return 0, s.duct.raw.Again
@@ -131,19 +131,19 @@ func (s *Secure) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Room returns how many bytes may be written now.
+// Room returns the number of bytes that Write accepts now.
 func (s *Secure) Room() int {
 	free := pendingMax - (len(s.duct.out) - s.duct.sent)
 	return max(free-recordExtra*(free/recordBytes+1), 0)
 }
 
-// Write encrypts b, of at most Room bytes, and keeps it until Flush.
+// Write encrypts b, of at most Room bytes, and keeps the result until Flush.
 func (s *Secure) Write(b []byte) error {
 	_, err := s.conn.Write(b)
 	return err
 }
 
-// Flush sends what was encrypted, as far as the socket takes it, and says whether all is sent.
+// Flush sends encrypted bytes while the socket accepts them, and reports whether all are sent.
 func (s *Secure) Flush() (all bool, err error) {
 	d := s.duct
 	for d.sent < len(d.out) {
@@ -156,5 +156,5 @@ func (s *Secure) Flush() (all bool, err error) {
 	return true, nil
 }
 
-// Flushed says whether all that was written is sent.
+// Flushed reports whether all written bytes are sent.
 func (s *Secure) Flushed() bool { return s.duct.sent == len(s.duct.out) }

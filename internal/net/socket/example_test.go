@@ -9,9 +9,9 @@ import (
 	"github.com/goulfm/goulfm/internal/net/socket"
 )
 
-// Two members of a job talk over an encrypted stream.
+// Two members of a job exchange lines over an encrypted stream.
 func ExampleTrust_Serve() {
-	trust, err := socket.NewTrust(1, make([]byte, socket.SecretSize)) // of a real job, the secret is drawn
+	trust, err := socket.NewTrust(1, make([]byte, socket.SecretSize)) // a real job draws its secret
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -20,7 +20,7 @@ func ExampleTrust_Serve() {
 		fmt.Println(err)
 		return
 	}
-	const birth = 5 // tells this listener from any other that will ever be at its address
+	const birth = 5 // distinguishes this listener from all others at its address, earlier or later
 	listener, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {
 		fmt.Println(err)

@@ -13,21 +13,22 @@ import (
 	"time"
 )
 
-// A Lasting is a stream between two members over connections that break: what was written arrives
-// once and in order over whichever of them is there. The end that has dialed dials again.
+// A Lasting is a stream between two members that survives broken connections: all written bytes
+// arrive once and in order, over one connection after another. The end that dialed first dials
+// again after a break.
 //
-// TCP's acknowledgements say what the peer's kernel has, so both ends count: a writer keeps what
-// the peer's Lasting is not known to have, and a new connection begins with how many bytes each end
-// has.
+// TCP acknowledges bytes that are in the peer's kernel, which may be lost with the connection. So
+// both ends count: a writer keeps its bytes until the peer's Lasting has confirmed them, and a new
+// connection begins with an exchange of the counts of received bytes.
 //
 //	dialer                                   listener
-//	first or again, id, received   ──▶       again: an id that it knows
+//	first or again, id, received   ──▶       again: a known id
 //	               ◀──  state, received      both write on from the peer's count
 //	[kind, length] data or count   ◀─▶
 //
-// It ends at Close, and when the peer is known to have ended: for the dialer if the peer's port is
-// refused or the peer does not know the id any more; for the listener by Fail, whose caller has to
-// find that out.
+// The stream ends at Close, and when the peer is known to have ended. The dialer learns that from a
+// refused connection, or from a peer that does not know the id any more. The listener's caller must
+// detect the end of the dialer and call Fail.
 type Lasting struct {
 	id     lastingID
 	local  net.Addr
@@ -36,16 +37,16 @@ type Lasting struct {
 	mu       sync.Mutex
 	change   *sync.Cond
 	conn     net.Conn // nil: broken
-	err      error    // it has ended
+	err      error    // set when the stream has ended
 	out      []byte   // this end's stream from acked on
 	acked    uint64
 	written  uint64 // to conn
-	in       []byte // of the peer's stream: not read yet
+	in       []byte // bytes of the peer's stream that were not read yet
 	received uint64
-	told     uint64 // the count that was written last
-	tells    bool   // the count is to be written
+	told     uint64 // the count that was sent last
+	tells    bool   // writeTo must send the count
 	deadline time.Time
-	onEnd    func() // forgets it
+	onEnd    func() // removes the stream from its Lastings
 }
 
 type lastingID [16]byte
@@ -67,7 +68,7 @@ const (
 	answerOver = 2
 )
 
-// ErrOver is why a stream has ended that the peer does not know any more.
+// ErrOver is the error of a stream that the peer no longer knows.
 var ErrOver = errors.New("the other end has closed the stream")
 
 func newLasting(id lastingID, conn net.Conn) *Lasting {
@@ -76,7 +77,8 @@ func newLasting(id lastingID, conn net.Conn) *Lasting {
 	return l
 }
 
-// DialLasting connects to the listener of a member, and again whenever the connection breaks.
+// DialLasting connects to the listener of a member. The stream dials again whenever its connection
+// breaks.
 func (t *Trust) DialLasting(ctx context.Context, addr string, birth uint64) (*Lasting, error) {
 	var id lastingID
 	_, _ = rand.Read(id[:])
@@ -99,7 +101,7 @@ const (
 	redialEach  = 3 * time.Second
 )
 
-// dialAgain dials until there is a connection, or the peer is known to have ended.
+// dialAgain dials until the stream is connected, or the peer is known to have ended.
 func (l *Lasting) dialAgain(t *Trust, addr string, birth uint64) {
 	for wait := redialFirst; !l.isEnded(); wait = min(2*wait, redialLast) {
 		ctx, cancel := context.WithTimeout(context.Background(), redialEach)
@@ -119,7 +121,7 @@ func (l *Lasting) dialAgain(t *Trust, addr string, birth uint64) {
 	}
 }
 
-// greet is the dialer's part of the beginning of a connection.
+// greet is the dialer's part of the exchange at the start of a connection.
 func (l *Lasting) greet(conn net.Conn, kind byte) error {
 	l.mu.Lock()
 	told := l.received
@@ -140,11 +142,12 @@ func (l *Lasting) greet(conn net.Conn, kind byte) error {
 	return l.use(conn, told, binary.LittleEndian.Uint64(answer[1:]))
 }
 
-// use goes on over a connection whose other end was told how many bytes are here, and has so many
-// of this end's stream. Of two connections that begin at once the later one may be too late:
+// use continues the stream over a new connection. The second argument is the count that this end
+// has sent to the peer, the third is the peer's count of this end's stream. If two connections
+// begin at the same time, the later one may be outdated:
 //
 //	connection 1: told 10 bytes         connection 2: told 10 bytes
-//	use; 5 bytes come
+//	use; 5 bytes arrive
 //	                                    use: the peer would write these 5 again
 func (l *Lasting) use(conn net.Conn, told, has uint64) error {
 	l.mu.Lock()
@@ -169,13 +172,13 @@ func (l *Lasting) use(conn net.Conn, told, has uint64) error {
 	return nil
 }
 
-// forget forgets what the peer has. The caller holds mu.
+// forget drops the bytes that the peer has received. The caller holds mu.
 func (l *Lasting) forget(has uint64) {
 	l.out = l.out[has-l.acked:]
 	l.acked = has
 }
 
-// lose ends a connection, unless another one has taken its place.
+// lose closes a connection. If the stream still uses this connection, redial runs.
 func (l *Lasting) lose(conn net.Conn) {
 	conn.Close()
 	l.mu.Lock()
@@ -190,7 +193,7 @@ func (l *Lasting) lose(conn net.Conn) {
 	}
 }
 
-// readFrom reads what comes over a connection.
+// readFrom reads frames from a connection until it breaks.
 func (l *Lasting) readFrom(conn net.Conn) {
 	defer l.lose(conn)
 	buf := make([]byte, lastingPiece)
@@ -208,7 +211,7 @@ func (l *Lasting) readFrom(conn net.Conn) {
 	}
 }
 
-// take takes a piece of the stream or a count; false: the connection does not count any more.
+// take accepts a piece of the stream or a count; false: the connection is no longer in use.
 func (l *Lasting) take(conn net.Conn, kind byte, b []byte) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -235,7 +238,7 @@ func (l *Lasting) take(conn net.Conn, kind byte, b []byte) bool {
 	return true
 }
 
-// writeTo writes to a connection what there is.
+// writeTo writes counts and pieces of the stream to a connection until it breaks.
 func (l *Lasting) writeTo(conn net.Conn) {
 	defer l.lose(conn)
 	for {
@@ -270,8 +273,9 @@ func (l *Lasting) writeTo(conn net.Conn) {
 	}
 }
 
-// Write keeps b for the peer. It returns once the kernel has it, as other connections do, or at
-// once while there is no connection; it waits while too much is kept.
+// Write keeps b for the peer. It returns once the kernel has b, like the Write of other
+// connections, or at once while the stream is disconnected. It blocks while too many bytes are
+// kept.
 func (l *Lasting) Write(b []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -290,7 +294,7 @@ func (l *Lasting) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Read returns what has come.
+// Read returns bytes of the peer's stream. It blocks until there are some.
 func (l *Lasting) Read(b []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -311,7 +315,7 @@ func (l *Lasting) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// Fail ends the stream for a reason, which Read returns once all that has come is read.
+// Fail ends the stream for a reason. Read returns that error once all received bytes are read.
 func (l *Lasting) Fail(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -340,17 +344,17 @@ func (l *Lasting) isEnded() bool {
 	return l.err != nil
 }
 
-// IsBroken says whether there is no connection now, and the stream has not ended.
+// IsBroken reports whether the stream is disconnected and has not ended.
 func (l *Lasting) IsBroken() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.conn == nil && l.err == nil
 }
 
-// LocalAddr is that of the first connection.
+// LocalAddr returns the local address of the first connection.
 func (l *Lasting) LocalAddr() net.Addr { return l.local }
 
-// SetReadDeadline is as that of net.Conn.
+// SetReadDeadline is SetReadDeadline of net.Conn.
 func (l *Lasting) SetReadDeadline(at time.Time) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -362,15 +366,15 @@ func (l *Lasting) SetReadDeadline(at time.Time) error {
 	return nil
 }
 
-// A Lastings is the streams that others have begun with this member.
+// A Lastings holds the streams that other members have begun with this one.
 type Lastings struct {
 	mu  sync.Mutex
 	all map[lastingID]*Lasting
 }
 
-// Admit takes a connection that was accepted. It returns a new stream, or nil: the connection
-// carries one on, or was refused. OnBreak is called in a goroutine of its own whenever the stream
-// loses a connection.
+// Admit handles an accepted connection. It returns the stream if the connection begins a new one.
+// It returns nil if the connection continues a known stream, or was refused. The stream calls
+// onBreak in a new goroutine whenever it loses a connection.
 func (ls *Lastings) Admit(conn *Conn, onBreak func(*Lasting)) *Lasting {
 	_ = conn.SetDeadline(time.Now().Add(redialEach))
 	var hello [lastingHello]byte
@@ -402,16 +406,17 @@ func (ls *Lastings) Admit(conn *Conn, onBreak func(*Lasting)) *Lasting {
 	return l
 }
 
-// forget forgets a stream that has ended: a dialer that wants to go on with it is told that it is
-// over.
+// forget removes a stream that has ended. A dialer that tries to continue the stream then receives
+// answerOver.
 func (ls *Lastings) forget(id lastingID) {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
 	delete(ls.all, id)
 }
 
-// answer is the listener's part of the beginning of a connection. The old one is given up first: no
-// byte of it may count once the answer says how many are here.
+// answer is the listener's part of the exchange at the start of a connection. It closes the old
+// connection first: no byte of the old one may count once the answer holds the count of received
+// bytes.
 func (l *Lasting) answer(conn *Conn, has uint64) bool {
 	l.mu.Lock()
 	if l.conn != nil {

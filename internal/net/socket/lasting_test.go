@@ -17,7 +17,7 @@ import (
 	"github.com/goulfm/goulfm/internal/net/socket"
 )
 
-// lastingPair returns both ends of a stream whose connections go through a relay.
+// lastingPair returns both ends of a stream whose connections use a relay.
 func lastingPair(t *testing.T, mode socket.Mode, plan faultproxy.Plan) (dialer, listener *socket.Lasting, r *faultproxy.Relay, stop func()) {
 	trust, err := socket.NewTrust(1, make([]byte, socket.SecretSize))
 	require.NoError(t, err)
@@ -34,7 +34,7 @@ func lastingPair(t *testing.T, mode socket.Mode, plan faultproxy.Plan) (dialer, 
 	})
 	r, err = faultproxy.New(at.Addr().String(), plan)
 	require.NoError(t, err)
-	dialer, err = trust.DialLasting(context.Background(), r.Addr(), 5) // no plan here cuts the beginning
+	dialer, err = trust.DialLasting(context.Background(), r.Addr(), 5) // no plan here cuts the first exchange
 	require.NoError(t, err)
 	first := []byte("first")
 	_, err = dialer.Write(first)
@@ -49,8 +49,8 @@ func lastingPair(t *testing.T, mode socket.Mode, plan faultproxy.Plan) (dialer, 
 	return dialer, listener, r, stop
 }
 
-// TestLastingOverCuts: all bytes come once and in order in both directions, while each connection
-// breaks after some ten thousand bytes.
+// TestLastingOverCuts: all bytes arrive once and in order in both directions, while each connection
+// breaks after 10,000 to 100,000 bytes.
 func TestLastingOverCuts(t *testing.T) {
 	for _, mode := range []socket.Mode{socket.Auth, socket.TLS} {
 		t.Run(mode.String(), func(t *testing.T) {
@@ -82,7 +82,7 @@ func TestLastingOverCuts(t *testing.T) {
 	}
 }
 
-// TestLastingEnds: a dialer whose peer has closed the stream, or ended, finds that out.
+// TestLastingEnds: a dialer learns that its peer has closed the stream, or has ended.
 func TestLastingEnds(t *testing.T) {
 	end := make([]byte, 1)
 	t.Run("closed", func(t *testing.T) {

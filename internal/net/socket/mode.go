@@ -2,18 +2,18 @@ package socket
 
 import "fmt"
 
-// A Mode says how members of a job talk. All of them have the same.
+// A Mode is the security of all connections of a job. All members have the same Mode.
 type Mode uint16
 
 // The modes.
 const (
-	// Auth has members prove that they know the secret; what they say then is clear.
+	// Auth: members prove that they know the secret; the following traffic is unencrypted.
 	Auth Mode = 1
-	// TLS has them do that in a TLS 1.3 handshake, and encrypts all that they say.
+	// TLS: members prove the same in a TLS 1.3 handshake, and all traffic is encrypted.
 	TLS Mode = 2
 )
 
-// ParseMode returns the mode that a user means by "auth" or "tls".
+// ParseMode returns the mode named "auth" or "tls".
 func ParseMode(text string) (Mode, error) {
 	for _, m := range [2]Mode{Auth, TLS} {
 		if m.String() == text {
@@ -23,7 +23,7 @@ func ParseMode(text string) (Mode, error) {
 	return 0, fmt.Errorf("%q, want tls or auth", text)
 }
 
-// String returns what a user calls the mode.
+// String returns the name of the mode in options.
 func (m Mode) String() string {
 	switch m {
 	case Auth:

@@ -10,16 +10,16 @@ import (
 	"time"
 )
 
-// protocol is what both ends of a TLS connection name as theirs (ALPN).
+// protocol is the name by which both ends of a TLS connection identify the protocol (ALPN).
 const protocol = "goulfm/1"
 
-// newSecurity returns how the holders of a seed talk TLS. All show a certificate of the same key,
-// which follows from the job's secret, and take whoever can sign with that key for a member: no
-// authority and no name is asked.
+// newSecurity returns the TLS configuration for the holders of a seed. All members present a
+// certificate of the same key, which is derived from the job's secret. A peer that can sign with
+// this key is a member: no authority and no name is checked.
 func newSecurity(seed []byte) (*tls.Config, error) {
 	key := ed25519.NewKeyFromSeed(seed)
 	own := key.Public().(ed25519.PublicKey)
-	form := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Unix(1<<32, 0)} // nobody looks at these
+	form := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Unix(1<<32, 0)} // no member checks these fields
 	cert, err := x509.CreateCertificate(rand.Reader, form, form, own, key)
 	if err != nil {
 		return nil, err
@@ -32,15 +32,17 @@ func newSecurity(seed []byte) (*tls.Config, error) {
 		MinVersion:         tls.VersionTLS13,
 		NextProtos:         []string{protocol},
 		CurvePreferences:   []tls.CurveID{tls.X25519},
-		// A connection is made once and lives long: what makes the next one cheaper, or the first
-		// bytes of a page faster, is of no use.
+		// A connection is made once and lives long. Session tickets, which make the next connection
+		// cheaper, and small first records, which speed up the first bytes of a page, are useless
+		// here.
 		SessionTicketsDisabled:      true,
 		DynamicRecordSizingDisabled: true,
 	}, nil
 }
 
-// checkMember says why the other end of a connection is no member of the job with a key, or nil.
-// That it holds the key of its certificate TLS has seen to.
+// checkMember returns nil if the other end of a connection is a member of the job with a key,
+// otherwise the reason. TLS has already checked that the other end holds the key of its
+// certificate.
 func checkMember(state tls.ConnectionState, own ed25519.PublicKey) error {
 	if len(state.PeerCertificates) != 1 || !own.Equal(state.PeerCertificates[0].PublicKey) {
 		return fmt.Errorf("%w: its key is another one", ErrStranger)

@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestRecordedPreambleWithoutTheKey: what was recorded leads to a handshake, and no further, with
-// another key or with none.
+// TestRecordedPreambleWithoutTheKey: a recorded preamble starts a handshake. The handshake fails
+// with another key and without a key.
 func TestRecordedPreambleWithoutTheKey(t *testing.T) {
 	tr, other := in(t, trust(t, 7, 1), TLS), in(t, trust(t, 7, 2), TLS)
 	without := other.security.Clone()
@@ -24,7 +24,7 @@ func TestRecordedPreambleWithoutTheKey(t *testing.T) {
 		l, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
 		require.NoError(t, err)
 		config = config.Clone()
-		config.VerifyConnection = nil // the stranger takes whom it gets
+		config.VerifyConnection = nil // the stranger accepts any peer
 		go func() {
 			c, err := net.Dial("tcp", l.Addr().String())
 			if err != nil {
@@ -44,7 +44,7 @@ func TestRecordedPreambleWithoutTheKey(t *testing.T) {
 	}
 }
 
-// TestAListenerWithAnotherKey is not talked to.
+// TestAListenerWithAnotherKey: a dialer refuses a listener with another key.
 func TestAListenerWithAnotherKey(t *testing.T) {
 	tr, other := in(t, trust(t, 7, 1), TLS), in(t, trust(t, 7, 2), TLS)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -63,7 +63,8 @@ func TestAListenerWithAnotherKey(t *testing.T) {
 	assert.ErrorIs(t, err, ErrStranger)
 }
 
-// TestModesDoNotMix, and whose mode differs is told so.
+// TestModesDoNotMix: the handshake fails between different modes, and the listener's error names
+// both.
 func TestModesDoNotMix(t *testing.T) {
 	tr := trust(t, 7, 1)
 	_, accepted := meet(t, in(t, tr, TLS), in(t, tr, Auth), 3, 3)
@@ -85,7 +86,7 @@ var raw = Raw{
 	Again:   unix.EAGAIN,
 }
 
-// detached returns both ends of a connection over TLS whose sockets never block.
+// detached returns both ends of a TLS connection with non-blocking sockets.
 func detached(t *testing.T) (ends [2]*Secure, fds [2]int) {
 	tr := in(t, trust(t, 7, 1), TLS)
 	addr, admitted := served(t, tr)
@@ -99,8 +100,8 @@ func detached(t *testing.T) (ends [2]*Secure, fds [2]int) {
 	return ends, fds
 }
 
-// TestSecureNeverBlocks: what is not there is Again, and what does not go out is kept, within
-// bounds; all of it arrives.
+// TestSecureNeverBlocks: Read without data returns Again. Bytes that the socket does not accept are
+// kept, within bounds. All bytes arrive.
 func TestSecureNeverBlocks(t *testing.T) {
 	ends, fds := detached(t)
 	buf := make([]byte, 100_000)
@@ -108,7 +109,7 @@ func TestSecureNeverBlocks(t *testing.T) {
 	require.ErrorIs(t, err, unix.EAGAIN)
 
 	var said, heard bytes.Buffer
-	for i := byte(0); ; i++ { // until neither the socket nor the buffer takes any more
+	for i := byte(0); ; i++ { // until neither the socket nor the buffer accepts more
 		piece := bytes.Repeat([]byte{i}, min(50_000, ends[0].Room()))
 		require.NoError(t, ends[0].Write(piece))
 		said.Write(piece)
@@ -142,7 +143,7 @@ func TestSecureNeverBlocks(t *testing.T) {
 	assert.Error(t, err)
 }
 
-// TestARecordInPieces: a byte at a time is as good as all at once.
+// TestARecordInPieces: a record that arrives one byte at a time is read like a whole one.
 func TestARecordInPieces(t *testing.T) {
 	ends, _ := detached(t)
 	whole := ends[0].duct.raw
@@ -164,8 +165,8 @@ func TestARecordInPieces(t *testing.T) {
 	assert.Equal(t, "record", string(buf[:n]))
 }
 
-// TestAllocations: a record costs the two small ones of crypto/tls when it is read, and no buffer;
-// to look whether there is something costs none.
+// TestAllocations: the read of a record costs two small allocations of crypto/tls and no buffer; a
+// Read without data costs none.
 func TestAllocations(t *testing.T) {
 	ends, _ := detached(t)
 	buf := make([]byte, 10_000)

@@ -9,23 +9,23 @@ import (
 	"time"
 )
 
-// Bounds for those who have not proved to be members, for each listener. A member says its
-// preamble at once, so of those who say nothing the one that has been silent longest is the least
-// likely to be one. A preamble can be recorded and said again; that leads as far as a handshake.
+// Bounds for connections that have not proved membership, for each listener. A member sends its
+// preamble at once. So of the silent connections, the oldest is the least likely to be a member's.
+// A stranger can replay a recorded preamble, which starts a handshake and no more.
 const (
-	guestsMax     = 64                    // connections in all; beyond it the longest silent one is closed
-	silentFor     = 2 * time.Second       // until the preamble is there
-	handshakesMax = 16                    // at a time
-	perAddressMax = 4                     // of them, from one address
+	guestsMax     = 64                    // connections in all; beyond that the oldest silent one is closed
+	silentFor     = 2 * time.Second       // until the preamble has arrived
+	handshakesMax = 16                    // at the same time
+	perAddressMax = 4                     // handshakes from one address at the same time
 	admitFor      = 5 * time.Second       // from the preamble to the end of the handshake
-	failuresMax   = 50                    // within a second, then
-	pauseFor      = 20 * time.Millisecond // nobody is accepted for so long
+	failuresMax   = 50                    // failures within a second that cause a pause
+	pauseFor      = 20 * time.Millisecond // length of that pause, in which Serve accepts no connection
 )
 
-// Serve accepts connections on l, where a member listens that was born as birth, until l is
-// closed. It calls admit, on a goroutine of its own, with each whose other end has proved to be a
-// member; all others are closed, at the end those too that are about to prove it. Strangers cost a
-// bounded number of descriptors, and bounded time.
+// Serve accepts connections on l, the listener of a member born as birth, until l is closed. It
+// calls admit, in a goroutine of its own, with each connection whose other end has proved its
+// membership. It closes all others, including the connections that are in a handshake when l is
+// closed. Strangers cost a bounded number of descriptors and bounded time.
 func (t *Trust) Serve(l *net.TCPListener, birth uint64, admit func(*Conn)) {
 	d := &door{trust: t, birth: birth, admit: admit, handshakes: map[netip.Addr]int{}, left: make(chan struct{})}
 	for {
@@ -35,7 +35,7 @@ func (t *Trust) Serve(l *net.TCPListener, birth uint64, admit func(*Conn)) {
 		case errors.Is(err, net.ErrClosed):
 			d.close()
 			return
-		case err != nil: // no descriptor is free, or the dialer has gone
+		case err != nil: // no descriptor is free, or the dialer has closed the connection
 			time.Sleep(pauseFor)
 		default:
 			d.enter(c)
@@ -43,27 +43,27 @@ func (t *Trust) Serve(l *net.TCPListener, birth uint64, admit func(*Conn)) {
 	}
 }
 
-// A door is where those wait who are to prove that they are members.
+// A door holds the connections whose other ends have yet to prove that they are members.
 type door struct {
 	trust *Trust
 	birth uint64
 	admit func(*Conn)
 
 	mu         sync.Mutex
-	guests     []*guest // in the order of their coming
+	guests     []*guest // in the order of arrival
 	handshakes map[netip.Addr]int
 	shaking    int
-	left       chan struct{} // closed when a handshake has ended, and then another one
-	failures   int           // since
+	left       chan struct{} // closed and replaced when a handshake has ended
+	failures   int           // since the time in since
 	since      time.Time
 }
 
 type guest struct {
 	conn   *net.TCPConn
-	silent bool // it has not said a preamble that is right
+	silent bool // it has not sent a valid preamble yet
 }
 
-// rest pauses when many have failed.
+// rest pauses after many failures.
 func (d *door) rest() {
 	d.mu.Lock()
 	many := d.failures >= failuresMax
@@ -77,7 +77,7 @@ func (d *door) rest() {
 	}
 }
 
-// enter lets a guest try, if need be in the place of another.
+// enter starts the handshake of a new connection, if necessary in the place of a silent one.
 func (d *door) enter(c *net.TCPConn) {
 	g := &guest{conn: c, silent: true}
 	d.mu.Lock()
@@ -89,14 +89,14 @@ func (d *door) enter(c *net.TCPConn) {
 			d.failures++
 			return
 		}
-		_ = d.guests[i].conn.Close() // its goroutine sees that
+		_ = d.guests[i].conn.Close() // the guest's goroutine receives an error
 		d.guests = slices.Delete(d.guests, i, i+1)
 	}
 	d.guests = append(d.guests, g)
 	go d.try(g)
 }
 
-// close sends all guests away.
+// close closes the connections of all guests.
 func (d *door) close() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -105,7 +105,7 @@ func (d *door) close() {
 	}
 }
 
-// try has a guest prove itself.
+// try runs the handshake of a guest, and then calls admit or closes the connection.
 func (d *door) try(g *guest) {
 	c, err := d.prove(g)
 	d.mu.Lock()
@@ -144,7 +144,7 @@ func (d *door) prove(g *guest) (*Conn, error) {
 	return c, g.conn.SetDeadline(time.Time{})
 }
 
-// begin waits until a handshake with an address may begin, and says whether that came in time.
+// begin waits until a handshake with an address may begin; false: the deadline has passed.
 func (d *door) begin(from netip.Addr, over time.Time) bool {
 	timeout := time.NewTimer(time.Until(over))
 	defer timeout.Stop()

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// served returns where a member born as 3 listens, and the members that were let in.
+// served returns the address of a listener of the member born as 3, and the admitted connections.
 func served(t *testing.T, tr *Trust) (addr string, admitted chan *Conn) {
 	l, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	require.NoError(t, err)
@@ -29,7 +29,7 @@ func served(t *testing.T, tr *Trust) (addr string, admitted chan *Conn) {
 	return l.Addr().String(), admitted
 }
 
-// mustMeet has a member dial, and be let in.
+// mustMeet requires that a member that dials is admitted.
 func mustMeet(t *testing.T, tr *Trust, addr string, admitted chan *Conn) {
 	t.Helper()
 	c, err := tr.Dial(context.Background(), addr, 3)
@@ -43,7 +43,8 @@ func mustMeet(t *testing.T, tr *Trust, addr string, admitted chan *Conn) {
 	require.NoError(t, err)
 }
 
-// TestSilentGuestsMakeRoom: a member gets in past more silent connections than there may be.
+// TestSilentGuestsMakeRoom: a member is admitted although more than guestsMax silent connections
+// exist.
 func TestSilentGuestsMakeRoom(t *testing.T) {
 	inModes(t, func(t *testing.T, mode Mode) {
 		tr := in(t, trust(t, 7, 1), mode)
@@ -58,7 +59,8 @@ func TestSilentGuestsMakeRoom(t *testing.T) {
 	})
 }
 
-// TestGarbageIsNotAdmitted: whatever strangers say, a member gets in between them, and nobody else.
+// TestGarbageIsNotAdmitted: strangers that send garbage are never admitted, and do not keep a
+// member out.
 func TestGarbageIsNotAdmitted(t *testing.T) {
 	inModes(t, func(t *testing.T, mode Mode) {
 		tr := in(t, trust(t, 7, 1), mode)
@@ -78,8 +80,8 @@ func TestGarbageIsNotAdmitted(t *testing.T) {
 	})
 }
 
-// TestHandshakesAtATime: four of an address, sixteen in all; the next one waits until one ends, or
-// its time is over.
+// TestHandshakesAtATime: four from one address, sixteen in all. The next handshake waits until one
+// ends, or until its deadline.
 func TestHandshakesAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &door{handshakes: map[netip.Addr]int{}, left: make(chan struct{})}
@@ -100,7 +102,8 @@ func TestHandshakesAtATime(t *testing.T) {
 	})
 }
 
-// TestManyFailuresArePausedFor, few are not, nor many that are long ago.
+// TestManyFailuresArePausedFor: Serve pauses after many failures, not after few, and not if they
+// are long ago.
 func TestManyFailuresArePausedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &door{}

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// ErrStranger is wrapped by the error of a handshake in which the other end has not proved that
-// it is a member of the job.
+// ErrStranger is wrapped by the error of a handshake in which the other end has not proved that it
+// is a member of the job.
 var ErrStranger = errors.New("not a member of this job")
 
 // Sizes in bytes.
@@ -31,15 +31,15 @@ const (
 	version = 1
 )
 
-// shakeFor is how long a handshake may take once a connection is there; a preamble comes sooner.
+// shakeFor bounds a handshake of Dial and Accept. Serve has a shorter bound for the preamble.
 const shakeFor = 3 * time.Second
 
-// Trust is by what the members of a job know each other.
+// A Trust holds the keys by which the members of a job authenticate each other.
 type Trust struct {
 	job  uint64
 	mode Mode
-	key  []byte // of preambles and proofs
-	seed []byte // of the key with which members show themselves over TLS
+	key  []byte // for preambles and proofs
+	seed []byte // of the key that members present over TLS
 
 	security *tls.Config // in mode TLS
 }
@@ -61,7 +61,7 @@ func NewTrust(job uint64, secret []byte) (*Trust, error) {
 	return &Trust{job: job, mode: Auth, key: key, seed: seed}, nil
 }
 
-// In returns the same trust in a mode, which all members must have.
+// In returns the same trust in a mode. All members must use the same mode.
 func (t *Trust) In(m Mode) (*Trust, error) {
 	c := *t
 	c.mode, c.security = m, nil
@@ -76,12 +76,12 @@ func (t *Trust) In(m Mode) (*Trust, error) {
 	return &c, err
 }
 
-// unanswered says that the listener has not answered the preamble.
+// unanswered returns the error of a dialer whose preamble the listener has not answered.
 func unanswered(err error) error {
 	return fmt.Errorf("no answer to the preamble, as a stranger gets it: %w", err)
 }
 
-// prove is the dialer's part in mode Auth, behind its preamble.
+// prove is the dialer's part in mode Auth, after its preamble.
 func (t *Trust) prove(conn io.ReadWriter, preamble []byte) error {
 	answer := make([]byte, challengeSize+proofSize)
 	if _, err := io.ReadFull(conn, answer); err != nil {
@@ -95,7 +95,7 @@ func (t *Trust) prove(conn io.ReadWriter, preamble []byte) error {
 	return err
 }
 
-// readPreamble reads what a dialer says first, and checks it.
+// readPreamble reads and checks the preamble of a dialer.
 func (t *Trust) readPreamble(conn io.Reader, birth uint64) ([]byte, error) {
 	preamble := make([]byte, PreambleSize)
 	if _, err := io.ReadFull(conn, preamble); err != nil {
@@ -120,14 +120,14 @@ func (t *Trust) challenge(conn io.ReadWriter, preamble []byte) error {
 	return nil
 }
 
-// preamble returns what a dialer says first; nonce has 4 bytes.
+// preamble returns the preamble of a dialer; nonce has 4 bytes.
 func (t *Trust) preamble(birth uint64, nonce []byte) []byte {
 	b := binary.LittleEndian.AppendUint16([]byte(magic), version)
 	b = append(binary.LittleEndian.AppendUint16(b, uint16(t.mode)), nonce...)
 	return append(b, t.code(birth, b)...)
 }
 
-// checkPreamble says what is wrong with a preamble of PreambleSize bytes, or nil.
+// checkPreamble returns nil if a preamble of PreambleSize bytes is valid, otherwise the reason.
 func (t *Trust) checkPreamble(b []byte, birth uint64) error {
 	clear := b[:PreambleSize-16]
 	switch {
@@ -143,7 +143,7 @@ func (t *Trust) checkPreamble(b []byte, birth uint64) error {
 	return nil
 }
 
-// code returns the 16 bytes by which a listener born as birth knows a dialer's preamble.
+// code returns the 16 bytes by which a listener born as birth authenticates a dialer's preamble.
 func (t *Trust) code(birth uint64, clear []byte) []byte {
 	mac := hmac.New(sha256.New, t.key)
 	mac.Write(binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, t.job), birth))

@@ -18,7 +18,7 @@ func trust(t testing.TB, job uint64, first byte) *Trust {
 	return tr
 }
 
-// meet has a dialer and a listener shake hands, and returns how it ended at both.
+// meet runs a handshake between a dialer and a listener, and returns the errors of both.
 func meet(t *testing.T, dialer, listener *Trust, dials, born uint64) (dialed, accepted error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -60,7 +60,8 @@ func in(t testing.TB, tr *Trust, mode Mode) *Trust {
 	return tr
 }
 
-// TestStrangersDoNot: another secret, another job, another process at that address.
+// TestStrangersDoNot: a handshake fails with another secret, another job, or another process at
+// that address.
 func TestStrangersDoNot(t *testing.T) {
 	inModes(t, func(t *testing.T, mode Mode) {
 		for name, c := range map[string]struct {
@@ -74,7 +75,7 @@ func TestStrangersDoNot(t *testing.T) {
 	})
 }
 
-// TestAListenerThatProvesNothing is not talked to.
+// TestAListenerThatProvesNothing: a dialer refuses a listener whose proof is wrong.
 func TestAListenerThatProvesNothing(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -88,8 +89,8 @@ func TestAListenerThatProvesNothing(t *testing.T) {
 	assert.ErrorIs(t, err, ErrStranger)
 }
 
-// TestAReplayedHandshake does not get in: what a dialer said to one challenge proves nothing to
-// another.
+// TestAReplayedHandshake: a recorded handshake is refused, because the proof for one challenge is
+// invalid for another.
 func TestAReplayedHandshake(t *testing.T) {
 	tr := trust(t, 7, 1)
 	preamble := tr.preamble(3, []byte{1, 2, 3, 4})
@@ -97,7 +98,7 @@ func TestAReplayedHandshake(t *testing.T) {
 	assert.ErrorIs(t, admitClear(tr, &conversation{in: bytes.NewReader(recorded)}), ErrStranger)
 }
 
-// admitClear is the listener's part, for a member born as 3.
+// admitClear is the listener's part in mode Auth, for a member born as 3.
 func admitClear(tr *Trust, c *conversation) error {
 	preamble, err := tr.readPreamble(c, 3)
 	if err != nil {
@@ -106,7 +107,7 @@ func admitClear(tr *Trust, c *conversation) error {
 	return tr.challenge(c, preamble)
 }
 
-// A conversation is one whose other end has said all that it will say.
+// A conversation is a connection whose other end has already sent all its bytes.
 type conversation struct {
 	in  *bytes.Reader
 	out bytes.Buffer
@@ -115,8 +116,7 @@ type conversation struct {
 func (c *conversation) Read(b []byte) (int, error)  { return c.in.Read(b) }
 func (c *conversation) Write(b []byte) (int, error) { return c.out.Write(b) }
 
-// FuzzAdmit: whatever a stranger says it is not let in, and told nothing before its preamble is
-// right.
+// FuzzAdmit: a stranger is never admitted, and receives nothing before its preamble is valid.
 func FuzzAdmit(f *testing.F) {
 	tr := trust(f, 7, 1)
 	good := tr.preamble(3, []byte{1, 2, 3, 4})
