@@ -2,19 +2,18 @@ package transport
 
 import "github.com/goulfm/goulfm/internal/shm/segment"
 
-// Direct says whether large messages to and from a process may be copied straight
-// between the two memories.
+// Direct reports whether large messages to and from a process may be copied directly between the
+// two memories.
 func (p *Port) Direct(proc int) bool { return p.pid != nil && !p.peers.At(proc).indirect }
 
-// Processes says whether the peers are processes, which can copy from each other.
+// Processes reports whether the peers are processes, which can copy from each other.
 func (p *Port) Processes() bool { return p.pid != nil }
 
-// Indirect notes that the kernel refused such a copy: from now on messages go
-// through the rings.
+// Indirect notes that the kernel has refused such a copy. Messages use the rings from now on.
 func (p *Port) Indirect(proc int) { p.peers.At(proc).indirect = true }
 
-// Transfer returns the account of that number in a process's arena, or false
-// where it makes no sense.
+// Transfer returns the account with a number in a process's arena; false: the number is invalid, or
+// the arena is not mapped.
 func (p *Port) Transfer(owner, number int) (segment.Transfer, bool) {
 	q := p.reach(owner)
 	if q.arena == nil || number < 0 || number >= segment.Transfers {
@@ -28,14 +27,14 @@ func (p *Port) ReadFrom(proc int, dst []byte, addr uint64) error {
 	return segment.ReadRemote(p.pid(proc), dst, addr)
 }
 
-// WriteTo copies into a process's memory. The caller has just seen that nobody has
-// departed: the number of a process that is gone may be another's.
+// WriteTo copies into a process's memory. The caller must have checked just before that no process
+// has departed: the system may give the pid of a dead process to another one.
 func (p *Port) WriteTo(proc int, src []byte, addr uint64) error {
 	return segment.WriteRemote(p.pid(proc), src, addr)
 }
 
-// ReachAll maps the memory of every process that has been started, but of those that are away, on
-// other nodes; ranks that are goroutines have it mapped.
+// ReachAll maps the memory of every started process, except the processes on other nodes (isAway).
+// Ranks that are goroutines have the memory mapped already.
 func (p *Port) ReachAll(isAway func(proc int) bool) error {
 	if !p.Processes() {
 		return nil
@@ -51,7 +50,7 @@ func (p *Port) ReachAll(isAway func(proc int) bool) error {
 	return nil
 }
 
-// Reach maps the memory of a process, if that has not been done.
+// Reach maps the memory of a process, unless it is mapped already.
 func (p *Port) Reach(proc int) error {
 	if p.reach(proc).arena == nil {
 		return p.peers.At(proc).broken
@@ -59,9 +58,8 @@ func (p *Port) Reach(proc int) error {
 	return nil
 }
 
-// Block returns a part of the memory that a process keeps for the communicator of a
-// context index that has a block there. Between processes Reach comes before, and finds nothing
-// wrong.
+// Block returns a part of the block that a process keeps for the communicator with a context index.
+// That index must have a block. Between processes, a successful Reach must precede the call.
 func (p *Port) Block(proc int, index uint32, part segment.Part) segment.Region {
 	return p.reach(proc).arena.Block(segment.BlockOf(index), part)
 }

@@ -32,26 +32,24 @@ type peer struct {
 	in     [2]reader
 	closed [2]bool
 	broken error
-	// The slot is free from now on for the process of this generation; 0: it is taken, or was
-	// never.
+	// Nonzero: the slot was vacated, and remains closed until it holds a process of this
+	// generation. 0: the slot is in use, or was never used.
 	vacated uint32
 
 	indirect bool // no copies between the two memories
 }
 
-// Home is where a Port's memory lives.
+// A Home provides the memory of a Port.
 type Home struct {
 	Node    *segment.Node
 	Sleeper park.Sleeper
-	// Arena returns the arena of a process; it is called once for each, at first
-	// use.
+	// Arena returns the arena of a process. The Port calls it once for each process, at first use.
 	Arena func(proc int) (*segment.Arena, error)
-	// Pid returns the number of a process; nil where memory of processes is not to
-	// be copied directly.
+	// Pid returns the pid of a process; nil if the memory of processes must not be copied directly.
 	Pid func(proc int) int
 }
 
-// NewPort returns the end of process me.
+// NewPort returns the port of process me.
 func NewPort(h Home, me int) (*Port, error) {
 	mine, err := h.Arena(me)
 	if err != nil {
@@ -64,13 +62,13 @@ func NewPort(h Home, me int) (*Port, error) {
 	return p, nil
 }
 
-// Node returns the view of the node that the process of this port has.
+// Node returns the process's view of its node.
 func (p *Port) Node() *node.Node { return p.node }
 
-// End returns all that the process of this port needs.
+// End returns the node and the link of this port's process.
 func (p *Port) End() End { return End{p.node, p} }
 
-// reach makes sure that the peer's arena is mapped.
+// reach returns a peer, and maps its arena at first use.
 func (p *Port) reach(proc int) *peer {
 	q := p.peers.At(proc)
 	if q.vacated != 0 {
@@ -91,21 +89,21 @@ func (p *Port) reach(proc int) *peer {
 	return q
 }
 
-// stop ends everything with a peer whose memory makes no sense.
+// stop ends all traffic with a peer whose memory is invalid.
 func (p *Port) stop(q *peer, err error) {
 	q.broken = err
 	q.closed = [2]bool{true, true}
 }
 
-// Vacate forgets all about the process that was in a slot: the next one there is another, which is
-// of another generation. Until then both classes of frames are closed. The slot may be that of a
-// process that has left and still looks at its rings, which a ring that is opened anew there would
-// pull from under it:
+// Vacate forgets the state of the process that was in a slot. The next process in that slot has
+// another generation. Until it is there, both classes of frames are closed. A process that has left
+// may still poll its rings. If this process opened such a ring anew, it would zero memory that the
+// leaver still reads:
 //
 //	0: Finalize; says that it has left
-//	1: hears that, and forgets 0
-//	1: finds a ring of 0 again, reads an old frame of it, and answers: its memory for that ring is made zero
-//	0: looks for the last time, in that memory
+//	1: learns that, and forgets 0
+//	1: finds a ring of 0 again, reads an old frame, answers: zeroes its memory for that ring
+//	0: polls for the last time, in that memory
 func (p *Port) Vacate(slot int) {
 	*p.peers.At(slot) = peer{closed: [2]bool{true, true}, vacated: p.node.Generation(slot) + 1}
 }
@@ -165,8 +163,8 @@ func (p *Port) TrySend(to int, h *Header, payload []byte) bool {
 	return ok
 }
 
-// Put is TrySend that does not tell the peer of the frame, and says whether that is to be
-// done: by Tell. A lock that was held for Put can be given back in between.
+// Put is TrySend without the notification of the peer. If tell is true, the caller must notify the
+// peer with Tell. A caller that holds a lock for Put can release the lock in between.
 func (p *Port) Put(to int, h *Header, payload []byte) (ok, tell bool) {
 	q, w := p.dataOut(to)
 	if q.closed[Data] {
@@ -196,8 +194,9 @@ func (p *Port) PutInline(to int, l Label, payload []byte) (ok, tell bool) {
 	return true, true
 }
 
-// Tell tells a peer of a frame of this kind that was Put. It needs no lock, though others
-// may send meanwhile. It makes the fence between the frame and the poll of who sleeps.
+// Tell notifies a peer of a frame of this kind that was Put. It needs no lock, even if others send
+// at the same time. It executes the fence between the store of the frame and the check for
+// sleepers.
 func (p *Port) Tell(to int, k Kind) {
 	publish.Fence()
 	q := p.peers.At(to)
@@ -208,8 +207,9 @@ func (p *Port) Tell(to int, k Kind) {
 	p.tell(q, Data, wanted)
 }
 
-// TakesLong says whether Eager frames to a process may have up to LongMax bytes. It opens
-// what they need, which no other transport has; those above ShortMax go there, too, from then on.
+// TakesLong reports whether Eager frames to a process may have up to LongMax bytes. It opens the
+// ring for long payloads, which no other transport has. From then on payloads above ShortMax use
+// that ring, too.
 func (p *Port) TakesLong(to int) bool {
 	q, w := p.dataOut(to)
 	return !q.closed[Data] && w.openLong()
@@ -248,9 +248,9 @@ func fill(w *writer, c *segment.Cell, h *Header, payload []byte) bool {
 	return true
 }
 
-// tell sets this process's bit at the peer, if it is clear, and wakes the peer if
-// it sleeps for one of the flags. The frame was published before: a peer that
-// clears the bit first and looks then cannot miss it.
+// tell sets this process's bit at the peer, if the bit is clear, and wakes the peer if it sleeps
+// for one of the flags. The caller has published the frame before. So a peer that clears the bit
+// first and polls afterwards cannot miss the frame.
 func (p *Port) tell(q *peer, c Class, flags uint32) {
 	word, bit := q.bits[c], uint64(1)<<(p.me&63)
 	if segment.Load64(word)&bit == 0 {
@@ -264,7 +264,7 @@ func (p *Port) Peek(from int) (f Frame, ok bool) {
 	return f, p.Next(from, &f)
 }
 
-// Next is Peek into a frame of the caller's: none is copied.
+// Next is Peek into a frame of the caller, which avoids a copy.
 func (p *Port) Next(from int, f *Frame) bool {
 	q := p.peers.At(from)
 	r := &q.in[Data]
@@ -284,8 +284,8 @@ func (p *Port) Next(from int, f *Frame) bool {
 	return true
 }
 
-// NextInline is Next for a whole message that stands in its cell; false: the next frame
-// is another, or there is none.
+// NextInline is Next for a whole message inside its cell; false: the next frame is of another kind,
+// or there is none.
 func (p *Port) NextInline(from int) (l Label, payload []byte, ok bool) {
 	q := p.peers.At(from)
 	r := &q.in[Data]
@@ -354,9 +354,8 @@ func (p *Port) Advance(from int) {
 	}
 }
 
-// TryControl implements Link. A cell carries up to InlineBytes of the
-// frame; its first header word is the length of the whole frame, its second the
-// bytes in this cell.
+// TryControl implements Link. A cell carries up to InlineBytes of the frame. Its first header word
+// is the length of the whole frame, its second the number of bytes in this cell.
 func (p *Port) TryControl(to int, frame []byte, sent int) int {
 	q, w := p.out(to, Control)
 	if q.closed[Control] {
@@ -387,7 +386,7 @@ func (p *Port) NextControl(from int) ([]byte, bool) {
 	if r == nil {
 		return nil, false
 	}
-	if r.awaited > 0 && len(r.assembled) == r.awaited { // the one returned last time
+	if r.awaited > 0 && len(r.assembled) == r.awaited { // the frame of the last call
 		r.assembled, r.awaited = r.assembled[:0], 0
 	}
 	for {
@@ -411,8 +410,8 @@ func (p *Port) NextControl(from int) ([]byte, bool) {
 	}
 }
 
-// Take implements Link. The bits are cleared before anybody looks into the
-// rings, so a frame published after the poll sets its bit again.
+// Take implements Link. It clears the bits before anyone polls the rings, so a frame published
+// after that poll sets its bit again.
 func (p *Port) Take(c Class, dst []int) []int {
 	for i := range p.bits[c] {
 		if segment.Load64(&p.bits[c][i]) == 0 {
@@ -450,8 +449,9 @@ func (p *Port) Watch(from int) (*uint64, uint64) {
 	return &r.cells[r.next&r.mask].Seq, r.next + 1
 }
 
-// WantRoom implements Link. It says so first and looks afterwards, the
-// consumer publishes its progress first and looks afterwards: one sees the other.
+// WantRoom implements Link. The producer announces that it waits before it checks for room. The
+// consumer publishes its progress before it checks for a waiting producer. So at least one of the
+// two sees the other.
 func (p *Port) WantRoom(to int, want bool) {
 	for _, c := range [2]Class{Data, Control} {
 		q, w := p.out(to, c)
@@ -482,8 +482,8 @@ func (p *Port) Sweep(from int) {
 			continue
 		}
 		r.tellAll()
-		// The bit as well as the bell: the producer may have looked for room just
-		// before, and be about to sleep; what it looks at last is its bits.
+		// Set the bit as well as the bell: the producer may have checked for room just before, and
+		// be about to sleep. The last thing it checks is its bits.
 		p.tell(q, c, park.Caller|park.Background)
 	}
 }
@@ -510,7 +510,7 @@ func (p *Port) CloseAll() {
 	p.peers.Each(func(q *peer) { q.closed = [2]bool{true, true} })
 }
 
-// freshPeer is what is known of a process of which nothing is.
+// freshPeer returns the state of a peer before any contact.
 func (p *Port) freshPeer() peer { return peer{closed: [2]bool{p.allClosed, p.allClosed}} }
 
 // CloseControl implements Link.

@@ -16,7 +16,7 @@ type writer struct {
 	headSeen uint64 // consumer's progress as last read: next - headSeen cells may be in use
 	payload  outgoing
 	long     outgoing
-	copier   segment.Copier // of what goes into both
+	copier   segment.Copier // for the payloads of both rings
 }
 
 // outgoing is the producer's end of a ring of payloads.
@@ -36,7 +36,7 @@ func (w *writer) open(r *segment.Ring) {
 func (w *writer) cell() *segment.Cell {
 	if w.next-w.headSeen > w.mask {
 		w.headSeen = segment.Load64(w.ring.Head)
-		if w.next-w.headSeen > w.mask { // by far: a broken consumer; then nothing is ever free
+		if w.next-w.headSeen > w.mask { // if by far, the consumer is broken, and no cell ever becomes free
 			return nil
 		}
 	}
@@ -44,19 +44,18 @@ func (w *writer) cell() *segment.Cell {
 	return &w.cells[w.next&w.mask]
 }
 
-// cellsAhead is how far ahead a producer asks for the line of a cell. The consumer
-// looks at the next one alone, so it does not take the line away again.
+// cellsAhead is the distance at which a producer prefetches the cache line of a cell. The consumer
+// polls the next cell alone, so it does not steal the line back.
 const cellsAhead = 8
 
-// publish makes the cell that was just filled visible, soon: the only store that the
-// consumer waits for.
+// publish makes the filled cell visible, soon. The consumer waits for this store alone.
 func (w *writer) publish(c *segment.Cell) {
 	w.next++
 	segment.Publish64(&c.Seq, w.next)
 }
 
-// room returns room for n contiguous payload bytes, their position, and the flags that say
-// which ring they are in; or nil when there is none.
+// room returns room for n contiguous payload bytes, their position, and the flags that name their
+// ring; or nil if there is no room.
 func (w *writer) room(n int) (room []byte, pos, flags uint64) {
 	if n > EagerMax || n > ShortMax && w.long.bytes != nil {
 		room, pos = w.long.reserve(n)
@@ -69,7 +68,7 @@ func (w *writer) room(n int) (room []byte, pos, flags uint64) {
 	return room, pos, flagOut
 }
 
-// openLong says whether there is a ring for long payloads.
+// openLong opens the ring for long payloads and reports whether there is one.
 func (w *writer) openLong() bool {
 	if w.long.head == nil {
 		w.long.head = w.ring.LongHead
@@ -83,7 +82,7 @@ func (w *writer) openLong() bool {
 func (o *outgoing) reserve(n int) ([]byte, uint64) {
 	size := uint64(len(o.bytes))
 	need := (uint64(n) + segment.Line - 1) &^ (segment.Line - 1)
-	if need > size { // a ring that was not opened
+	if need > size { // the ring was not opened, or the payload exceeds it
 		return nil, 0
 	}
 	pos := o.next
@@ -111,9 +110,9 @@ type reader struct {
 	headTold  uint64 // as last published
 	payload   incoming
 	long      incoming
-	peeked    *incoming // where the payload of the peeked frame stands
-	assembled []byte    // control: what has arrived of the frame under way
-	awaited   int       // control: its length
+	peeked    *incoming // the ring that holds the payload of the peeked frame
+	assembled []byte    // control: the received part of the current frame
+	awaited   int       // control: the length of that frame
 }
 
 // incoming is the consumer's end of a ring of payloads.
@@ -123,7 +122,7 @@ type incoming struct {
 	head  *uint64
 	next  uint64 // bytes freed
 	told  uint64 // as last published
-	after uint64 // what next becomes when the peeked frame is taken
+	after uint64 // the value of next after the peeked frame is taken
 }
 
 func (r *reader) open(ring *segment.Ring) {
@@ -139,8 +138,8 @@ func (r *reader) ready() *segment.Cell {
 	return c
 }
 
-// take frees the cell, and tells the producer every quarter of the ring: a
-// store per message would move the line to and fro each time.
+// take frees the cell. It reports the progress to the producer once per quarter of the ring: with a
+// store per message, the cache line would move back and forth each time.
 func (r *reader) take() {
 	r.next++
 	if r.next-r.headTold > r.mask/4 {
@@ -176,7 +175,7 @@ func (r *reader) tellAll() {
 	}
 }
 
-// find returns the ring of payloads that a frame's payload is in.
+// find returns the ring that holds the payload of a frame, and opens the ring at first use.
 func (r *reader) find(long bool) (p *incoming, err error) {
 	if long {
 		if p = &r.long; p.bytes == nil {
@@ -195,9 +194,8 @@ func (r *reader) find(long bool) (p *incoming, err error) {
 	return p, err
 }
 
-// piece returns n payload bytes at a position that the producer named. The
-// position is checked against what it can be: at or after what was freed, and
-// within one round of the ring.
+// piece returns n payload bytes at a position that the producer has sent. It checks the position
+// against the valid range: at or after the freed bytes, and within one round of the ring.
 func (r *reader) piece(pos uint64, n int, long bool) ([]byte, error) {
 	p, err := r.find(long)
 	if err != nil {

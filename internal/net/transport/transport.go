@@ -1,27 +1,25 @@
-// Package transport moves frames between the processes of a job. It holds the
-// contract that every transport keeps (Link, proved by transporttest), and
-// the one ring code (Port) that serves both homes of shared memory: inproc, on
-// the Go heap, and shm, between processes.
+// Package transport moves frames between the processes of a job. It holds the contract of every
+// transport (Link, which transporttest checks). It also holds the ring code (Port) for both kinds
+// of shared memory: inproc, on the Go heap, and shm, between processes.
 //
-// A transport knows nothing of communicators, matching or failures. It answers
-// "no room" instead of queueing, and it never blocks. Who has departed and how a process sleeps
-// are the node's affairs (package node).
+// A transport knows nothing of communicators, matching or failures. It reports "no room" instead of
+// queueing, and it never blocks. The node (package node) keeps the list of departed processes, and
+// puts processes to sleep.
 package transport
 
 import "github.com/goulfm/goulfm/internal/shm/node"
 
-// Kind says what a data frame is.
+// A Kind is the type of a data frame.
 type Kind uint8
 
 // Kinds of data frames.
 const (
 	// Eager carries a whole message.
 	Eager Kind = iota + 1
-	// Announce carries the envelope of a message whose payload stays with the
-	// sender until the receiver asks for it (rendezvous).
+	// Announce carries the envelope of a message whose payload stays with the sender until the
+	// receiver requests it (rendezvous).
 	Announce
-	// Chunk carries a part of an announced message, straight into the receive
-	// that matched it.
+	// Chunk carries a part of an announced message, directly into the matched receive.
 	Chunk
 )
 
@@ -29,11 +27,11 @@ const (
 const (
 	// EagerMax is the largest payload of an Eager frame.
 	EagerMax = 8 << 10
-	// LongMax is the largest one to a process of which Port.TakesLong, and to one of another node;
-	// there it is that of a Chunk frame, too: what one write takes whole costs one wake-up at the
-	// receiver.
+	// LongMax is the largest payload of an Eager frame to a process for which Port.TakesLong is
+	// true, or to a process of another node. To another node it also bounds a Chunk frame: the
+	// bytes of a single write cost the receiver a single wake-up.
 	LongMax = 64 << 10
-	// ShortMax is up to what size a payload never goes where long ones do.
+	// ShortMax is the size up to which a payload never uses the ring for long payloads.
 	ShortMax = 512
 	// ChunkMax is the largest payload of a Chunk frame in a ring.
 	ChunkMax = 8 << 10
@@ -49,78 +47,77 @@ type Header struct {
 	Tag    int32
 	Kind   Kind
 	Elem   uint8  // element code, opaque here
-	Sync   bool   // Announce: the sender completes only when it is matched
+	Sync   bool   // Announce: the sender completes only when the message is matched
 	Size   int    // Eager, Announce: bytes of the message. Chunk: bytes of this part
 	Handle uint64 // Announce: the sender's name for the message. Chunk: the receiver's
-	Offset int    // Chunk: where the part belongs in the message
+	Offset int    // Chunk: the position of the part in the message
 
-	Addr     uint64 // Announce: where the message lies in the sender's memory; 0: it must be asked for
+	Addr     uint64 // Announce: address of the message in the sender's memory; 0: the receiver must request the payload
 	Transfer int    // Announce with Addr: the account in the sender's arena
 }
 
-// A Frame is a data frame as it arrives.
+// A Frame is a received data frame.
 type Frame struct {
 	Header
 	Payload []byte // memory of the ring, valid until Advance
 }
 
-// Link moves frames between one process and its peers. Its methods but Pending and the word of
-// Watch are called by one goroutine at a time.
+// Link moves frames between one process and its peers. One goroutine at a time may call its
+// methods. Any goroutine may call Pending and load the word of Watch.
 type Link interface {
-	// TrySend publishes one data frame and says whether there was room. Payload
-	// has h.Size bytes for Eager and Chunk, none for Announce. To a process of another
-	// node the frame may wait for the caller's next Peek or Take to be written with
-	// others, if it has sent one since the last; then Pending says true until that.
+	// TrySend publishes one data frame and reports whether there was room. Payload has h.Size bytes
+	// for Eager and Chunk, none for Announce. The first frame to a process of another node after a
+	// Peek or Take is written at once. Later ones may wait for the caller's next Peek or Take,
+	// which writes them together. Until then Pending is true.
 	TrySend(to int, h *Header, payload []byte) bool
-	// Peek returns the next data frame from a process, without taking it.
+	// Peek returns the next data frame from a process, without taking the frame.
 	Peek(from int) (Frame, bool)
 	// Advance takes the frame that Peek returned.
 	Advance(from int)
 
-	// TryControl sends frame[sent:] as far as there is room and returns how much
-	// of frame is sent by now. A frame is begun only when the one before it to the
-	// same process is sent whole.
+	// TryControl sends frame[sent:] as far as there is room and returns the number of bytes of
+	// frame sent so far. The caller must complete a frame before it begins the next one to the same
+	// process.
 	TryControl(to int, frame []byte, sent int) int
-	// NextControl returns the next whole control frame from a process; it is
-	// valid until the next call.
+	// NextControl returns the next whole control frame from a process. The frame is valid until the
+	// next call.
 	NextControl(from int) ([]byte, bool)
 
-	// Take returns, appended to dst, the processes that may have sent something
-	// of a class since the last Take.
+	// Take appends to dst the processes that may have sent frames of a class since the last Take,
+	// and returns the result.
 	Take(c Class, dst []int) []int
-	// Pending says, cheaply and from any goroutine, whether Take might return
-	// something. What comes from process except on the data rings does not count;
-	// -1 excepts nobody.
+	// Pending reports, cheaply and from any goroutine, whether Take might return a process. Frames
+	// from process except on the data rings do not count; -1 excepts no process.
 	Pending(except int) bool
-	// Watch returns a word and the value that it has once the next data frame
-	// from a process is there. The word may be read from any goroutine with an
-	// atomic load; a nil word: there is nothing to watch yet.
+	// Watch returns a word and the value of that word once the next data frame from a process is
+	// there. Any goroutine may read the word with an atomic load. A nil word: there is nothing to
+	// watch yet.
 	Watch(from int) (word *uint64, want uint64)
 
-	// WantRoom says that the caller waits for room towards a process, or no
-	// longer does. It wakes the peer, which wakes the caller when there is room.
+	// WantRoom announces that the caller waits for room towards a process, or no longer waits. It
+	// wakes the peer, which wakes the caller when there is room.
 	WantRoom(to int, want bool)
-	// Sweep tells a process that waits for room what has been consumed. There Take
-	// returns this process then: a sender that looked for room just before and is
-	// about to sleep finds it Pending.
+	// Sweep publishes the consumed amount to a process that waits for room. The next Take of that
+	// process then names this one. A sender that checked for room just before, and is about to
+	// sleep, sees that through Pending.
 	Sweep(from int)
-	// CreditReturned is how many payload bytes the peer has let go so far.
+	// CreditReturned returns the number of payload bytes that the peer has released so far.
 	CreditReturned(to int) uint64
-	// ReturnCredit tells a peer how many of its payload bytes were let go so far.
+	// ReturnCredit reports to a peer the number of its payload bytes that were released so far.
 	ReturnCredit(from int, total uint64)
 
-	// CloseControl drops every control frame from a process, now and later, and
-	// makes sending to it a no-op that succeeds.
+	// CloseControl drops every control frame from a process, now and later. Sending to the process
+	// then succeeds without effect.
 	CloseControl(proc int)
-	// CloseData does so for data frames; what it publishes later is dropped.
+	// CloseData does so for data frames, and drops those that the process publishes later.
 	CloseData(proc int)
-	// CloseAll is CloseControl and CloseData of all processes, also of those that are met later.
+	// CloseAll is CloseControl and CloseData for all processes, including those met later.
 	CloseAll()
-	// Broken returns the reason why a process's memory is no longer read.
+	// Broken returns the reason why this process no longer reads a peer's memory, or nil.
 	Broken(proc int) error
 }
 
-// Class of frames: control never sits behind data.
+// A Class of frames. Data never delays control.
 type Class int
 
 // Classes.
@@ -129,8 +126,7 @@ const (
 	Control
 )
 
-// An End is what a process is given to live on: the node on which it runs, and the link to its
-// peers.
+// An End is a process's connection to the others: its node, and the link to its peers.
 type End struct {
 	Node *node.Node
 	Link Link
