@@ -13,8 +13,9 @@ import (
 	"github.com/goulfm/goulfm/internal/net/transport"
 )
 
-// newOneWayWorld returns a world of n ranks each of which can dial only some of the others: for it
-// the others are at an address at which nobody listens. An ask to be dialed arrives at once.
+// newOneWayWorld returns a world of n ranks in which each rank can dial only some of the others. It
+// gives the rank an address without a listener for all others. A request to be dialed arrives at
+// once.
 func newOneWayWorld(t testing.TB, n int, canDial func(from, to int) bool) *world {
 	l, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	require.NoError(t, err)
@@ -40,8 +41,7 @@ func newOneWayWorld(t testing.TB, n int, canDial func(from, to int) bool) *world
 	return w
 }
 
-// TestOneWay: a pair of which only one end can dial is as good as any other: the end that cannot
-// asks.
+// TestOneWay: a pair works although only one end can dial. The other end requests to be dialed.
 func TestOneWay(t *testing.T) {
 	for name, canDial := range map[string]func(from, to int) bool{
 		"up":   func(from, to int) bool { return from < to },
@@ -52,14 +52,14 @@ func TestOneWay(t *testing.T) {
 			w := newOneWayWorld(t, 2, canDial)
 			ends := []*Link{w.Port(0).Link.(*Link), w.Port(1).Link.(*Link)}
 			nobody := func(int) bool { return false }
-			for me, sender := range ends { // and the other one wants nothing
+			for me, sender := range ends { // the other end has nothing to send
 				require.Equal(t, 5, sender.TryControl(1-me, []byte("hello"), 0))
 				taken := 0
 				for taken == 0 {
 					taken += takeControl(t, ends)
 				}
 			}
-			// A lane that only one end has used, after the other one has parted.
+			// A lane that only one end has used, after the other end has parted.
 			ends[0].Part()
 			h := transport.Header{Kind: transport.Eager}
 			require.True(t, ends[1].TrySend(0, &h, nil))
@@ -71,7 +71,8 @@ func TestOneWay(t *testing.T) {
 	}
 }
 
-// takeControl takes all that is there, and returns how many control frames that were.
+// takeControl takes all frames that have arrived, and returns the number of control frames among
+// them.
 func takeControl(t *testing.T, ends []*Link) (taken int) {
 	for _, l := range ends {
 		for c := range transport.Class(2) {
@@ -91,7 +92,7 @@ func takeControl(t *testing.T, ends []*Link) (taken int) {
 	return taken
 }
 
-// TestAskedByNobody: an ask from outside of the job changes nothing.
+// TestAskedByNobody: a request from outside the job has no effect.
 func TestAskedByNobody(t *testing.T) {
 	m, _ := openLanes(t)
 	for _, peer := range []int{-1, 0, 2} {

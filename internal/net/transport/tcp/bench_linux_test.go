@@ -11,7 +11,7 @@ import (
 	"github.com/goulfm/goulfm/internal/net/transport"
 )
 
-// pingPong has two ranks, a thread each, send an eager frame to and fro; an operation is one way.
+// pingPong: two ranks, a thread each, send an eager frame back and forth; an operation is one way.
 func pingPong(b *testing.B, mode socket.Mode, size int) {
 	w := newWorld(b, 2, mode)
 	var links [2]*Link
@@ -33,7 +33,7 @@ func pingPong(b *testing.B, mode socket.Mode, size int) {
 					link.Advance(1 - me)
 					break
 				}
-				if looks%16 == 0 { // connections are made, and acknowledgements written, meanwhile
+				if looks%16 == 0 { // meanwhile connections are made and acknowledgements written
 					link.Take(transport.Data, nil)
 					link.Sweep(1 - me)
 				}
@@ -66,8 +66,8 @@ func BenchmarkPingPong(b *testing.B) {
 	}
 }
 
-// BenchmarkRate sends windows of 64 short frames, each window answered by one; an operation is one
-// of the 64.
+// BenchmarkRate sends windows of 64 short frames. The receiver answers each window with one frame.
+// An operation is one of the 64.
 func BenchmarkRate(b *testing.B) {
 	const window = 64
 	w := newWorld(b, 2, socket.Auth)

@@ -17,8 +17,8 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/segment"
 )
 
-// A world has each of its ranks on a node of its own, in one process: they share the list of
-// departures and the doorbells, and nothing else.
+// A world puts each of its ranks on a node of its own, in one process. The ranks share only the
+// list of departures and the doorbells.
 type world struct {
 	t       testing.TB
 	node    *segment.Node
@@ -80,7 +80,7 @@ func (w *world) Port(rank int) transport.End {
 	poll, others := m.Poll()
 	sleeper, err := w.bells.Owner(rank, poll, others)
 	require.NoError(w.t, err)
-	own := segment.HeapArena(len(w.peers)) // nobody but this rank is on its node
+	own := segment.HeapArena(len(w.peers)) // this rank is alone on its node
 	port, err := transport.NewPort(transport.Home{Node: w.node, Sleeper: sleeper, Arena: func(int) (*segment.Arena, error) { return own, nil }}, rank)
 	require.NoError(w.t, err)
 	end := node.New(w.node, sleeper, rank)

@@ -1,25 +1,25 @@
-// Package tcp moves frames between processes of different nodes. A pair of processes has two
-// lanes, one for data and one for control, so that control never sits behind data: each lane is
-// a connection, opened at first use by whoever needs it, and made anew when it breaks. What must
-// arrive exactly once over connections that break is decided by package session; here are the
-// sockets, the bytes that are kept until they are acknowledged, and those that have arrived.
+// Package tcp moves frames between processes of different nodes. A pair of processes has two lanes,
+// one for data and one for control, so that data never delays control. Each lane is a connection.
+// The first process that needs the lane opens the connection, and the pair makes a new one when it
+// breaks. Package session decides which bytes must be sent again, so that all arrive exactly once.
+// This package holds the sockets, the bytes that wait for an acknowledgement, and the received
+// bytes.
 //
 //	TrySend ─▶ outbox ─▶ socket ═══════▶ socket ─▶ inbox ─▶ Peek, Advance
 //	           kept until                           a frame is "taken"
 //	           acknowledged  ◀─── ack ────          with Advance
 //
-// The caller makes progress: sockets never block, and are read and written by whoever holds the
-// Link. Goroutines only make connections (dial, accept, prove to be members, which takes round
-// trips) and hand them over as arrivals. A process that sleeps does so in epoll, on its doorbell
-// and all its sockets (park.Bells). Nothing is edge-triggered: what was not read is reported
-// again.
+// The caller makes progress: sockets never block, and the goroutine that holds the Link reads and
+// writes them. Other goroutines only make connections (dial, accept, prove membership), which takes
+// round trips, and pass them on as arrivals. A sleeping process waits in epoll, for its doorbell
+// and all its sockets (park.Bells). Nothing is edge-triggered: epoll reports unread bytes again.
 //
-// A frame on the wire, numbers least significant byte first:
+// A frame on the wire, with little-endian numbers:
 //
 //	 0  body  u32   bytes after the header
 //	 4  kind  u8    1 eager, 2 announce, 3 chunk, 4 control, 5 ack, 6 bye, 7 bye-ack
 //	 5  elem  u8    element code
-//	 6  flags u8    1: the send completes when it is matched; 2: acknowledge what came before, once it is taken
+//	 6  flags u8    1: the send completes when matched; 2: acknowledge all earlier frames once taken
 //	 7  zero  u8
 //	 8  ctx   u32   the receiver's context; of a control frame's part: bytes of the whole frame
 //	12  tag   i32
@@ -27,14 +27,15 @@
 //	20  body        eager, control: payload; announce: size u64, handle u64, crc u32;
 //	                chunk: handle u64, offset u64, crc u32, payload; ack: taken u64, credit u64, crc u32
 //
-// The second crc is of the two numbers before it. What a checksum finds wrong breaks the
-// connection, and comes again over the next one. The bytes of messages have no checksum here, as
-// little as with other message layers over TCP: TCP's own and those of the network see to them;
-// TLS checks every byte.
+// The second crc covers the two numbers before it. If a checksum is wrong, the receiver breaks the
+// connection, and the peer sends the bytes again over the next one. The payload of messages has no
+// checksum here, as in other message layers over TCP: the checksums of TCP and of the network
+// protect it. TLS checks every byte.
 //
-// Kinds 1 to 4 are counted: they are the stream of a lane, kept until acknowledged. The others
-// stand between them, and are lost with a connection without harm.
+// Kinds 1 to 4 are counted: they form the stream of a lane, and the sender keeps them until they
+// are acknowledged. The other kinds stand between them, and may be lost with a connection without
+// harm.
 //
-// Reading order: link_linux.go (which of a process's peers are here, which elsewhere),
-// mesh_linux.go, lane_linux.go, line_linux.go, outbox.go, inbox_linux.go, frame.go, meet_linux.go.
+// Reading order: link_linux.go (the split between peers on this node and on others), mesh_linux.go,
+// lane_linux.go, line_linux.go, outbox.go, inbox_linux.go, frame.go, meet_linux.go.
 package tcp

@@ -9,7 +9,7 @@ import (
 	"github.com/goulfm/goulfm/internal/net/transport"
 )
 
-// Kinds of frames beside those of package transport: 1 eager, 2 announce, 3 chunk.
+// Kinds of frames besides those of package transport: 1 eager, 2 announce, 3 chunk.
 const (
 	kindControl = 4
 	kindAck     = 5 // from here on: not counted
@@ -20,17 +20,17 @@ const (
 // Flags of a frame.
 const (
 	flagSync   = 1 // Header.Sync
-	flagAckNow = 2 // of an ack: its sender wants one of all that it has sent before
+	flagAckNow = 2 // of an ack: its sender requests an acknowledgement of everything that it has sent before
 )
 
 const (
 	headerBytes  = 20
-	numbersBytes = 20                                             // of a frame that has numbers: two, and their checksum
+	numbersBytes = 20                                             // of a frame with numbers: two, and their checksum
 	partMax      = 16 << 10                                       // payload of a part of a control frame
 	frameMax     = headerBytes + numbersBytes + transport.LongMax // any frame
 )
 
-// A header is that of a frame on the wire.
+// A header is the header of a frame on the wire.
 type header struct {
 	body        int
 	kind        uint8
@@ -42,7 +42,7 @@ type header struct {
 func (h header) size() int     { return headerBytes + h.body }
 func (h header) counted() bool { return h.kind < kindAck }
 
-// head returns how many bytes of a frame are its header and its numbers.
+// head returns the number of bytes of a frame's header and numbers.
 func (h header) head() int {
 	switch h.kind {
 	case uint8(transport.Announce), uint8(transport.Chunk), kindAck:
@@ -78,7 +78,8 @@ func putNumbers(b []byte, first, second uint64) {
 	le.PutUint32(b[16:], crc32.Checksum(b[:16], castagnoli))
 }
 
-// checkNumbers says what is wrong with the numbers at the beginning of a body, or nil.
+// checkNumbers returns nil if the numbers at the beginning of a body are intact, otherwise an
+// error.
 func checkNumbers(b []byte) error {
 	if binary.LittleEndian.Uint32(b[16:]) != crc32.Checksum(b[:16], castagnoli) {
 		return fmt.Errorf("%w: the checksum of its numbers is wrong", errHeader)
@@ -86,7 +87,7 @@ func checkNumbers(b []byte) error {
 	return nil
 }
 
-// parseHeader decodes the first headerBytes of b, and checks them.
+// parseHeader decodes and checks the first headerBytes of b.
 func parseHeader(b []byte) (header, error) {
 	le := binary.LittleEndian
 	h := header{body: int(le.Uint32(b)), kind: b[4], elem: b[5], flags: b[6], ctx: le.Uint32(b[8:]), tag: int32(le.Uint32(b[12:]))}

@@ -8,26 +8,26 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// An inbox is what has arrived on a lane and was not taken.
+// An inbox holds the bytes of a lane that have arrived and were not taken.
 //
 //	lo ......... scanned ......... hi
 //	   frames    the rest of one, or less than a header
 //
-// Scanned bytes are known to the session, which is what the peer is told to go on from after a
-// reconnect: of a frame that counts its parts count as they come, once its header and numbers are
-// whole and right. What
-// lies behind scanned is lost with the connection, and is sent again.
+// The session has counted the bytes before scanned; after a reconnect the peer continues from
+// there. The bytes of a counted frame are scanned as they arrive, once its header and numbers are
+// complete and valid. Bytes behind scanned are lost with the connection, and the peer sends them
+// again.
 type inbox struct {
 	buf             []byte
 	lo, scanned, hi int
-	left            int  // of the frame under way that are not there yet
-	taken           int  // bytes that the session has not been told of
-	dry             bool // the last read had less than was asked for: the next one is left out
+	left            int  // bytes of the current frame that have not arrived yet
+	taken           int  // taken bytes that were not reported to the session yet
+	dry             bool // the last read returned less than requested: the next one is skipped
 }
 
 const inboxBytes = 4 * frameMax
 
-// fill reads once; false: nothing was there, or the connection has broken.
+// fill reads once; false: there was nothing to read, or the connection has broken.
 func (l *lane) fill() bool {
 	in := &l.in
 	if !l.line.open() || in.dry {
@@ -43,7 +43,7 @@ func (l *lane) fill() bool {
 		l.broke()
 		return false
 	}
-	in.dry = n < len(in.buf)-in.hi && l.line.secure == nil // that gives a record at a time
+	in.dry = n < len(in.buf)-in.hi && l.line.secure == nil // a secure line returns one record at a time
 	in.hi += n
 	l.scan()
 	return true
@@ -63,10 +63,10 @@ func (in *inbox) makeRoom() {
 	}
 }
 
-// cut forgets what is lost with a connection.
+// cut drops the bytes that are lost with a connection.
 func (in *inbox) cut() { in.hi, in.dry = in.scanned, false }
 
-// scan tells the session what has arrived, and handles what is not counted.
+// scan reports arrived bytes to the session, and handles frames that are not counted.
 func (l *lane) scan() {
 	in, arrived := &l.in, 0
 	tell := func() {
@@ -118,17 +118,17 @@ func (l *lane) hear(h header, body []byte) {
 		l.step(session.Acked{Conn: l.conn, Taken: binary.LittleEndian.Uint64(body)})
 	case kindBye:
 		l.step(session.Bye{Conn: l.conn})
-		l.ask() // the answer waits until the peer has taken all
+		l.ask() // the answer waits until the peer has taken everything
 	case kindByeAck:
 		l.step(session.ByeAck{Conn: l.conn})
 	}
 }
 
-// next returns the next frame that counts, if it is there whole.
+// next returns the next counted frame, if all of its bytes have arrived.
 func (l *lane) next() (h header, frame []byte, ok bool) {
 	for in := &l.in; in.scanned-in.lo >= headerBytes; {
 		h, err := parseHeader(in.buf[in.lo:])
-		if err != nil { // scan has looked
+		if err != nil { // cannot happen: scan has checked the header
 			return h, nil, false
 		}
 		if h.counted() {
@@ -151,7 +151,7 @@ func (l *lane) take(size int) {
 	}
 }
 
-// tellTaken tells the session what was taken, which may acknowledge it.
+// tellTaken reports taken bytes to the session, which may acknowledge them.
 func (l *lane) tellTaken() {
 	n := l.in.taken
 	l.in.taken = 0

@@ -14,7 +14,8 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/session"
 )
 
-// openLanes returns a mesh with open lanes to process 1, and what that would write to, by class.
+// openLanes returns a mesh with open lanes to process 1, and the peer's ends of the sockets by
+// class.
 func openLanes(t testing.TB) (m *Mesh, peer [2]int) {
 	trust, err := socket.NewTrust(1, make([]byte, socket.SecretSize))
 	require.NoError(t, err)
@@ -32,7 +33,7 @@ func openLanes(t testing.TB) (m *Mesh, peer [2]int) {
 	return m, peer
 }
 
-// wire is a frame as it goes over a lane.
+// wire returns the bytes of a frame on a lane.
 func wire(h header, numbers []uint64, payload string) []byte {
 	o := outbox{ring: make([]byte, 4096)}
 	var two [2]uint64
@@ -41,8 +42,8 @@ func wire(h header, numbers []uint64, payload string) []byte {
 	return o.ring[:o.queued]
 }
 
-// FuzzLanes: whatever a peer writes, in pieces of any size, this process lives; what it takes for
-// a frame keeps within its bounds, and after nonsense nothing more comes.
+// FuzzLanes: a peer writes arbitrary bytes in pieces of any size. This process survives, all frames
+// that it accepts keep within their bounds, and after an invalid frame no further one arrives.
 func FuzzLanes(f *testing.F) {
 	eager := wire(header{kind: uint8(transport.Eager), body: 3, ctx: 7, tag: -1}, nil, "abc")
 	for _, seed := range [][]byte{
@@ -62,7 +63,7 @@ func FuzzLanes(f *testing.F) {
 		for len(said) > 0 {
 			n := min(len(said), int(piece)+1)
 			if _, err := unix.Write(to, said[:n]); err != nil {
-				return // it was closed
+				return // the mesh has closed the connection
 			}
 			said = said[n:]
 			for fr, ok := m.Peek(1); ok; fr, ok = m.Peek(1) {
@@ -77,7 +78,7 @@ func FuzzLanes(f *testing.F) {
 	})
 }
 
-// TestFramesInPieces: a byte at a time is as good as all at once.
+// TestFramesInPieces: frames that arrive one byte at a time are read like whole ones.
 func TestFramesInPieces(t *testing.T) {
 	m, peer := openLanes(t)
 	var stream []byte
@@ -89,7 +90,7 @@ func TestFramesInPieces(t *testing.T) {
 	for i := range stream {
 		_, err := unix.Write(peer[transport.Data], stream[i:i+1])
 		require.NoError(t, err)
-		for range 2 { // a short read leaves the next one out
+		for range 2 { // a short read skips the next one
 			if f, ok := m.Peek(1); ok {
 				assert.Equal(t, transport.Header{Ctx: 7, Tag: -1, Kind: transport.Eager, Elem: 2, Size: 3}, f.Header)
 				assert.Equal(t, "abc", string(f.Payload))
@@ -102,8 +103,9 @@ func TestFramesInPieces(t *testing.T) {
 	assert.Equal(t, uint64(9), m.CreditReturned(1))
 }
 
-// TestTheWishToBeAcknowledgedComesLast: in front of frames that the socket did not take yet it
-// would not be of them, and nobody would wish it again.
+// TestTheWishToBeAcknowledgedComesLast: the request for an acknowledgement follows all frames. In
+// front of frames that the socket did not accept yet, the request would not cover them, and no
+// other request would follow.
 func TestTheWishToBeAcknowledgedComesLast(t *testing.T) {
 	m, peer := openLanes(t)
 	sent := 0
@@ -117,7 +119,7 @@ func TestTheWishToBeAcknowledgedComesLast(t *testing.T) {
 	assert.True(t, frames[sent].kind == kindAck && frames[sent].flags&flagAckNow != 0)
 }
 
-// heard has a mesh write all that it has, and returns the frames of it.
+// heard makes a mesh write everything, and returns the frames that it has written.
 func heard(t *testing.T, m *Mesh, fd int) (frames []header, bodies [][]byte) {
 	var all []byte
 	l := m.lane(transport.Data, 1)
@@ -131,7 +133,7 @@ func heard(t *testing.T, m *Mesh, fd int) (frames []header, bodies [][]byte) {
 		all = append(all, b[:n]...)
 	}
 	require.GreaterOrEqual(t, len(all), session.HelloSize)
-	for b := all[session.HelloSize:]; len(b) > 0; { // behind the answer to the peer's hello
+	for b := all[session.HelloSize:]; len(b) > 0; { // after the answer to the peer's hello
 		h, err := parseHeader(b)
 		require.NoError(t, err)
 		frames, bodies = append(frames, h), append(bodies, b[headerBytes:h.size()])
@@ -140,8 +142,8 @@ func heard(t *testing.T, m *Mesh, fd int) (frames []header, bodies [][]byte) {
 	return frames, bodies
 }
 
-// TestAWishIsKeptUntilItIsMet: who sweeps before it has taken everything acknowledges the rest
-// later.
+// TestAWishIsKeptUntilItIsMet: a receiver that sweeps before it has taken everything acknowledges
+// the rest later.
 func TestAWishIsKeptUntilItIsMet(t *testing.T) {
 	m, peer := openLanes(t)
 	frame := wire(header{kind: uint8(transport.Eager), body: 3, ctx: 7}, nil, "abc")

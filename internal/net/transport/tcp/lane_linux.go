@@ -9,24 +9,24 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A lane is this process's end of one: the host of a session.
+// A lane is this process's end of a stream of frames to and from a peer: the host of a session.
 type lane struct {
 	mesh   *Mesh
 	peer   int    // slot
-	birth  uint64 // of the process there
+	birth  uint64 // of the process in that slot
 	class  transport.Class
-	window int // bytes that may be under way, of both ends
+	window int // bound of the unacknowledged bytes; both ends have the same
 	s      *session.Session
 
 	line      line         // of the connection in use
 	conn      session.Conn // in use
-	mine      attempt      // the connection that this process makes
-	accepted  attempt      // one that it was given, while the session looks at it
-	wantsOut  bool         // epoll tells when the socket takes bytes again
-	refused   bool         // a frame found no room, and none was made since
-	gathers   bool         // frames have been sent since this process last looked: see Mesh.gathering
+	mine      attempt      // a connection that this process makes
+	accepted  attempt      // an accepted connection, while the session checks its hello
+	wantsOut  bool         // epoll reports when the socket accepts bytes again
+	refused   bool         // there was no room for a frame, and none became free since
+	gathers   bool         // frames were sent since this process last polled: see Mesh.gathering
 	closed    bool         // everything is dropped from now on
-	hasClosed bool         // the session has: both have said goodbye, or the peer is gone
+	hasClosed bool         // the session is closed: both have sent a bye, or the peer is dead
 	broken    error
 	dialErr   error // of the last dial that has ended
 	unmet     bool  // Config.OnUnmet was called, and OnMet not since
@@ -35,31 +35,31 @@ type lane struct {
 	notice notice
 	in     inbox
 
-	asked          bool   // the peer wants an acknowledgement
-	askedTo        uint64 // of all that it had sent by then
-	asksTo         uint64 // this process wants one of its stream up to here
+	asked          bool   // the peer requests an acknowledgement
+	askedTo        uint64 // of the bytes before this position in its stream
+	asksTo         uint64 // this process requests an acknowledgement of its stream up to here
 	creditReturned uint64 // of this process's payload
 	assembled      []byte // parts of a control frame
-	awaited        int    // its length; 0: none has begun
-	isPutBack      bool   // it is whole, and was not handled
+	awaited        int    // length of that frame; 0: none has begun
+	isPutBack      bool   // that frame is whole and was put back
 }
 
 // An attempt is a connection that is not in use yet.
 type attempt struct {
 	conn   session.Conn
 	line   line
-	answer []byte // to this process's hello, as far as it is there
+	answer []byte // the received part of the answer to this process's hello
 }
 
-// A notice is what is to be said between two frames of the stream.
+// A notice collects the uncounted frames to send between two frames of the stream.
 type notice struct {
 	ack, ask, bye, byeAck bool
-	taken, credit         uint64 // as last said, or to say
-	rest                  []byte // of one that was begun
+	taken, credit         uint64 // as sent last, or to send
+	rest                  []byte // the unsent part of the current notice
 	buf                   [headerBytes + numbersBytes]byte
 }
 
-// Bytes that may be under way on a lane. Each end acknowledges when it has taken a quarter.
+// Bounds of the unacknowledged bytes of a lane. Each end acknowledges when it has taken a quarter.
 const (
 	dataWindow    = 512 << 10
 	controlWindow = 128 << 10
@@ -75,8 +75,8 @@ func newLane(m *Mesh, peer int, class transport.Class) *lane {
 	return l
 }
 
-// step gives the session an event, and does what it asks for. A session without a connection
-// measures time, and is told what time it is first.
+// step steps the session with an event, and executes its actions. A session without a connection
+// measures time, so step gives it the time first.
 func (l *lane) step(ev session.Event) {
 	if l.s.State() != session.Open {
 		l.do(l.s.Step(session.Tick{Now: l.mesh.now()}))
@@ -87,8 +87,8 @@ func (l *lane) step(ev session.Event) {
 	}
 }
 
-// do does what the session asks for. Nothing here gives it an event: what follows from a failure
-// is seen at the next poll of the socket.
+// do executes actions of the session. It never steps the session: the next poll of the socket
+// reports the consequences of a failure.
 func (l *lane) do(actions []session.Action) {
 	for _, a := range actions {
 		switch a := a.(type) {
@@ -112,7 +112,7 @@ func (l *lane) do(actions []session.Action) {
 		case session.Closed:
 			l.hasClosed = true
 			if !l.closed {
-				l.mesh.lookAt(l) // Parted may wait for it
+				l.mesh.lookAt(l) // Parted may wait for this
 			}
 		case session.Anomaly:
 			l.mesh.anomaly(l.peer, a.Text)
@@ -138,7 +138,7 @@ func (l *lane) tellMet(a session.Action) {
 	}
 }
 
-// doNotice does what is said between frames.
+// doNotice schedules the frames between those of the stream.
 func (l *lane) doNotice(a session.Action) {
 	switch a := a.(type) {
 	case session.WriteAck:
@@ -162,7 +162,7 @@ func (l *lane) greet(h session.Hello) {
 	l.mesh.poll.add(l.mine.line.fd, keyOf(l, true))
 }
 
-// answer answers the hello of a connection that was accepted.
+// answer answers the hello of an accepted connection.
 func (l *lane) answer(a session.Answer) {
 	if a.Conn != l.accepted.conn || !l.accepted.line.open() {
 		return
@@ -173,14 +173,14 @@ func (l *lane) answer(a session.Answer) {
 	}
 }
 
-// open begins to use a connection, from a byte of this process's stream on.
+// open begins to use a connection, at a byte of this process's stream.
 func (l *lane) open(a session.Opened) {
 	if a.Conn == l.mine.conn && l.mine.line.open() {
 		l.mesh.poll.remove(l.mine.line.fd)
 		l.use(&l.mine)
 	}
 	l.out.resume(a.From)
-	l.notice.ask = l.asksTo > l.out.queued-l.s.Unacked() // what was said of it on an earlier connection may be lost
+	l.notice.ask = l.asksTo > l.out.queued-l.s.Unacked() // the request on an earlier connection may be lost
 	l.flush()
 }
 
@@ -194,7 +194,7 @@ func (l *lane) use(a *attempt) {
 	l.in.cut()
 	l.mesh.poll.add(l.line.fd, keyOf(l, false))
 	if l.line.secure != nil {
-		l.mesh.lookAt(l) // frames may have come with the hello, and the socket does not tell of them again
+		l.mesh.lookAt(l) // frames may have arrived with the hello, which the socket does not report again
 	}
 }
 
@@ -217,7 +217,7 @@ func (a *attempt) close() {
 	*a = attempt{line: noLine}
 }
 
-// readAnswer reads the answer to this process's hello, as far as it is there.
+// readAnswer reads the answer to this process's hello, or the part of it that has arrived.
 func (l *lane) readAnswer() {
 	if !l.mine.line.open() {
 		return
@@ -243,24 +243,24 @@ func (l *lane) readAnswer() {
 	l.step(session.Answered{Conn: conn, Hello: h})
 }
 
-// broke ends a connection that is of no use any more.
+// broke ends a broken connection.
 func (l *lane) broke() {
 	if !l.line.open() {
 		return
 	}
 	conn := l.conn
 	l.step(session.Broke{Conn: conn})
-	l.drop(conn) // also one that the session has forgotten
+	l.drop(conn) // even if the session has forgotten the connection
 }
 
-// bad ends a connection over which nonsense has come.
+// bad ends a connection that has delivered an invalid frame.
 func (l *lane) bad(err error) {
 	l.mesh.anomaly(l.peer, err.Error())
 	l.broke()
 }
 
-// put appends a frame to the stream, if there is room. It is written later, with others, if it
-// gathers.
+// put appends a frame to the stream, if there is room. If the lane gathers, it writes the frame
+// later, together with others.
 func (l *lane) put(h header, numbers [2]uint64, payload []byte) bool {
 	if l.out.ring == nil {
 		l.out.ring = make([]byte, l.window)
@@ -273,13 +273,13 @@ func (l *lane) put(h header, numbers [2]uint64, payload []byte) bool {
 	l.out.put(h, numbers, payload)
 	l.step(session.Append{Copied: h.size()})
 	if l.s.Owes() {
-		// The peer has said bye. It acknowledges what it was asked for when that was heard, and
-		// this frame is none of it:
+		// The peer has sent a bye. Its acknowledgement covers the bytes for which this process had
+		// asked when the bye arrived. This frame is not among them:
 		//
 		//	A: hello, unacknowledged    B: bye
-		//	A: hears it, asks
-		//	                            B: takes hello, acknowledges what A has asked for
-		//	A: more                     B: takes it, and nobody has asked
+		//	A: receives the bye, asks
+		//	                            B: takes hello, acknowledges the bytes that A has asked for
+		//	A: more                     B: takes it, and no request is pending
 		//	A: the answer waits for an acknowledgement of more; so does B, for the answer
 		l.ask()
 		return true
@@ -290,8 +290,8 @@ func (l *lane) put(h header, numbers [2]uint64, payload []byte) bool {
 	return true
 }
 
-// release makes the room of what the peer has taken free. Take names the peer then if a frame was
-// refused for want of room, whichever call has read the acknowledgement.
+// release frees the room of acknowledged bytes. If a frame was refused for lack of room, the next
+// Take names the peer, whichever call has read the acknowledgement.
 func (l *lane) release(acked uint64) {
 	l.out.release(acked)
 	if l.refused {
@@ -300,10 +300,10 @@ func (l *lane) release(acked uint64) {
 	}
 }
 
-// gatheredMax is how many bytes wait for more at most.
+// gatheredMax bounds the bytes that wait to be written with later ones.
 const gatheredMax = 16 << 10
 
-// flush writes what there is, as far as the socket takes it.
+// flush writes notices and frames while the socket accepts them.
 func (l *lane) flush() {
 	for l.line.open() {
 		n := &l.notice
@@ -335,13 +335,13 @@ func (l *lane) flush() {
 	l.wantOut(!all && (err == nil || errors.Is(err, unix.EAGAIN)))
 }
 
-// write writes a piece, and says whether all of it went out.
+// write writes a piece, and reports whether the line has accepted all of it.
 func (l *lane) write(b []byte) (sent int, all bool) {
 	sent, err := l.line.write(b)
 	if err == nil && sent == len(b) {
 		return sent, true
 	}
-	l.wantOut(err == nil || errors.Is(err, unix.EAGAIN)) // else it is broken: readable
+	l.wantOut(err == nil || errors.Is(err, unix.EAGAIN)) // otherwise the connection is broken, which epoll reports as readable
 	return max(sent, 0), false
 }
 
@@ -352,11 +352,11 @@ func (l *lane) wantOut(want bool) {
 	}
 }
 
-// any says whether there is something to say at the next frame's end. The wish for an
-// acknowledgement comes behind everything: in front of some frames it would not be of them.
+// any reports whether a notice is due at the end of the next frame. The request for an
+// acknowledgement follows all frames: in front of some, it would not cover them.
 func (n *notice) any() bool { return n.ack || n.bye || n.byeAck }
 
-// begin puts the next notice into rest; last says that all frames are written.
+// begin puts the next notice into rest; last is true if all frames are written.
 func (n *notice) begin(last bool) {
 	h := header{}
 	switch {
@@ -376,7 +376,7 @@ func (n *notice) begin(last bool) {
 	n.rest = n.buf[:h.size()]
 }
 
-// ask has the peer acknowledge all that was sent so far, as soon as it has taken that.
+// ask requests an acknowledgement of everything sent so far, as soon as the peer has taken that.
 func (l *lane) ask() {
 	if l.s.Unacked() > 0 && l.asksTo < l.out.queued {
 		l.asksTo = l.out.queued
@@ -385,7 +385,8 @@ func (l *lane) ask() {
 	}
 }
 
-// sweep acknowledges what was taken, if the peer has asked, until that is what it has asked for.
+// sweep acknowledges the taken bytes if the peer has asked, until the peer has the acknowledgement
+// that it requested.
 func (l *lane) sweep() {
 	if !l.asked {
 		return
@@ -398,7 +399,7 @@ func (l *lane) sweep() {
 	l.step(session.Sweep{})
 }
 
-// returnCredit tells the peer how many of its payload bytes were let go.
+// returnCredit reports to the peer the number of its payload bytes that were released.
 func (l *lane) returnCredit(total uint64) {
 	if total > l.notice.credit {
 		l.notice.credit, l.notice.ack = total, true
@@ -406,7 +407,7 @@ func (l *lane) returnCredit(total uint64) {
 	}
 }
 
-// part takes leave: the session says bye once everything is acknowledged.
+// part begins the goodbye: the session sends a bye once everything is acknowledged.
 func (l *lane) part() {
 	if l.in.taken > 0 {
 		l.tellTaken()
@@ -415,13 +416,13 @@ func (l *lane) part() {
 	l.step(session.Close{})
 }
 
-// isOver says whether nobody takes anything any more: the lane was closed here, or both ends have
-// said goodbye. What is sent then counts as sent, as to a process that has returned from Finalize.
-// The peer may still be there: it parts with its other lanes, and who waited for room here would
-// not go on to take what comes over those.
+// isOver reports whether no peer takes frames of this lane any more: the lane was closed here, or
+// both ends have sent a bye. A frame sent then counts as sent, as to a process that has returned
+// from Finalize. The peer may still be alive and part with its other lanes. If this process waited
+// for room here, it would not take the frames of those lanes.
 func (l *lane) isOver() bool { return l.closed || l.hasClosed }
 
-// close drops everything, now and later.
+// close drops all frames, now and later.
 func (l *lane) close() {
 	if !l.closed {
 		l.closed = true
@@ -430,7 +431,7 @@ func (l *lane) close() {
 	}
 }
 
-// describe says for people how it stands.
+// describe returns the state of the lane for people.
 func (l *lane) describe() string {
 	return fmt.Sprintf("%s, %d bytes not written", l.s.Describe(), l.out.queued-l.out.written)
 }

@@ -6,17 +6,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A line is a socket that never blocks, clear or encrypted.
+// A line is a non-blocking socket, encrypted or not.
 type line struct {
 	fd     int            // -1: closed
-	secure *socket.Secure // nil: what goes over it is clear
+	secure *socket.Secure // nil: not encrypted
 }
 
 var noLine = line{fd: -1}
 
 func (l *line) open() bool { return l.fd >= 0 }
 
-// read returns what has come; EAGAIN: nothing has; 0 bytes: the peer has closed it.
+// read returns bytes that have arrived; EAGAIN: there are none; 0 bytes: the peer has closed the
+// connection.
 func (l *line) read(b []byte) (int, error) {
 	if l.secure != nil {
 		return l.secure.Read(b)
@@ -24,7 +25,7 @@ func (l *line) read(b []byte) (int, error) {
 	return receive(l.fd, b)
 }
 
-// write writes what the line takes of b. An encrypted line keeps some of it until flush.
+// write writes as much of b as the line accepts. An encrypted line keeps some of it until flush.
 func (l *line) write(b []byte) (n int, err error) {
 	if l.secure == nil {
 		return send(l.fd, b)
@@ -43,13 +44,14 @@ func (l *line) write(b []byte) (n int, err error) {
 	}
 }
 
-// say sends a hello. A fresh socket has room for it; a broken one is readable.
+// say sends a hello. A fresh socket has room for a hello; a broken one becomes readable.
 func (l *line) say(h session.Hello) {
 	_, _ = l.write(h.Append(nil))
 	_, _ = l.flush()
 }
 
-// flush sends what the line has taken and the socket has not, and says whether that is all.
+// flush sends bytes that the line has accepted and the socket has not, and reports whether all are
+// sent.
 func (l *line) flush() (all bool, err error) {
 	if l.secure == nil {
 		return true, nil
@@ -57,7 +59,7 @@ func (l *line) flush() (all bool, err error) {
 	return l.secure.Flush()
 }
 
-// flushed says whether the socket has all that the line has taken.
+// flushed reports whether the socket has all bytes that the line has accepted.
 func (l *line) flushed() bool { return l.secure == nil || l.secure.Flushed() }
 
 func (l *line) close() {

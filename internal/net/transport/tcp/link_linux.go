@@ -2,17 +2,17 @@ package tcp
 
 import "github.com/goulfm/goulfm/internal/net/transport"
 
-// A Link joins what a process has of its node with what it has of others: frames to a process of
-// this node go over rings in memory, all others over the mesh.
+// A Link joins the rings of a process's node and the mesh: frames to a process of this node use
+// rings in memory, all others use the mesh.
 type Link struct {
 	port  *transport.Port
 	mesh  *Mesh
-	local []bool // by slot: it is on this node
-	away  []bool // it is not
+	local []bool // by slot: true if on this node
+	away  []bool // the negation of local
 }
 
-// Join returns the link of a process; local says of each slot whether it is on this node, itself
-// among them.
+// Join returns the link of a process. For each slot, local is true if the slot is on this node, as
+// the own slot is.
 func Join(port *transport.Port, mesh *Mesh, local []bool) *Link {
 	l := &Link{port: port, mesh: mesh, local: local, away: make([]bool, len(local))}
 	for slot, near := range local {
@@ -23,7 +23,7 @@ func Join(port *transport.Port, mesh *Mesh, local []bool) *Link {
 	return l
 }
 
-// to returns what leads to a process.
+// to returns the link to a process.
 func (l *Link) to(proc int) transport.Link {
 	if l.local[proc] {
 		return l.port
@@ -31,20 +31,20 @@ func (l *Link) to(proc int) transport.Link {
 	return remote{l.mesh}
 }
 
-// remote is the mesh with what only rings have.
+// remote adds to the mesh the methods that only rings have.
 type remote struct{ *Mesh }
 
-// Watch says that there is no word to watch: the socket must be read.
+// Watch returns nil: there is no word to watch, the socket must be read.
 func (remote) Watch(int) (*uint64, uint64) { return nil, 0 }
 
-// Near returns what leads to the processes of this node.
+// Near returns the port to the processes of this node.
 func (l *Link) Near() *transport.Port { return l.port }
 
-// Away says of each slot whether its process is on another node: there is no word to watch, and
-// Peek asks the kernel.
+// Away reports for each slot whether its process is on another node. Such a process has no word to
+// watch, and Peek calls the kernel.
 func (l *Link) Away() []bool { return l.away }
 
-// TrySend implements transport.Link, as do the others.
+// TrySend implements transport.Link, like the following methods.
 func (l *Link) TrySend(to int, h *transport.Header, payload []byte) bool {
 	return l.to(to).TrySend(to, h, payload)
 }
@@ -101,13 +101,13 @@ func (l *Link) CloseAll() {
 // Broken implements transport.Link.
 func (l *Link) Broken(proc int) error { return l.to(proc).Broken(proc) }
 
-// Written says whether all that was sent to processes of other nodes is in the hands of the kernel.
+// Written reports whether the kernel has all frames sent to processes of other nodes.
 func (l *Link) Written() bool { return l.mesh.written() }
 
-// PutBack has NextControl return once more what it returned last from a process of another node.
+// PutBack makes NextControl return its last frame from a process of another node once more.
 func (l *Link) PutBack(proc int) { l.mesh.lanes[transport.Control][proc].isPutBack = true }
 
-// WriteOut writes what was sent to a process of another node and waits for more to go with.
+// WriteOut writes the gathered frames to a process of another node.
 func (l *Link) WriteOut(proc int) {
 	if l.away[proc] {
 		l.mesh.WriteOut(proc)
@@ -117,11 +117,12 @@ func (l *Link) WriteOut(proc int) {
 // WriteAllOut is WriteOut for all processes.
 func (l *Link) WriteAllOut() { l.mesh.writeGathered() }
 
-// Part begins to take leave of the processes of other nodes: nothing is sent to them any more.
+// Part begins the goodbye to the processes of other nodes. After Part, this process sends them
+// nothing.
 func (l *Link) Part() { l.mesh.Part() }
 
-// Parted says whether they have let go; gone says of a process that it has departed.
+// Parted reports whether all goodbyes are complete; gone reports whether a process has departed.
 func (l *Link) Parted(gone func(proc int) bool) bool { return l.mesh.Parted(gone) }
 
-// Describe says for people how the connections stand.
+// Describe returns the state of the connections for people.
 func (l *Link) Describe() []string { return l.mesh.Describe() }

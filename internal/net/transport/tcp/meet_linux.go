@@ -12,14 +12,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// An arrival is a connection that a goroutine has made or accepted, or failed to make.
+// An arrival is the result of a goroutine that dials or accepts: a connection, or the failure to
+// make one.
 type arrival struct {
-	lane  *lane         // of one that was dialed; nil: it was accepted
-	conn  session.Conn  // of one that was dialed
-	line  line          // closed: it could not be made
-	err   error         // why not
-	asked bool          // no connection: the peer of the hello asks to be dialed
-	hello session.Hello // of one that was accepted
+	lane  *lane         // of a dialed connection; nil: it was accepted
+	conn  session.Conn  // of a dialed connection
+	line  line          // closed: the dial has failed
+	err   error         // the reason of the failure
+	asked bool          // no connection: the peer of the hello requests to be dialed
+	hello session.Hello // of an accepted connection
 }
 
 const (
@@ -28,7 +29,7 @@ const (
 	userTimeout = 5000 // milliseconds without an acknowledgement of the peer's kernel
 )
 
-// dial makes the connection for which a session has asked.
+// dial makes a connection that a session has requested.
 func (m *Mesh) dial(l *lane, conn session.Conn) {
 	peer := m.peer(l.peer)
 	ctx, cancel := context.WithTimeout(context.Background(), dialFor)
@@ -41,7 +42,8 @@ func (m *Mesh) dial(l *lane, conn session.Conn) {
 	m.post(arrival{lane: l, conn: conn, line: made, err: err})
 }
 
-// Asked has this process dial a peer that wants a lane and cannot dial. Any goroutine may call it.
+// Asked makes this process dial a peer that needs a lane and cannot dial. Any goroutine may call
+// Asked.
 func (m *Mesh) Asked(peer int, class transport.Class) {
 	if peer < 0 || peer >= len(m.cfg.Peers) || peer == m.cfg.Me || class != transport.Data && class != transport.Control {
 		return
@@ -49,7 +51,7 @@ func (m *Mesh) Asked(peer int, class transport.Class) {
 	m.post(arrival{asked: true, line: noLine, hello: session.Hello{From: session.Identity{Number: uint32(peer)}, Lane: uint8(class)}})
 }
 
-// whyUnmet says in two words why a dial has failed; nil: none has ended.
+// whyUnmet returns the reason of a failed dial in two words; nil: no dial has ended.
 func whyUnmet(err error) string {
 	var timeout interface{ Timeout() bool }
 	switch {
@@ -63,7 +65,7 @@ func whyUnmet(err error) string {
 	return err.Error()
 }
 
-// prepare takes a connection for polling; a closed line: it cannot be.
+// prepare extracts the socket of a connection for polling, and returns a closed line if that fails.
 func prepare(c *socket.Conn) line {
 	fd, secure, err := c.Detach(socket.Raw{Receive: receive, Send: send, Again: unix.EAGAIN})
 	if err != nil {
@@ -74,7 +76,7 @@ func prepare(c *socket.Conn) line {
 	return line{fd: fd, secure: secure}
 }
 
-// admit hands over a connection whose other end has proved to be a member, with its hello.
+// admit posts an authenticated connection with its hello.
 func (m *Mesh) admit(c *socket.Conn) {
 	b := make([]byte, session.HelloSize)
 	_ = c.SetReadDeadline(time.Now().Add(helloFor))
@@ -93,7 +95,7 @@ func (m *Mesh) admit(c *socket.Conn) {
 	}
 }
 
-// post hands an arrival over.
+// post queues an arrival and wakes this process.
 func (m *Mesh) post(a arrival) {
 	m.mu.Lock()
 	m.arrivals = append(m.arrivals, a)
@@ -101,7 +103,7 @@ func (m *Mesh) post(a arrival) {
 	m.tell()
 }
 
-// receive lets a session look at an arrival.
+// receive steps the session of an arrival's lane.
 func (m *Mesh) receive(a arrival) {
 	l := a.lane
 	if a.asked {
@@ -113,7 +115,7 @@ func (m *Mesh) receive(a arrival) {
 		l = m.lane(transport.Class(a.hello.Lane), int(a.hello.From.Number))
 		l.accepted = attempt{conn: m.incoming, line: a.line}
 		l.step(session.Incoming{Conn: m.incoming, Hello: a.hello})
-		l.accepted.close() // unless it is in use now
+		l.accepted.close() // does nothing if the connection is in use now
 		return
 	}
 	switch {

@@ -17,26 +17,26 @@ import (
 type Config struct {
 	Job        uint64
 	Me         int    // slot
-	Generation uint32 // how many processes had that slot before
-	Peers      []Peer // by slot, this process among them
-	// Find returns the Peer of a slot that has no address among Peers, once it is known. Several
-	// goroutines call it.
+	Generation uint32 // number of earlier processes of that slot
+	Peers      []Peer // by slot, including this process
+	// Find returns the Peer of a slot that has no address in Peers, once the address is known.
+	// Several goroutines call Find.
 	Find     func(slot int) (Peer, bool)
 	Trust    *socket.Trust
 	Listener *net.TCPListener // this process's; the mesh closes it
-	Secure   socket.Mode      // of all members; 0: that of Trust
-	// OnFenced is called when a peer says that this process was declared dead; OnAnomaly is
-	// told what a peer has said that no member says. They must not call the mesh.
+	Secure   socket.Mode      // of all members; 0: the mode of Trust
+	// OnFenced is called when a peer reports that this process was declared dead. OnAnomaly is
+	// called when a peer has sent bytes that no correct member sends. Neither may call the mesh.
 	OnFenced  func(by int)
 	OnAnomaly func(peer int, text string)
-	// OnUnmet is called when this process has not been able to connect to a peer for some time, and
-	// asks it to dial; OnMet, when a lane for which that was said is open or of no use any more.
-	// They must not call the mesh.
+	// OnUnmet is called when this process could not connect to a peer for some time; the peer
+	// should then dial. OnMet is called when a lane that OnUnmet reported is open or no longer
+	// needed. Neither may call the mesh.
 	OnUnmet func(Unmet)
 	OnMet   func(peer int, class transport.Class)
 }
 
-// Unmet says that a lane to a peer could not be dialed.
+// An Unmet describes a lane whose peer could not be dialed.
 type Unmet struct {
 	Peer  int
 	Class transport.Class
@@ -46,49 +46,50 @@ type Unmet struct {
 
 // A Peer is a slot of the job.
 type Peer struct {
-	Addr  string // where its process listens; empty: there is none yet (Config.Find)
-	Birth uint64 // tells its first process from any other that ever listens there
+	Addr  string // address of its listener; empty: not known yet (Config.Find)
+	Birth uint64 // distinguishes its first process from any other at that address
 }
 
-// birthOf returns what tells a process of the slot from any other: it follows from how many the
-// slot had before, which the memory of each node says, so that nobody has to be told.
+// birthOf returns the number that distinguishes a process of the slot from any other. It depends on
+// the number of earlier processes in the slot. The memory of each node holds that number, so no
+// message is needed.
 func (p Peer) birthOf(generation uint32) uint64 {
 	return p.Birth + uint64(generation)*0x9e3779b97f4a7c15 // odd: 2^32 processes have as many births
 }
 
-// A Mesh moves frames between one process and those of other nodes. Its methods are called by
-// one goroutine at a time, but for Pending.
+// A Mesh moves frames between one process and the processes of other nodes. One goroutine at a time
+// may call its methods, except Pending.
 type Mesh struct {
 	cfg   Config
 	trust *socket.Trust
 	poll  *poller
-	lanes [2][]*lane // by class, slot; nil: nobody has wanted it
-	list  []*lane    // those that are there
+	lanes [2][]*lane // by class, slot; nil: not needed so far
+	list  []*lane    // the existing lanes
 	start time.Time
 
-	generations func(slot int) uint32 // how many processes had a slot before; nil: none
+	generations func(slot int) uint32 // number of earlier processes of a slot; nil: none
 
 	mu       sync.Mutex
-	wake     func() // has this process look
+	wake     func() // makes this process poll
 	arrivals []arrival
-	news     atomic.Bool // there are some, or a time has come
-	due      atomic.Bool // a time has come
+	news     atomic.Bool // there are arrivals, or due is set
+	due      atomic.Bool // the timer has fired
 	timer    *time.Timer
-	armed    mono.Time // when the timer fires; 0: it does not
+	armed    mono.Time // when the timer fires; 0: not set
 
-	// To gathering lanes something was sent since this process last looked, and was written: what
-	// is sent until it looks again goes with that look, in one write.
+	// The lanes to which this process has sent and written a frame since its last poll. Later
+	// frames wait until the next poll, which writes them together.
 	gathering []*lane
-	holds     atomic.Bool // something is not written yet: who would sleep looks first
+	holds     atomic.Bool // a frame waits to be written: a goroutine must poll before it sleeps
 
 	allClosed bool
 	parts     bool         // Part was called
 	incoming  session.Conn // the last number of an accepted connection
-	unseen    []*lane      // to look at, although their sockets may have nothing to read
+	unseen    []*lane      // lanes to poll, even if their sockets have nothing to read
 	anyUnseen atomic.Bool
 }
 
-// New begins to listen. Sleeping processes sleep in the epoll set Poll.
+// New starts listening. A sleeping process waits in the epoll set of Poll.
 func New(cfg Config) (*Mesh, error) {
 	trust := cfg.Trust
 	if cfg.Secure != 0 {
@@ -113,23 +114,23 @@ func New(cfg Config) (*Mesh, error) {
 	return m, nil
 }
 
-// Poll returns the epoll set in which the sockets are, and the number by which what is not a
-// socket of the mesh is to be known there.
+// Poll returns the epoll set of the sockets, and the key for descriptors in that set that are not
+// sockets of the mesh.
 func (m *Mesh) Poll() (epoll int, others uint64) { return m.poll.fd, othersKey }
 
-// SetWake sets what has this process look at the mesh, when a goroutine of the mesh has something
-// for it.
+// SetWake sets the function that makes this process poll the mesh, for arrivals from the goroutines
+// of the mesh.
 func (m *Mesh) SetWake(wake func()) {
 	m.mu.Lock()
 	m.wake = wake
 	m.mu.Unlock()
 }
 
-// SetGenerations says where it is written how many processes had a slot before. It comes before
-// anything is sent or taken.
+// SetGenerations sets the function that returns the number of earlier processes of a slot. It must
+// precede all sends and receives.
 func (m *Mesh) SetGenerations(of func(slot int) uint32) { m.generations = of }
 
-// birth returns that of the process of a slot.
+// birth returns the birth of the process in a slot.
 func (m *Mesh) birth(slot int) uint64 {
 	if m.generations == nil {
 		return m.peer(slot).birthOf(0)
@@ -137,7 +138,7 @@ func (m *Mesh) birth(slot int) uint64 {
 	return m.peer(slot).birthOf(m.generations(slot))
 }
 
-// peer returns where a slot is.
+// peer returns the Peer of a slot.
 func (m *Mesh) peer(slot int) Peer {
 	p := m.cfg.Peers[slot]
 	if p.Addr == "" && m.cfg.Find != nil {
@@ -151,7 +152,7 @@ func (m *Mesh) now() mono.Time { return mono.Time(time.Since(m.start)) + 1 }
 // lane returns the lane of a class towards a slot.
 func (m *Mesh) lane(c transport.Class, slot int) *lane {
 	l := m.lanes[c][slot]
-	if l != nil && l.closed && l.birth != m.birth(slot) { // it led to the process before, and everybody has let go of that
+	if l != nil && l.closed && l.birth != m.birth(slot) { // a lane to the slot's earlier process, which no caller uses any more
 		m.list = slices.DeleteFunc(m.list, func(old *lane) bool { return old == l })
 		l = nil
 	}
@@ -169,7 +170,7 @@ func (m *Mesh) lane(c transport.Class, slot int) *lane {
 	return l
 }
 
-// arm has the sessions told the time at a moment.
+// arm sets the timer, so that the sessions receive the time at a moment.
 func (m *Mesh) arm(at mono.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -187,7 +188,7 @@ func (m *Mesh) timeHasCome() {
 	m.tell()
 }
 
-// tell has this process look.
+// tell makes this process attend to arrivals and timers.
 func (m *Mesh) tell() {
 	m.news.Store(true)
 	m.rouse()
@@ -203,7 +204,7 @@ func (m *Mesh) rouse() {
 	}
 }
 
-// attend takes in connections that were made, and lets time pass.
+// attend handles arrivals, and gives the sessions the time if the timer has fired.
 func (m *Mesh) attend() {
 	if !m.news.Load() || !m.news.Swap(false) {
 		return
@@ -224,7 +225,7 @@ func (m *Mesh) attend() {
 	}
 }
 
-// Take implements Link: see there.
+// Take implements Link.
 func (m *Mesh) Take(c transport.Class, dst []int) []int {
 	m.writeGathered()
 	m.attend()
@@ -251,9 +252,9 @@ func (m *Mesh) Take(c transport.Class, dst []int) []int {
 	return dst
 }
 
-// lookAt makes Take name the peer of a lane once more than its socket does. It wakes a goroutine of
-// this process that sleeps in the epoll set, because the caller may be another one, and the set
-// reports nothing.
+// lookAt makes the next Take name the peer of a lane, even if its socket has nothing to read. It
+// wakes a goroutine of this process that sleeps in the epoll set, because the caller may be another
+// goroutine, and the set reports nothing.
 func (m *Mesh) lookAt(l *lane) {
 	if !slices.Contains(m.unseen, l) {
 		m.unseen = append(m.unseen, l)
@@ -273,7 +274,7 @@ func (m *Mesh) takeUnseen(c transport.Class, dst []int) []int {
 	return dst
 }
 
-// Pending implements Link: see there.
+// Pending implements Link.
 func (m *Mesh) Pending(except int) bool {
 	if m.news.Load() || m.anyUnseen.Load() || m.holds.Load() {
 		return true
@@ -311,19 +312,19 @@ func (m *Mesh) TrySend(to int, h *transport.Header, payload []byte) bool {
 		m.gathering = append(m.gathering, l)
 	} else if l.out.written < l.out.queued && !m.holds.Load() {
 		m.holds.Store(true)
-		m.rouse() // another goroutine of this process may sleep already, and nobody else writes it
+		m.rouse() // another goroutine of this process may sleep already, and no other code writes the frame
 	}
 	return sent
 }
 
-// WriteOut writes what waits for more to a slot.
+// WriteOut writes the gathered frames to a slot.
 func (m *Mesh) WriteOut(slot int) {
 	if l := m.lanes[transport.Data][slot]; l != nil && l.gathers {
 		l.flush()
 	}
 }
 
-// writeGathered writes what waits for more, to all.
+// writeGathered writes all gathered frames.
 func (m *Mesh) writeGathered() {
 	for _, l := range m.gathering {
 		l.gathers = false
@@ -337,9 +338,9 @@ func (m *Mesh) writeGathered() {
 	}
 }
 
-// Peek implements Link. It reads the socket outside of Take, so what it reads beside frames must
-// not stay without effect. An acknowledgement that makes room for a refused frame has the peer
-// named by Take, and one that the peer asks for is written:
+// Peek implements Link. It reads the socket outside of Take, so everything else that it reads must
+// take effect, too. If an acknowledgement makes room for a refused frame, the next Take names the
+// peer. If the peer requests an acknowledgement, Peek writes one:
 //
 //	goroutine 1                 goroutine 2
 //	TrySend: no room
@@ -403,7 +404,7 @@ func (m *Mesh) NextControl(from int) ([]byte, bool) {
 		l.isPutBack = false
 		return l.assembled, true
 	}
-	if l.awaited > 0 && len(l.assembled) == l.awaited { // the one returned last time
+	if l.awaited > 0 && len(l.assembled) == l.awaited { // the frame of the last call
 		l.assembled, l.awaited = l.assembled[:0], 0
 	}
 	for {
@@ -488,13 +489,13 @@ func (m *Mesh) Broken(proc int) error {
 	return nil
 }
 
-// Part begins to take leave of all: nothing is sent any more. What a peer still sends is taken,
-// also over a lane that only it has wanted:
+// Part begins the goodbye to all peers. This process sends no further frames. It still takes frames
+// of its peers, also over a lane that only the peer has used:
 //
 //	A: Part, and nothing to 2 so far        B: a frame to A, the first one
 //	A: takes the frame
 //
-// If A did not take leave of that lane, too, nobody would acknowledge the frame, and both waited.
+// If A did not part with that lane, too, A would never acknowledge the frame, and both would wait.
 func (m *Mesh) Part() {
 	m.parts = true
 	for _, l := range m.list {
@@ -504,8 +505,9 @@ func (m *Mesh) Part() {
 	}
 }
 
-// Parted says whether all have let go: what this process has sent was taken by those that live,
-// and nobody still sends to it. Gone says of a slot that its process has departed.
+// Parted reports whether all goodbyes are complete: the live peers have taken everything that this
+// process has sent, and none sends to this process any more. gone reports whether the process of a
+// slot has departed.
 func (m *Mesh) Parted(gone func(slot int) bool) bool {
 	for _, l := range m.list {
 		if !l.closed && !l.hasClosed && !gone(l.peer) {
@@ -515,7 +517,7 @@ func (m *Mesh) Parted(gone func(slot int) bool) bool {
 	return true
 }
 
-// written says whether all that was sent is in the hands of the kernel.
+// written reports whether the kernel has everything that was sent.
 func (m *Mesh) written() bool {
 	for _, l := range m.list {
 		if !l.closed && (l.out.written < l.out.queued || !l.line.flushed()) {
@@ -525,7 +527,7 @@ func (m *Mesh) written() bool {
 	return true
 }
 
-// Describe says for people which lanes have something under way, a line each.
+// Describe returns a line for people about each lane that is not closed.
 func (m *Mesh) Describe() (lines []string) {
 	for _, l := range m.list {
 		if !l.closed {

@@ -2,14 +2,14 @@ package tcp
 
 import "encoding/binary"
 
-// An outbox keeps the frames of a lane, as they go over the wire, until the peer has taken them.
-// Places count bytes of the lane's stream from its beginning:
+// An outbox keeps the frames of a lane, in wire format, until the peer has taken them. Positions
+// count bytes from the beginning of the lane's stream:
 //
 //	tail <= acked <= written <= queued
 //
-// All from tail on is in the ring. Tail and boundary are where frames begin: that of the byte
-// acked, and the last one not behind written. Between two frames, and only there, may stand what
-// is not counted.
+// The ring holds all bytes from tail on. tail and boundary are beginnings of frames: of the frame
+// with the byte acked, and of the last frame that does not begin after written. Uncounted frames
+// may stand between two frames only.
 type outbox struct {
 	ring           []byte // its length is a power of two
 	tail, boundary uint64
@@ -17,7 +17,7 @@ type outbox struct {
 	queued         uint64
 }
 
-// room returns how many bytes may be put.
+// room returns the number of bytes that may be put.
 func (o *outbox) room() int { return len(o.ring) - int(o.queued-o.tail) }
 
 // put appends a frame: its header, its numbers if it has some, and its payload. There must be room.
@@ -38,13 +38,13 @@ func (o *outbox) append(b []byte) {
 	o.queued += uint64(len(b))
 }
 
-// unwritten returns bytes to write next, as far as they are in one piece; to bounds their place.
+// unwritten returns the next contiguous bytes to write; to bounds their position.
 func (o *outbox) unwritten(to uint64) []byte {
 	at := int(o.written) & (len(o.ring) - 1)
 	return o.ring[at:min(len(o.ring), at+int(to-o.written))]
 }
 
-// frameEnd returns where the frame ends that begins at a place.
+// frameEnd returns the end of the frame that begins at a position.
 func (o *outbox) frameEnd(at uint64) uint64 {
 	var b [4]byte
 	for i := range b {
@@ -53,7 +53,7 @@ func (o *outbox) frameEnd(at uint64) uint64 {
 	return at + headerBytes + uint64(binary.LittleEndian.Uint32(b[:]))
 }
 
-// advance moves a place where a frame begins to the last such place that is not behind to.
+// advance moves the beginning of a frame to the last beginning of a frame that is not above to.
 func (o *outbox) advance(from, to uint64) uint64 {
 	for from < to {
 		end := o.frameEnd(from)
@@ -65,8 +65,8 @@ func (o *outbox) advance(from, to uint64) uint64 {
 	return from
 }
 
-// between says whether the next byte to write begins a frame, and if not where the one under way
-// ends.
+// between reports whether the next byte to write begins a frame; if not, it returns the end of the
+// current frame.
 func (o *outbox) between() (begins bool, end uint64) {
 	if o.boundary = o.advance(o.boundary, o.written); o.boundary == o.written {
 		return true, o.written
@@ -74,11 +74,11 @@ func (o *outbox) between() (begins bool, end uint64) {
 	return false, o.frameEnd(o.boundary)
 }
 
-// release forgets what is below the acknowledged byte, whole frames at a time.
+// release drops the whole frames below the acknowledged byte.
 func (o *outbox) release(acked uint64) {
 	o.tail = o.advance(o.tail, acked)
 	o.boundary = max(o.boundary, o.tail)
 }
 
-// resume has a new connection go on from a place: not below what was acknowledged.
+// resume continues on a new connection from a position, which is not below the acknowledged byte.
 func (o *outbox) resume(from uint64) { o.written, o.boundary = from, o.tail }

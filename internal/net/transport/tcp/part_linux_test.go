@@ -10,8 +10,8 @@ import (
 	"github.com/goulfm/goulfm/internal/net/transport"
 )
 
-// TestPartBeforeTheFirstFrame: one takes leave, and another one has its first frame for it. It is
-// taken and acknowledged, and both part.
+// TestPartBeforeTheFirstFrame: one rank parts before its peer sends its first frame. The frame is
+// taken and acknowledged, and both ranks complete their goodbyes.
 func TestPartBeforeTheFirstFrame(t *testing.T) {
 	w := newWorld(t, 2, socket.Auth)
 	a, b := w.Port(0).Link.(*Link), w.Port(1).Link.(*Link)
@@ -38,8 +38,8 @@ func TestPartBeforeTheFirstFrame(t *testing.T) {
 	}
 }
 
-// TestPartWhileThePeerSends: one takes leave, and another one, which is asked for nothing, has more
-// to say after it has heard of that.
+// TestPartWhileThePeerSends: one rank parts. Its peer, which owes no acknowledgement, sends a
+// further frame after it has received the bye.
 func TestPartWhileThePeerSends(t *testing.T) {
 	w := newWorld(t, 2, socket.Auth)
 	a, b := w.Port(0).Link.(*Link), w.Port(1).Link.(*Link)

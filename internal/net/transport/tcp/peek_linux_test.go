@@ -10,8 +10,8 @@ import (
 	"github.com/goulfm/goulfm/internal/net/transport"
 )
 
-// fillLanes sends frames of both classes until there is no room, and returns how many bytes of each
-// stream are under way.
+// fillLanes sends frames of both classes until there is no room, and returns the number of bytes
+// queued on each lane.
 func fillLanes(m *Mesh) (queued [2]uint64) {
 	frame := make([]byte, 1000)
 	for h := (transport.Header{Kind: transport.Eager, Size: len(frame)}); m.TrySend(1, &h, frame); {
@@ -21,7 +21,7 @@ func fillLanes(m *Mesh) (queued [2]uint64) {
 	return [2]uint64{m.lane(transport.Data, 1).out.queued, m.lane(transport.Control, 1).out.queued}
 }
 
-// writeAcks has the peer acknowledge all.
+// writeAcks writes the peer's acknowledgement of all bytes.
 func writeAcks(t *testing.T, peer [2]int, taken [2]uint64) {
 	for c, to := range peer {
 		_, err := unix.Write(to, wire(header{kind: kindAck, body: numbersBytes}, []uint64{taken[c], 0}, ""))
@@ -29,9 +29,9 @@ func writeAcks(t *testing.T, peer [2]int, taken [2]uint64) {
 	}
 }
 
-// TestPeekTellsOfRoom: an acknowledgement that Peek or NextControl reads wakes a goroutine that
-// sleeps until a refused frame finds room, and Take names the peer. One for which no frame waits
-// does neither.
+// TestPeekTellsOfRoom: when Peek or NextControl reads an acknowledgement that makes room for a
+// refused frame, a sleeping goroutine wakes and Take names the peer. If no frame waits, an
+// acknowledgement does neither.
 func TestPeekTellsOfRoom(t *testing.T) {
 	m, peer := openLanes(t)
 	woken := 0
@@ -59,8 +59,8 @@ func TestPeekTellsOfRoom(t *testing.T) {
 	assert.Zero(t, woken)
 }
 
-// TestPeekAnswersTheWish: the request for an acknowledgement, if Peek or NextControl reads it, is
-// answered at once, because Take does not name the peer for it any more.
+// TestPeekAnswersTheWish: if Peek or NextControl reads a request for an acknowledgement, the mesh
+// answers at once, because Take no longer names the peer for the request.
 func TestPeekAnswersTheWish(t *testing.T) {
 	m, peer := openLanes(t)
 	for c, kind := range []uint8{uint8(transport.Eager), kindControl} {
@@ -71,7 +71,7 @@ func TestPeekAnswersTheWish(t *testing.T) {
 	m.Advance(1)
 	_, control := m.NextControl(1)
 	require.True(t, data && control)
-	m.Peek(1) // dry
+	m.Peek(1) // reads until the socket is dry
 	m.NextControl(1)
 	for c, to := range peer {
 		frames, _ := heard(t, m, to)
@@ -91,8 +91,8 @@ func TestPeekAnswersTheWish(t *testing.T) {
 	}
 }
 
-// TestPeekTellsOfTheGoodbye: Parted becomes true by what Peek reads, and a goroutine that waits for
-// it is woken.
+// TestPeekTellsOfTheGoodbye: if a bye-ack that Peek reads makes Parted true, a goroutine that waits
+// for Parted wakes.
 func TestPeekTellsOfTheGoodbye(t *testing.T) {
 	m, peer := openLanes(t)
 	m.Part()
@@ -109,8 +109,8 @@ func TestPeekTellsOfTheGoodbye(t *testing.T) {
 	assert.True(t, m.Pending(-1))
 }
 
-// TestAFrameHeldBackWakes: a frame that waits for the next call of its process wakes a goroutine of
-// it that sleeps already: nobody else would write the frame.
+// TestAFrameHeldBackWakes: a gathered frame wakes a goroutine of the process that sleeps already,
+// because no other code would write the frame.
 func TestAFrameHeldBackWakes(t *testing.T) {
 	m, peer := openLanes(t)
 	woken := 0

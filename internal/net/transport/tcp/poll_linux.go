@@ -8,16 +8,16 @@ import (
 // A poller is the epoll set of a process.
 type poller struct{ fd int }
 
-// An event says what can be done with a socket.
+// An event reports the readiness of a socket.
 type event struct {
 	key                uint64
 	readable, writable bool // readable: also broken
 }
 
-// othersKey is that of what is no socket of the mesh: the doorbell.
+// othersKey is the key of descriptors that are not sockets of the mesh, such as the doorbell.
 const othersKey = 1<<64 - 1
 
-// laneKey is by which epoll names the connection of a lane, in use or being made.
+// laneKey returns the epoll key of a lane's connection, in use or being made.
 func laneKey(slot int, c transport.Class, isAttempt bool) uint64 {
 	key := uint64(slot)<<2 | uint64(c)<<1
 	if isAttempt {
@@ -28,7 +28,7 @@ func laneKey(slot int, c transport.Class, isAttempt bool) uint64 {
 
 func keyOf(l *lane, isAttempt bool) uint64 { return laneKey(l.peer, l.class, isAttempt) }
 
-// laneOf returns whose key it is.
+// laneOf returns the lane of a key.
 func (m *Mesh) laneOf(key uint64) (l *lane, isAttempt bool) {
 	if slot := int(key >> 2); key != othersKey && slot < len(m.cfg.Peers) {
 		return m.lanes[key>>1&1][slot], key&1 != 0
@@ -57,7 +57,7 @@ func (p *poller) modify(fd int, key uint64, out bool) {
 	p.control(unix.EPOLL_CTL_MOD, fd, key, events)
 }
 
-// ready returns in dst what can be done now.
+// ready stores the events of now in dst, and returns them.
 func (p *poller) ready(dst []event) []event {
 	var raw [64]unix.EpollEvent
 	n := pollNow(p.fd, raw[:min(len(raw), len(dst))])

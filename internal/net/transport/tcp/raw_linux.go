@@ -7,10 +7,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The calls here never block, so the runtime need not know of them: each is a system call and
-// nothing else.
+// The calls here never block, so they bypass the scheduler of the runtime: each is a raw system
+// call.
 
-// send writes to a socket and returns how many bytes it took.
+// send writes to a socket and returns the number of bytes written.
 func send(fd int, b []byte) (int, error) {
 	if len(b) == 0 {
 		return 0, nil
@@ -22,7 +22,7 @@ func send(fd int, b []byte) (int, error) {
 	return int(n), nil
 }
 
-// receive reads from a socket; 0 bytes: the peer has closed it.
+// receive reads from a socket; 0 bytes: the peer has closed the connection.
 func receive(fd int, b []byte) (int, error) {
 	n, _, errno := syscall.RawSyscall6(unix.SYS_RECVFROM, uintptr(fd), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)), unix.MSG_DONTWAIT, 0, 0)
 	if errno == unix.EINTR {
@@ -34,7 +34,7 @@ func receive(fd int, b []byte) (int, error) {
 	return int(n), nil
 }
 
-// pollNow asks an epoll set what is ready, and does not wait.
+// pollNow returns the ready events of an epoll set, without waiting.
 func pollNow(epoll int, events []unix.EpollEvent) int {
 	n, _, errno := syscall.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(epoll), uintptr(unsafe.Pointer(&events[0])), uintptr(len(events)), 0, 0, 0)
 	if errno != 0 {

@@ -13,7 +13,7 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/longtest"
 )
 
-// A roughWorld is one whose connections go through relays, one in front of each listener.
+// A roughWorld is a world with a relay in front of each listener.
 type roughWorld struct {
 	*world
 	relays []*faultproxy.Relay
@@ -41,7 +41,7 @@ func (w *roughWorld) Port(rank int) transport.End {
 	return end
 }
 
-// stats adds up what all relays have done.
+// stats returns the sum of the statistics of all relays.
 func (w *roughWorld) stats() (all faultproxy.Stats) {
 	for _, r := range w.relays {
 		s := r.Stats()
@@ -53,16 +53,16 @@ func (w *roughWorld) stats() (all faultproxy.Stats) {
 	return all
 }
 
-// A lasting link stays until all ranks have been acknowledged all that they have sent. In a job
-// the goodbye sees to that; a case of the suite ends when it has seen what it wants, although a
-// peer may not know yet that its last frame was taken, or that it must send it once more.
+// A lasting link stays until the peers of all ranks have acknowledged everything. In a job the
+// goodbye ensures that. A case of the suite ends when its own condition holds, although a peer may
+// not know yet that its last frame was taken, or that it must send the frame once more.
 type lasting struct {
 	*Link
 	world *roughWorld
 	rank  int
 }
 
-// Written says that nobody needs this rank any more.
+// Written reports whether no rank needs this one any more.
 func (l *lasting) Written() bool {
 	acked := true
 	for _, lane := range l.mesh.list {
@@ -85,8 +85,8 @@ func (l *lasting) Written() bool {
 	return all
 }
 
-// TestConformanceOverCuts holds the mesh to the suite while every connection breaks after some
-// hundred thousand bytes, by a reset or by an end: in the middle of frames, most of them.
+// TestConformanceOverCuts runs the suite while every connection breaks after at most 400,000 bytes,
+// by a reset or an end, mostly in the middle of a frame.
 func TestConformanceOverCuts(t *testing.T) {
 	t.Parallel()
 	inModes(t, func(t *testing.T, mode socket.Mode) {

@@ -10,13 +10,13 @@ import (
 	"github.com/goulfm/goulfm/internal/net/transport"
 )
 
-// TestTheNextProcessOfASlot: 1 has sent something, and dies; 0 has let go of it, and the slot is
-// another's, which listens where 1 did. What 0 and the next process send each other arrives, and
-// nothing that was meant for 1, or came of it.
+// TestTheNextProcessOfASlot: 1 has sent something, and dies; 0 closes its lanes, and another
+// process takes the slot and listens at the address of 1. All frames between 0 and the next process
+// arrive, and no frame that was sent to 1 or by 1.
 func TestTheNextProcessOfASlot(t *testing.T) {
 	inModes(t, func(t *testing.T, mode socket.Mode) {
 		w := newWorld(t, 2, mode)
-		again, err := w.listen[1].File() // the daemon's
+		again, err := w.listen[1].File() // the daemon's copy
 		require.NoError(t, err)
 		defer again.Close()
 		zero, one := w.Port(0).Link.(*Link), w.Port(1).Link.(*Link)
@@ -37,13 +37,12 @@ func TestTheNextProcessOfASlot(t *testing.T) {
 	})
 }
 
-// TestAConnectionToTheProcessBefore: 0 dials 1, which is dead already, and does not know that yet:
-// where 1 listened the connection waits for the next process of the slot, which does not take it
-// for its own.
+// TestAConnectionToTheProcessBefore: 0 dials 1, which is dead, before 0 knows that. The connection
+// waits at the listener for the next process of the slot, and that process refuses it.
 func TestAConnectionToTheProcessBefore(t *testing.T) {
 	w := newWorld(t, 2, socket.Auth)
 	zero := w.Port(0).Link.(*Link)
-	require.Equal(t, 5, zero.TryControl(1, []byte("early"), 0)) // nobody accepts it
+	require.Equal(t, 5, zero.TryControl(1, []byte("early"), 0)) // no process accepts the connection
 	w.node.AppendDeath(1, 0)
 	zero.CloseControl(1)
 	zero.CloseData(1)
@@ -52,7 +51,8 @@ func TestAConnectionToTheProcessBefore(t *testing.T) {
 	converse(t, zero, next, "0 to the next", "the next to 0")
 }
 
-// converse has each of two say something, and hear what the other says and nothing else.
+// converse sends a text in each direction, and requires that each end receives the other's text and
+// nothing else.
 func converse(t *testing.T, zero, one *Link, toOne, toZero string) {
 	t.Helper()
 	require.Equal(t, len(toOne), zero.TryControl(1, []byte(toOne), 0))

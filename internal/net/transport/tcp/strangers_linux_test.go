@@ -14,16 +14,16 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/longtest"
 )
 
-// TestGarbageConnections: while two ranks talk, thousands of connections say nothing, nonsense, or
-// half of what a member says. Nobody gets in, no session hears of it, and the talk goes on: its own
-// connections are cut now and then, and have to get in between.
+// TestGarbageConnections: while two ranks talk, thousands of connections send nothing, garbage, or
+// half of a member's preamble. None is admitted, no session receives an event, and the talk
+// continues: its own connections are cut at times, and the new ones must get through.
 func TestGarbageConnections(t *testing.T) {
 	inModes(t, func(t *testing.T, mode socket.Mode) {
 		count := longtest.N(400, 10_000)
 		if testing.Short() {
 			count = 400
 		}
-		k := newTalk(t, mode, 300, 100, 1000, random(5, 80_000, faultproxy.Cut)) // an anomaly fails it
+		k := newTalk(t, mode, 300, 100, 1000, random(5, 80_000, faultproxy.Cut)) // an anomaly fails the test
 		garbage := [][]byte{nil, []byte("GET / HTTP/1.0\r\n\r\nand what a browser says"), make([]byte, socket.PreambleSize), []byte("goulfm/1")}
 		before, start := cpu(t), time.Now()
 		var strangers sync.WaitGroup
@@ -32,7 +32,7 @@ func TestGarbageConnections(t *testing.T) {
 				for i := range count / 4 {
 					c, err := net.Dial("tcp", k.listen[worker%2].Addr().String())
 					if err != nil {
-						continue // the queue is full
+						continue // the accept queue is full
 					}
 					_, _ = c.Write(garbage[i%len(garbage)])
 					c.Close()
@@ -45,7 +45,7 @@ func TestGarbageConnections(t *testing.T) {
 	})
 }
 
-// cpu is what this process has used.
+// cpu returns the CPU time of this process so far.
 func cpu(t *testing.T) time.Duration {
 	var u syscall.Rusage
 	require.NoError(t, syscall.Getrusage(syscall.RUSAGE_SELF, &u))

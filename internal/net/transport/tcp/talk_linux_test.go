@@ -18,13 +18,13 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/longtest"
 )
 
-// A talk has two ranks tell each other numbers, on both lanes, each number once and in order, and
-// then say goodbye: what a job does over its connections.
+// A talk is the traffic of a small job: two ranks send each other numbers on both lanes, each
+// number once and in order, and then exchange goodbyes.
 type talk struct {
 	*roughWorld
 	ends    [2]*talker
-	numbers [2]uint64 // how many each tells, by class
-	size    int       // of a data frame's payload; 0: it has none, and its number is its handle
+	numbers [2]uint64 // count of numbers from each rank, by class
+	size    int       // of a data frame's payload; 0: no payload, and the handle holds the number
 }
 
 // A talker is one rank of a talk.
@@ -34,7 +34,7 @@ type talker struct {
 	me   int
 	sent [2]uint64 // by class
 	got  [2]uint64
-	half int // of a control frame: bytes sent of it
+	half int // sent bytes of the current control frame
 	talk *talk
 }
 
@@ -47,7 +47,7 @@ func newTalk(t *testing.T, mode socket.Mode, data, control uint64, size int, pla
 	return k
 }
 
-// start begins the talk, and returns the channel on which each rank says how it has ended for it.
+// start begins the talk, and returns the channel on which each rank reports its result.
 func (k *talk) start() chan error {
 	ended := make(chan error, 2)
 	for _, r := range k.ends {
@@ -64,14 +64,14 @@ func (k *talk) finish(ended chan error) {
 		select {
 		case err := <-ended:
 			require.NoError(k.t, err)
-		case <-patience: // what the ranks show is read under their feet: for a person
+		case <-patience: // the ranks still run, so this output for people is a data race
 			k.t.Fatalf("hung: %v %v\n%s\n%s", k.ends[0].got, k.ends[1].got,
 				strings.Join(k.ends[0].link.Describe(), "\n"), strings.Join(k.ends[1].link.Describe(), "\n"))
 		}
 	}
 }
 
-// payload is the frame with a number: the number and bytes that follow from it.
+// payload returns the payload of a number: the number and bytes derived from it.
 func (k *talk) payload(n uint64, c transport.Class) []byte {
 	b := binary.LittleEndian.AppendUint64(nil, n)
 	if c == transport.Control {
@@ -102,7 +102,7 @@ func (r *talker) run() error {
 	return nil
 }
 
-// say says what there is room for, and whether that is all.
+// say sends while there is room, and reports whether everything is sent.
 func (r *talker) say() bool {
 	peer, d, c := 1-r.me, &r.sent[transport.Data], &r.sent[transport.Control]
 	for *d < r.talk.numbers[transport.Data] {
@@ -127,7 +127,7 @@ func (r *talker) say() bool {
 	return r.sent == r.talk.numbers
 }
 
-// look takes what has come.
+// look takes all frames that have arrived.
 func (r *talker) look() error {
 	peer := 1 - r.me
 	for _, c := range []transport.Class{transport.Control, transport.Data} {
@@ -159,7 +159,7 @@ func (r *talker) want(c transport.Class, got []byte) error {
 	return nil
 }
 
-// seeds is how many plans are drawn: n, or one if time is short.
+// seeds returns the number of plans to draw: n, or one in short mode.
 func seeds(n int) uint64 {
 	if testing.Short() {
 		return 1
@@ -167,13 +167,13 @@ func seeds(n int) uint64 {
 	return uint64(n)
 }
 
-// random is a plan for each listener, drawn from a seed.
+// random returns a plan for each listener, drawn from a seed.
 func random(seed uint64, most int64, acts ...faultproxy.Act) func(target int) faultproxy.Plan {
 	return func(target int) faultproxy.Plan { return faultproxy.Random(2*seed+uint64(target), 1, most, acts...) }
 }
 
-// TestTalkOverCuts: each number arrives once, and both say goodbye, while connections are cut in
-// the middle of handshakes, hellos, acknowledgements and byes.
+// TestTalkOverCuts: each number arrives once, and both ranks complete the goodbye, while
+// connections are cut in the middle of handshakes, hellos, acknowledgements and byes.
 func TestTalkOverCuts(t *testing.T) {
 	t.Parallel()
 	inModes(t, func(t *testing.T, mode socket.Mode) {
@@ -203,8 +203,8 @@ func TestTalkOverCuts(t *testing.T) {
 	})
 }
 
-// TestGarbledBytes: a byte that arrives as another one is found by a checksum, wherever it is in
-// handshakes, hellos, acknowledgements and frames, and what it was in comes again.
+// TestGarbledBytes: a checksum detects a corrupted byte anywhere in handshakes, hellos,
+// acknowledgements and frames, and the damaged frame is sent again.
 func TestGarbledBytes(t *testing.T) {
 	t.Parallel()
 	garbled := 0
@@ -218,7 +218,7 @@ func TestGarbledBytes(t *testing.T) {
 	require.Greater(t, garbled, 20)
 }
 
-// TestGarbledBytesOverTLS: there every byte is under a checksum, those of messages too.
+// TestGarbledBytesOverTLS: TLS protects every byte, including the payload of messages.
 func TestGarbledBytesOverTLS(t *testing.T) {
 	t.Parallel()
 	garbled := 0
@@ -231,13 +231,14 @@ func TestGarbledBytesOverTLS(t *testing.T) {
 	require.Greater(t, garbled, 20)
 }
 
-// stall has what one rank says to the other stand still, whoever has dialed.
+// stall stops the traffic from one rank to the other, on connections of either direction of
+// dialing.
 func (k *talk) stall(from int) {
 	k.relays[1-from].Stall(faultproxy.ToTarget)
 	k.relays[from].Stall(faultproxy.ToDialer)
 }
 
-// awaitWaiting returns when something that a rank says stands still.
+// awaitWaiting waits until bytes from a rank are stalled.
 func (k *talk) awaitWaiting(from int) {
 	waits := make(chan bool, 2)
 	go func() {
@@ -255,7 +256,7 @@ func (k *talk) heal() {
 	}
 }
 
-// TestAOneWayStallHeals: what stood still goes on, on the same connections.
+// TestAOneWayStallHeals: stalled traffic continues on the same connections.
 func TestAOneWayStallHeals(t *testing.T) {
 	inModes(t, func(t *testing.T, mode socket.Mode) {
 		for from := range 2 {
@@ -269,8 +270,8 @@ func TestAOneWayStallHeals(t *testing.T) {
 	})
 }
 
-// TestCutsDuringAStall: connections break while nothing passes in one direction, handshakes among
-// them, and the pair meets again once it heals.
+// TestCutsDuringAStall: connections break while one direction is stalled, some during a handshake,
+// and the pair reconnects once the stall ends.
 func TestCutsDuringAStall(t *testing.T) {
 	inModes(t, func(t *testing.T, mode socket.Mode) {
 		for from := range 2 {
@@ -289,8 +290,8 @@ func TestCutsDuringAStall(t *testing.T) {
 	})
 }
 
-// TestHalfOpen: one end of each connection is reset, and the other is told nothing. The end that
-// knows dials, and its hello replaces what the other takes for open.
+// TestHalfOpen: one end of each connection is reset, and the other end is not notified. The reset
+// end dials again, and its hello replaces the connection that the other end believes to be open.
 func TestHalfOpen(t *testing.T) {
 	t.Parallel()
 	inModes(t, func(t *testing.T, mode socket.Mode) {
@@ -302,7 +303,7 @@ func TestHalfOpen(t *testing.T) {
 	})
 }
 
-// TestRefused: listeners that nobody reaches for a while are reached later.
+// TestRefused: listeners that refuse connections for a while are reached later.
 func TestRefused(t *testing.T) {
 	inModes(t, func(t *testing.T, mode socket.Mode) {
 		k := newTalk(t, mode, 20, 20, 100, func(int) faultproxy.Plan { return nil })
@@ -318,7 +319,7 @@ func TestRefused(t *testing.T) {
 	})
 }
 
-// TestDelayed: a long way for every byte changes nothing.
+// TestDelayed: a delay of every byte changes nothing.
 func TestDelayed(t *testing.T) {
 	t.Parallel()
 	inModes(t, func(t *testing.T, mode socket.Mode) {
@@ -330,9 +331,8 @@ func TestDelayed(t *testing.T) {
 	})
 }
 
-// TestGathering: of frames that are sent without a poll between them the first is written at once,
-// the others together: at the next poll, when they have become many bytes, or when they are asked
-// for.
+// TestGathering: of the frames sent without a poll in between, the mesh writes the first at once.
+// It writes the others together: at the next poll, when they exceed gatheredMax, or at WriteOut.
 func TestGathering(t *testing.T) {
 	w := newWorld(t, 2, socket.Auth)
 	link, peer := w.Port(0).Link.(*Link), w.Port(1).Link.(*Link)
@@ -342,7 +342,7 @@ func TestGathering(t *testing.T) {
 	l := link.mesh.lane(transport.Data, 1)
 	unwritten := func() int { return int(l.out.queued - l.out.written) }
 	send(8)
-	for l.out.written == 0 { // the connection is made
+	for l.out.written == 0 { // until the connection is made
 		link.Take(transport.Data, nil)
 		peer.Take(transport.Data, nil)
 		peer.Peek(0)
@@ -370,7 +370,7 @@ func TestGathering(t *testing.T) {
 	}
 }
 
-// TestPutBack: a control frame that was put back comes once more, before those behind it.
+// TestPutBack: NextControl returns a frame that was put back once more, before later frames.
 func TestPutBack(t *testing.T) {
 	w := newWorld(t, 2, socket.Auth)
 	from, to := w.Port(0).Link.(*Link), w.Port(1).Link.(*Link)
