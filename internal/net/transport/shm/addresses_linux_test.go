@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAddressesThatDoNotSuffice: a process that cannot map the memory of all others hears it
-// at once, with the limit and what to do. One that found it out later, when it first sends to
-// a living process, could only wait for ever.
+// TestAddressesThatDoNotSuffice: a process that cannot map the memory of all others fails at once,
+// and the error holds the limit and the remedy. If the process noticed later, when it first sends
+// to a living process, it could only wait for ever.
 func TestAddressesThatDoNotSuffice(t *testing.T) {
 	const procs = 8 // of 270 MB each
 	nodeFile, err := segment.Create("node", segment.NodeBytes(procs))
@@ -28,7 +28,7 @@ func TestAddressesThatDoNotSuffice(t *testing.T) {
 		cmd := exec.CommandContext(t.Context(), "sh", "-c", `ulimit -v "$0" && exec "$1"`, limit, os.Args[0])
 		cmd.Env = append(os.Environ(), childPart+"=open")
 		cmd.ExtraFiles = []*os.File{nodeFile, arenas}
-		_, err := cmd.StdinPipe() // it lives until it has said what it found
+		_, err := cmd.StdinPipe() // the open pipe keeps the child alive until it has reported its result
 		require.NoError(t, err)
 		out, _ := cmd.CombinedOutput()
 		assert.Contains(t, string(out), want, limit)

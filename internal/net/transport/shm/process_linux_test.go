@@ -19,11 +19,11 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/segment"
 )
 
-// childPart is the environment variable by which the test binary, started again
-// as rank 1 with the memfds as descriptors 3 and 4, learns what to do.
+// childPart is the environment variable with the part of a child. The child is the test binary,
+// started again as rank 1 with the memfds as descriptors 3 and 4.
 const childPart = "GOULFM_SHM_TEST_PART"
 
-// patience is how long a survivor may take before it counts as hung.
+// patience is the time after which a survivor counts as hung.
 const patience = time.Minute
 
 const forever mono.Duration = -1
@@ -65,7 +65,7 @@ func child(part string) error {
 	}
 }
 
-// A rank is a Port with one peer and the loop around it.
+// A rank is a Port with one peer and the loop around the Port.
 type rank struct {
 	*transport.Port
 	*node.Node
@@ -95,8 +95,8 @@ func (e *rank) serve() error {
 	return e.Broken(peer)
 }
 
-// await serves and sleeps until done or until the peer has departed; then
-// everything that it published has been served.
+// await serves and sleeps until done or until the peer has departed. In the latter case everything
+// that the peer published has been served.
 func (e *rank) await(done func() bool) error {
 	for !done() {
 		_, departed := e.Departure(0)
@@ -157,8 +157,8 @@ func fill(i, n int) []byte {
 	return bytes.Repeat(unit, n/4+1)[:n]
 }
 
-// start runs the test binary as rank 1 and returns a function that kills it,
-// waits for its end and plays the launcher: rank 1 has died.
+// start runs the test binary as rank 1 and returns a function that kills rank 1, waits for its end,
+// and then publishes its death as a launcher does.
 func start(t *testing.T, w *world, part string) (kill func()) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -173,7 +173,7 @@ func start(t *testing.T, w *world, part string) (kill func()) {
 	}
 	kill = sync.OnceFunc(func() {
 		_ = cmd.Process.Kill()
-		_ = cmd.Wait() // its status says that it was killed
+		_ = cmd.Wait() // its status reports the kill
 		w.Depart(1, true)
 	})
 	t.Cleanup(kill)
@@ -197,9 +197,9 @@ func survive(t *testing.T, part func() error) {
 	}
 }
 
-// TestKilledWhileSending kills a process that sends as fast as it can, after
-// some number of frames, and reads on meanwhile. The survivor ends with exactly
-// the data frames that were published and whole control frames only.
+// TestKilledWhileSending kills a process that sends as fast as possible, after a number of frames,
+// and continues to read meanwhile. The survivor ends with exactly the data frames that were
+// published and whole control frames only.
 func TestKilledWhileSending(t *testing.T) {
 	for _, after := range []int{0, 1, 2, 10, 63, 64, 65, 500, 1001, 2002} {
 		t.Run(fmt.Sprint("after ", after), func(t *testing.T) {
@@ -247,7 +247,7 @@ func sameFrame(f transport.Frame, h transport.Header, payload []byte) error {
 	return nil
 }
 
-// published returns how many cells rank 1 has published to rank 0.
+// published returns the number of cells that rank 1 has published to rank 0.
 func published(t *testing.T, w *world, k segment.Kind) int {
 	t.Helper()
 	r, err := w.Arena(1).Find(k, 0, 0)
@@ -263,8 +263,8 @@ func published(t *testing.T, w *world, k segment.Kind) int {
 	return int(most)
 }
 
-// wantSendsEnd: nobody reads what goes to the dead. First there is room, then
-// there is none, and after the close sending succeeds.
+// wantSendsEnd requires that frames to the dead, which no process reads, find room at first and
+// none later. After the close, sending succeeds.
 func wantSendsEnd(t *testing.T, e *rank) {
 	t.Helper()
 	h := transport.Header{Kind: transport.Eager}
@@ -281,8 +281,8 @@ func wantSendsEnd(t *testing.T, e *rank) {
 	}
 }
 
-// TestPingPongKilled plays ping-pong with a process and kills it in the middle:
-// the survivor sleeps for an answer that never comes, and is woken.
+// TestPingPongKilled plays ping-pong with a process and kills the process in the middle: the
+// survivor sleeps until an answer that never arrives, and the death wakes the survivor.
 func TestPingPongKilled(t *testing.T) {
 	const before = 2000
 	w := newWorld(t, 2)

@@ -1,6 +1,6 @@
-// Package shm joins the processes of one node: the ring code of package
-// transport over sealed memfds that the launcher made and every process
-// inherited. It has no name in any file system, so nothing is left behind.
+// Package shm connects the processes of one node: it uses the ring code of package transport over
+// sealed memfds. The launcher makes the memfds and every process inherits them. They have no name
+// in any file system, so a job leaves nothing behind.
 package shm
 
 import (
@@ -13,9 +13,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Open returns the end of process me: nodeFd is segment 0, arenasFd the memory of all
-// arenas, one behind the other. All are mapped at once, which takes addresses and no memory:
-// what cannot be mapped later would be a living process that cannot be reached.
+// Open returns the port of process me. nodeFd is segment 0, and arenasFd is the memory of all
+// arenas, one after the other. Open maps all arenas at once, which uses addresses and no memory. If
+// an arena could not be mapped later, a living process would be unreachable.
 func Open(me int, job uint64, nodeFd, arenasFd uintptr) (*transport.Port, *segment.Node, error) {
 	return OpenWith(me, job, nodeFd, arenasFd, func(*segment.Node) (park.Sleeper, error) { return park.Futex{}, nil })
 }
@@ -49,8 +49,8 @@ func OpenWith(me int, job uint64, nodeFd, arenasFd uintptr, sleeperOf func(*segm
 	return p, node, err
 }
 
-// addressesShort says what to do where the memory of a job with room for so many processes
-// does not fit into the addresses of this one.
+// addressesShort returns the error if the arenas of procs processes do not fit into the address
+// space of this process. The error names the remedy.
 func addressesShort(procs int, err error) error {
 	if !errors.Is(err, unix.ENOMEM) {
 		return fmt.Errorf("arenas of %d processes: %w", procs, err)

@@ -13,7 +13,7 @@ import (
 
 const job = 7
 
-// world is what a launcher makes: one memfd for segment 0 and one for all arenas.
+// world holds the memory that a launcher makes: one memfd for segment 0 and one for all arenas.
 type world struct {
 	t      *testing.T
 	n      int
@@ -44,7 +44,7 @@ func (w *world) create(size int) {
 	w.files = append(w.files, f)
 }
 
-// open returns the end of a rank, with mappings of its own.
+// open returns the port of a rank, with mappings of its own.
 func (w *world) open(rank int) *transport.Port {
 	p, _, err := Open(rank, job, w.files[0].Fd(), w.files[1].Fd())
 	if err != nil {
