@@ -1,6 +1,6 @@
-// Package inproc joins ranks that are goroutines of one process: the ring code
-// of package transport over Go memory, so that the race detector sees every
-// access. Its ranks sleep on channels, so testing/synctest sees them wait.
+// Package inproc connects ranks that are goroutines of one process, by the ring code of package
+// transport over Go memory. So the race detector sees every access. The ranks sleep on channels, so
+// that testing/synctest detects a blocked rank.
 package inproc
 
 import (
@@ -12,8 +12,8 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/segment"
 )
 
-// A World is the shared memory of n goroutine ranks. It plays the launcher's
-// part: it keeps the list of departures.
+// A World is the shared memory of n goroutine ranks. In the role of a launcher, it keeps the list
+// of departures.
 type World struct {
 	node    *segment.Node
 	arenas  []*segment.Arena
@@ -31,11 +31,11 @@ func New(n int) *World {
 	return w
 }
 
-// Port returns the end of one rank.
+// Port returns the node and the link of one rank.
 func (w *World) Port(me int) transport.End { return w.port(me, nil) }
 
-// DirectPort is Port of a rank that copies large messages straight between memories, as
-// processes do: all are in this process.
+// DirectPort is Port of a rank that copies large messages directly between memories, as processes
+// do: all ranks are in this process.
 func (w *World) DirectPort(me int) transport.End {
 	return w.port(me, func(int) int { return os.Getpid() })
 }
@@ -49,13 +49,14 @@ func (w *World) port(me int, pid func(proc int) int) transport.End {
 	return p.End()
 }
 
-// Depart tells everybody that a rank is gone: died, or ended after it left.
+// Depart publishes that a rank has departed: the rank died, or ended after leaving.
 func (w *World) Depart(proc int, died bool) {
 	w.node.SetEnded(proc)
 	w.DepartUnended(proc, died)
 }
 
-// DepartUnended is Depart of a rank one of whose threads is not over yet; End says that it is.
+// DepartUnended is Depart of a rank that still has a running thread. End must follow once that
+// thread has ended.
 func (w *World) DepartUnended(proc int, died bool) {
 	w.mu.Lock()
 	if !w.gone[proc] {
@@ -70,5 +71,5 @@ func (w *World) DepartUnended(proc int, died bool) {
 	w.node.WakeAll(w.sleeper)
 }
 
-// End says that no thread of a rank is left.
+// End publishes that a rank has no thread left.
 func (w *World) End(proc int) { w.node.SetEnded(proc) }

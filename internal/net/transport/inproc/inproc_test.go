@@ -8,7 +8,7 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/segment"
 )
 
-// world is a World as the conformance suite wants it.
+// world is a World with the methods that the conformance suite needs.
 type world struct{ *World }
 
 func (w world) Port(rank int) transport.End { return w.World.Port(rank) }
@@ -23,10 +23,9 @@ func TestScribble(t *testing.T) {
 	transporttest.Scribble(t, func(_ *testing.T, n int) transporttest.SharedWorld { return world{New(n)} })
 }
 
-// TestSweepTellsEachFrame: a consumer that took two frames, less than what it
-// tells by itself, makes room for one when it sweeps, whether the producer
-// wanted room before or after. One frame would not do: a payload may need what
-// the end of the ring leaves unused, too.
+// TestSweepTellsEachFrame: a consumer that took two frames, fewer than it publishes by itself,
+// makes room for one by a sweep. The producer may ask for room before or after. One frame would
+// not suffice: a payload may also need the unused end of the ring.
 func TestSweepTellsEachFrame(t *testing.T) {
 	for _, size := range []int{8, 3000, transport.EagerMax} {
 		w := New(2)
@@ -57,8 +56,8 @@ func TestSweepTellsEachFrame(t *testing.T) {
 	}
 }
 
-// FuzzCell has a peer publish any cell in place of a good one. What is read is
-// within the limits, or the peer counts as broken.
+// FuzzCell makes a peer publish an arbitrary cell in place of a good one. The frame read from the
+// cell is within the limits, or the peer counts as broken.
 func FuzzCell(f *testing.F) {
 	inline := make([]byte, segment.InlineBytes)
 	f.Add(uint64(1), 8<<24|uint64(transport.Eager)<<8, inline)
@@ -112,7 +111,7 @@ func checkControl(t *testing.T, to *transport.Port, length, here uint64) {
 	}
 }
 
-// publish has rank 1 send two frames of a kind to rank 0 and returns the ring.
+// publish makes rank 1 send two frames of each class to rank 0, and returns the ring of one kind.
 func publish(w *World, kind segment.Kind) *segment.Ring {
 	from := w.Port(1).Link
 	h, payload := transport.Header{Kind: transport.Eager, Size: 4096}, make([]byte, 4096)
@@ -122,13 +121,14 @@ func publish(w *World, kind segment.Kind) *segment.Ring {
 	}
 	ring, err := w.arenas[1].Find(kind, 0, 0)
 	if err != nil {
-		panic(err) // rank 1 has opened it a line above
+		panic(err) // rank 1 has opened the ring a line above
 	}
 	return ring
 }
 
-// TestVacatedSlotStaysClosed until a process of another generation has it: what the one before has
-// left in its rings is not heard, and nothing is opened for it.
+// TestVacatedSlotStaysClosed: the slot stays closed until a process of another generation has it.
+// Frames that the earlier process left in its rings are not received, and no ring is opened for
+// that process.
 func TestVacatedSlotStaysClosed(t *testing.T) {
 	w := New(2)
 	gone, port := w.Port(0).Link.(*transport.Port), w.Port(1).Link.(*transport.Port)
@@ -154,7 +154,7 @@ func TestVacatedSlotStaysClosed(t *testing.T) {
 		t.Error("no room towards a vacated slot")
 	}
 
-	w.node.Vacate(0) // for the next one
+	w.node.Vacate(0) // for the next process
 	if n := port.TryControl(0, []byte("hello"), 0); n != len("hello") {
 		t.Errorf("sent %d bytes", n)
 	}
