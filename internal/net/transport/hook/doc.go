@@ -1,28 +1,26 @@
-// Package hook wraps a transport for tests: it counts and traces frames, and
-// injects the faults of a network and of a peer. Faults are injected here and
-// never by a branch in a rule or a transport.
+// Package hook wraps a transport for tests: it counts and traces frames, and injects the faults of
+// a network and of a peer. Only this package injects such faults; rules and transports have no
+// branch for them.
 //
-// A Plan belongs to one process's transport. Its fields are set before New; its
-// methods may be called at any time after New and from any goroutine.
+// A Plan belongs to one process's transport. The caller sets its fields before New. Any goroutine
+// may call its methods after New.
 //
-//   - Delay holds each frame back for a number of calls, not for a time: it works
-//     in virtual time, and a run can be repeated. A call is one of TrySend, Peek,
-//     TryControl, NextControl and Take.
+//   - Delay holds each frame back for a number of calls, not for a time, so that delays work in
+//     virtual time and runs are repeatable. A call is one of TrySend, Peek, TryControl,
+//     NextControl and Take.
 //   - Stall answers "no room" until Release.
 //   - Cut drops frames towards or from a peer until Mend.
 //   - KillAt ends the process before its k-th frame.
 //
-// # What holds under every plan
+// # Guarantees under every plan
 //
-// The order within a pair and class. A control frame that is half sent is sent to
-// its end, so that a cut leaves whole frames behind. At most heldMax frames are
-// held per pair and class, then there is "no room". While something is held or
-// hidden, Pending says so and Sleep returns at once: held frames move by calls,
-// and who sleeps makes none.
+// Frames of one pair and class keep their order. A control frame that is partly sent is sent to its
+// end, so that a cut leaves whole frames behind. The hook holds at most heldMax frames per pair and
+// class, and then answers "no room". While the hook holds or hides a frame, Pending is true and
+// Sleep returns at once: calls move held frames, and a sleeper makes none.
 //
-// # What is not touched
+// # Limits
 //
-// Bells, credit words, the list of departures, the epoch and Watch's word: they
-// are memory, not frames. The word may say that a frame is there while the plan
-// hides it.
+// The hook leaves bells, credit words, the list of departures, the epoch and the word of Watch
+// alone: they are memory, not frames. The word may report a frame while the plan hides the frame.
 package hook

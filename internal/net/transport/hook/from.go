@@ -10,7 +10,7 @@ func (h *hook) Peek(from int) (transport.Frame, bool) {
 	for {
 		f, ok := h.Link.Peek(from)
 		if !ok {
-			h.clear(s) // the transport has given the peer up
+			h.clear(s) // the transport has closed the peer
 			return transport.Frame{}, false
 		}
 		ev := Event{Dir: From, Peer: from, Class: transport.Data, Header: f.Header, Bytes: len(f.Payload)}
@@ -39,8 +39,8 @@ func (h *hook) Advance(from int) {
 	h.Link.Advance(from)
 }
 
-// NextControl implements transport.Link. A hidden frame stays in the inner
-// transport's memory: that is not asked for the next one meanwhile.
+// NextControl implements transport.Link. A hidden frame stays in the memory of the inner transport.
+// Meanwhile the hook does not request the next frame.
 func (h *hook) NextControl(from int) ([]byte, bool) {
 	h.tick()
 	l, s := &h.plan.links[from], &h.peers[from].hidden[transport.Control]
@@ -68,8 +68,8 @@ func (h *hook) NextControl(from int) ([]byte, bool) {
 	}
 }
 
-// show says whether the next frame from a peer may be seen, and hides it first
-// if the plan delays it.
+// show reports whether the reader may see the next frame from a peer. If the plan delays the frame,
+// show hides it first.
 func (h *hook) show(s *hidden, ev Event) bool {
 	delay := h.plan.links[ev.Peer].delay[From].Load()
 	switch {
@@ -94,7 +94,7 @@ func (h *hook) reveal(s *hidden) {
 	}
 }
 
-// clear makes s ready for the next frame.
+// clear prepares s for the next frame.
 func (h *hook) clear(s *hidden) {
 	h.reveal(s)
 	*s = hidden{}

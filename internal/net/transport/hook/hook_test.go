@@ -17,11 +17,11 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/park"
 )
 
-// world wraps every rank of an inproc world, each with a plan of its own.
+// world wraps every rank of an inproc world with a plan of its own.
 type world struct {
 	*inproc.World
 	plan func() *hook.Plan
-	set  func(p *hook.Plan, procs int) // after New
+	set  func(p *hook.Plan, procs int) // called after New
 }
 
 func (w world) Port(rank int) transport.End {
@@ -48,7 +48,7 @@ func TestEmptyPlanConforms(t *testing.T) {
 	}
 }
 
-// TestDelaysConform: late, but whole, in order and without a lost wake-up.
+// TestDelaysConform: delayed frames arrive whole and in order, and no wake-up is lost.
 func TestDelaysConform(t *testing.T) {
 	delayed := func(p *hook.Plan, procs int) {
 		for q := range procs {
@@ -61,14 +61,14 @@ func TestDelaysConform(t *testing.T) {
 	})
 }
 
-// pair is two ranks, the first behind a hook.
+// pair holds two ranks, the first behind a hook.
 type pair struct {
 	t    *testing.T
 	plan *hook.Plan
 	a, b side
 }
 
-// A side is all that a process has.
+// A side holds the node and the link of a process.
 type side struct {
 	transport.Link
 	*node.Node
@@ -143,13 +143,13 @@ func (p *pair) want(what string, got, want any) {
 	}
 }
 
-// count sums up one fate of both classes.
+// count returns the sum of one fate over both classes.
 func (p *pair) count(d hook.Dir, f hook.Fate) uint64 {
 	return p.plan.Count(d, 1, transport.Data, f).Frames + p.plan.Count(d, 1, transport.Control, f).Frames
 }
 
-// TestDelayTowards sends one frame per class and counts the calls until the peer
-// has it; the second frame of each waits its own time.
+// TestDelayTowards sends two frames per class and counts the calls until the peer has the first.
+// The second one waits for the end of its own delay.
 func TestDelayTowards(t *testing.T) {
 	const calls = 7
 	for _, c := range []struct {
@@ -179,8 +179,8 @@ func TestDelayTowards(t *testing.T) {
 	}
 }
 
-// TestDelayFrom has each frame hidden for as many looks, and Take name its peer
-// again each time.
+// TestDelayFrom: each frame stays hidden for the given number of calls, and each Take in between
+// names its peer.
 func TestDelayFrom(t *testing.T) {
 	const calls = 6
 	for _, c := range []struct {
@@ -211,7 +211,7 @@ func TestDelayFrom(t *testing.T) {
 	}
 }
 
-// TestHeldIsBounded: the hook is no hidden queue without end.
+// TestHeldIsBounded: the hook holds a bounded number of frames.
 func TestHeldIsBounded(t *testing.T) {
 	p := newPair(t, &hook.Plan{})
 	p.plan.Delay(hook.Towards, 1, 1<<40)
@@ -229,8 +229,8 @@ func TestHeldIsBounded(t *testing.T) {
 	p.want("arrived of what was held", fmt.Sprint(all(func() int { return dataTag(p.b) }), all(func() int { return textTag(p.b) })), "[] []")
 }
 
-// TestHeldFindsNoRoom: a held frame that finds no room later is sent when there
-// is some, before what comes after it.
+// TestHeldFindsNoRoom: if there is no room for a held frame when it is due, the hook sends it once
+// there is room, before later frames.
 func TestHeldFindsNoRoom(t *testing.T) {
 	p := newPair(t, &hook.Plan{})
 	n := 0
@@ -259,8 +259,8 @@ func TestHeldFindsNoRoom(t *testing.T) {
 	p.want("arrived", got, numbers(0, n))
 }
 
-// TestHeldAsksForRoom: the sender believes that its frame is sent and waits for
-// nothing, so the hook asks the peer to sweep.
+// TestHeldAsksForRoom: the sender believes that its frame is sent and does not wait for room, so
+// the hook asks the peer to sweep.
 func TestHeldAsksForRoom(t *testing.T) {
 	p := newPair(t, &hook.Plan{})
 	for n := 0; sendData(p.a, n); n++ {
@@ -273,13 +273,13 @@ func TestHeldAsksForRoom(t *testing.T) {
 	p.want("asked", p.b.Pending(-1), true)
 	p.want("taken", dataTag(p.b), 0)
 	p.b.Sweep(0)
-	p.a.Take(transport.Data, nil) // the sweep left a word
+	p.a.Take(transport.Data, nil) // the sweep left a bit
 	p.a.Take(transport.Control, nil)
 	p.a.Peek(1)
 	p.want("pending after there was room", p.a.Pending(-1), false)
 }
 
-// TestHiddenIsForgotten: what a delay hides is gone with the close.
+// TestHiddenIsForgotten: the close drops hidden frames.
 func TestHiddenIsForgotten(t *testing.T) {
 	p := newPair(t, &hook.Plan{})
 	p.plan.Delay(hook.From, 1, 3)
@@ -297,7 +297,7 @@ func TestHiddenIsForgotten(t *testing.T) {
 	}
 }
 
-// TestStall: no room for either class until Release, which wakes who waits.
+// TestStall: there is no room for either class until Release, which wakes a waiting sender.
 func TestStall(t *testing.T) {
 	p := newPair(t, &hook.Plan{})
 	p.plan.Stall(1)
@@ -323,7 +323,7 @@ func TestStall(t *testing.T) {
 	}
 }
 
-// TestStallKeepsHeld: what was held when the stall came waits for its end.
+// TestStallKeepsHeld: frames that were held when the stall began stay held until it ends.
 func TestStallKeepsHeld(t *testing.T) {
 	p := newPair(t, &hook.Plan{})
 	p.plan.Delay(hook.Towards, 1, 1)
@@ -338,7 +338,7 @@ func TestStallKeepsHeld(t *testing.T) {
 	p.want("arrived", dataTag(p.b), 1)
 }
 
-// TestStalledThenClosed: sending to the closed succeeds, whatever the plan says.
+// TestStalledThenClosed: sending to a closed process succeeds under every plan.
 func TestStalledThenClosed(t *testing.T) {
 	p := newPair(t, &hook.Plan{})
 	p.plan.Stall(1)
@@ -349,8 +349,8 @@ func TestStalledThenClosed(t *testing.T) {
 	p.want("dropped", p.count(hook.Towards, hook.Dropped), 2)
 }
 
-// TestHeldWakesBackground: a caller may send and then compute for hours; the
-// background loop must make the calls that bring its frame on.
+// TestHeldWakesBackground: a caller may send and then compute for hours, so the background loop
+// must make the calls that move its held frame.
 func TestHeldWakesBackground(t *testing.T) {
 	p := newPair(t, &hook.Plan{})
 	p.plan.Delay(hook.Towards, 1, 3)
@@ -378,8 +378,8 @@ func waitFor(t *testing.T, done <-chan struct{}, what string) {
 	}
 }
 
-// TestCutTowards drops both classes, held frames too, but ends the control frame
-// that is half sent: the peer sees whole frames before and after.
+// TestCutTowards drops frames of both classes, including held ones, but completes the control frame
+// that is partly sent: the peer reads whole frames before and after the cut.
 func TestCutTowards(t *testing.T) {
 	p := newPair(t, &hook.Plan{})
 	long := bytes.Repeat([]byte("long"), 2000)
@@ -413,7 +413,7 @@ func TestCutTowards(t *testing.T) {
 	p.want("dropped", p.count(hook.Towards, hook.Dropped), 3)
 }
 
-// TestCutFrom drops what is there and what comes, hidden frames too.
+// TestCutFrom drops frames that are there and frames that arrive, including hidden ones.
 func TestCutFrom(t *testing.T) {
 	p := newPair(t, &hook.Plan{})
 	p.plan.Delay(hook.From, 1, 5)
@@ -438,7 +438,7 @@ func TestCutFrom(t *testing.T) {
 	p.want("pending", p.a.Pending(-1), false)
 }
 
-// TestCutOneDirection: the other direction goes on.
+// TestCutOneDirection: a cut leaves the other direction intact.
 func TestCutOneDirection(t *testing.T) {
 	p := newPair(t, &hook.Plan{})
 	p.plan.Cut(hook.Towards, 1)
@@ -450,8 +450,8 @@ func TestCutOneDirection(t *testing.T) {
 	p.want("towards the peer", dataTag(p.b), 2)
 }
 
-// TestKillAt ends a process before each of its frames in turn: those before it
-// went through, this one did not, whether it was to be sent or taken.
+// TestKillAt ends a process before each of its frames in turn: earlier frames passed, and this
+// frame was neither sent nor taken.
 func TestKillAt(t *testing.T) {
 	const frames = 12
 	for k := uint64(1); k <= frames+1; k++ {
@@ -482,8 +482,7 @@ func TestKillAt(t *testing.T) {
 	}
 }
 
-// TestCountsAndTrace compares the counters with the trace and both with what was
-// done.
+// TestCountsAndTrace compares the counters with the trace and both with the actual traffic.
 func TestCountsAndTrace(t *testing.T) {
 	var trace []hook.Event
 	plan := &hook.Plan{Trace: func(ev hook.Event) { trace = append(trace, ev) }}

@@ -9,25 +9,24 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/park"
 )
 
-// A Plan says what goes wrong on one process's transport, and tells what went
-// over it. The zero value lets everything through.
+// A Plan describes the faults of one process's transport, and counts and traces its frames. The
+// zero value lets all frames pass.
 type Plan struct {
-	// Trace, if not nil, is told of each frame, by the goroutine that sends or
-	// reads. It must not call the transport.
+	// Trace, if not nil, is called for each frame, by the goroutine that sends or reads. It must
+	// not call the transport.
 	Trace func(Event)
-	// Kill is called once, before the KillAt-th frame (1 is the first) is sent or
-	// taken, counting both and both classes. It is meant not to return; if it
-	// does, everything goes on.
+	// Kill is called once, before the KillAt-th frame (1 is the first) is sent or taken. The number
+	// counts both and both classes. Kill should not return; if it does, the transport continues.
 	Kill   func()
 	KillAt uint64
 
 	node    *node.Node
 	links   []link
 	moved   atomic.Uint64
-	holding atomic.Int64 // frames that are held or hidden
+	holding atomic.Int64 // number of held or hidden frames
 }
 
-// Dir is a direction as this process sees it.
+// Dir is a direction as seen by this process.
 type Dir int
 
 // Directions.
@@ -36,7 +35,7 @@ const (
 	From               // from the peer to this process
 )
 
-// An Event is something that happened to one frame.
+// An Event reports the fate of one frame.
 type Event struct {
 	Dir    Dir
 	Peer   int
@@ -46,24 +45,24 @@ type Event struct {
 	Bytes  int              // payload of a data frame, length of a control frame
 }
 
-// Fate is what became of a frame.
+// A Fate is the outcome of an attempt to send or read a frame.
 type Fate int
 
-// Fates. A held frame meets one more fate later.
+// Fates. A held frame has one more fate later.
 const (
-	Passed  Fate = iota // handed to the transport, or to the reader
-	Held                // kept back by a delay
-	Dropped             // lost to a cut, or sent to a process that is closed
-	Refused             // answered with "no room", whole or the rest of it
+	Passed  Fate = iota // given to the transport, or to the reader
+	Held                // held back by a delay
+	Dropped             // lost to a cut, or sent to a closed process
+	Refused             // answered with "no room", for the whole frame or its rest
 	fates
 )
 
-// Count says how often frames of one peer, direction and class met a fate, and
-// how many bytes they had, as in Event.
+// A Count holds the number of frames of one peer, direction and class with a fate, and the sum of
+// their bytes, as in Event.
 type Count struct{ Frames, Bytes uint64 }
 
-// link is what the plan says and counts about one peer: shared with whoever
-// calls the Plan's methods, hence atomic.
+// link holds the faults and counts of one peer. Its fields are atomic because other goroutines call
+// the Plan's methods.
 type link struct {
 	cut     [2]atomic.Bool   // by Dir
 	delay   [2]atomic.Uint64 // by Dir, in calls
@@ -77,24 +76,24 @@ func (p *Plan) attach(n *node.Node) {
 	p.node, p.links = n, make([]link, n.Procs())
 }
 
-// Delay holds each frame in a direction back for some calls from when it was
-// sent, or found, on; 0 ends that for frames to come.
+// Delay holds each frame in a direction back for a number of calls after the frame was sent, or
+// found. 0 ends the delay for later frames.
 func (p *Plan) Delay(d Dir, peer int, calls uint64) { p.links[peer].delay[d].Store(calls) }
 
 // Stall answers every frame towards a peer with "no room" until Release.
 func (p *Plan) Stall(peer int) { p.links[peer].stalled.Store(true) }
 
-// Release ends Stall and wakes the process: there may be room.
+// Release ends Stall and wakes the process, because there may be room.
 func (p *Plan) Release(peer int) {
 	p.links[peer].stalled.Store(false)
 	p.node.Notify(p.node.Me(), park.Caller|park.Background)
 }
 
-// Cut drops every frame in a direction until Mend: what is sent meanwhile, or
-// what is there, or arrives, and is looked for meanwhile.
+// Cut drops frames in a direction until Mend: frames that this process sends, and frames that it
+// finds when it reads.
 func (p *Plan) Cut(d Dir, peer int) { p.links[peer].cut[d].Store(true) }
 
-// Mend ends Cut. What was dropped stays lost.
+// Mend ends Cut. Dropped frames stay lost.
 func (p *Plan) Mend(d Dir, peer int) { p.links[peer].cut[d].Store(false) }
 
 // Count returns the count of a fate.
@@ -103,7 +102,7 @@ func (p *Plan) Count(d Dir, peer int, c transport.Class, f Fate) Count {
 	return Count{Frames: n.frames.Load(), Bytes: n.bytes.Load()}
 }
 
-// Moved returns how many frames were sent and taken so far: KillAt counts these.
+// Moved returns the number of frames sent and taken so far, the numbers that KillAt counts.
 func (p *Plan) Moved() uint64 { return p.moved.Load() }
 
 // note counts and traces an event.

@@ -6,7 +6,7 @@ import (
 	"github.com/goulfm/goulfm/internal/net/transport"
 )
 
-// TrySend implements transport.Transport.
+// TrySend implements transport.Link.
 func (h *hook) TrySend(to int, hd *transport.Header, payload []byte) bool {
 	h.tick()
 	l, q := &h.plan.links[to], &h.peers[to]
@@ -28,8 +28,8 @@ func (h *hook) TrySend(to int, hd *transport.Header, payload []byte) bool {
 	return ev.Fate != Refused
 }
 
-// TryControl implements transport.Transport. A frame whose first part has passed
-// goes on to its end whatever the plan says, but for a stall.
+// TryControl implements transport.Link. After its first part has passed, a frame is sent to its end
+// under every plan except a stall.
 func (h *hook) TryControl(to int, frame []byte, sent int) int {
 	h.tick()
 	l, q := &h.plan.links[to], &h.peers[to]
@@ -73,8 +73,7 @@ func (h *hook) flush() {
 	}
 }
 
-// release sends the held frames of a class that are due, and says whether there
-// was room.
+// release sends the held frames of a class that are due, and reports whether there was room.
 func (h *hook) release(to int, c transport.Class) bool {
 	q, l := &h.peers[to], &h.plan.links[to]
 	for len(q.held[c]) > 0 && q.held[c][0].due <= h.calls && !l.stalled.Load() {
@@ -92,7 +91,7 @@ func (h *hook) release(to int, c transport.Class) bool {
 	return true
 }
 
-// pass sends a held frame as far as there is room and says whether it is sent.
+// pass sends as much of a held frame as there is room for, and reports whether the frame is sent.
 func (h *hook) pass(to int, c transport.Class, f *held) bool {
 	h.killPoint()
 	if c == transport.Data {
@@ -102,8 +101,8 @@ func (h *hook) pass(to int, c transport.Class, f *held) bool {
 	return f.sent == len(f.payload)
 }
 
-// ask has the peer sweep while a due frame finds no room: its sender believes
-// that it is sent and waits for nothing.
+// ask makes the peer sweep while there is no room for a due frame. The sender believes that the
+// frame is sent and does not wait for room.
 func (h *hook) ask(to int, stuck bool) {
 	if q := &h.peers[to]; stuck != q.asked {
 		q.asked = stuck
