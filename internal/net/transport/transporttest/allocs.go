@@ -9,8 +9,8 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/segment"
 )
 
-// testAllocations: neither a data frame, inline or not, nor a control frame of
-// one cell costs an allocation, and looking around does not either.
+// testAllocations: a data frame, inline or not, costs no allocation, nor does a control frame of
+// one cell or any call without a frame.
 func testAllocations(t *testing.T, factory func(t *testing.T, n int) World) {
 	w := factory(t, 2)
 	a, b := newEnd(w, 0), newEnd(w, 1)

@@ -2,9 +2,9 @@ package transporttest
 
 import "testing"
 
-// testCloseControl: control frames from a closed process are dropped, those that
-// had arrived too, and sending succeeds; data goes on as before, and so does
-// everything with the others.
+// testCloseControl: control frames from a closed process are dropped, including frames that had
+// arrived, and sending succeeds. Data frames, and frames to and from other processes, pass as
+// before.
 func testCloseControl(t *testing.T, factory func(t *testing.T, n int) World) {
 	es := ends(factory(t, 3), 3)
 	me, closed, other := es[0], es[1], es[2]
@@ -30,11 +30,11 @@ func testCloseControl(t *testing.T, factory func(t *testing.T, n int) World) {
 	if frame, ok := me.NextControl(2); !ok || string(frame) != "before" {
 		t.Errorf("control from another process: %q, %v", frame, ok)
 	}
-	wantNoControl(t, closed, 0) // half a frame, and what was sent after the close went nowhere
+	wantNoControl(t, closed, 0) // half a frame, and frames sent after the close, did not arrive
 }
 
-// testCloseData: what was published before is readable until CloseData, whatever
-// happened to its sender; after it nothing arrives and sending succeeds.
+// testCloseData: frames published before CloseData are readable until then, even if their sender
+// has died. Afterwards nothing arrives and sending succeeds.
 func testCloseData(t *testing.T, factory func(t *testing.T, n int) World) {
 	w := factory(t, 3)
 	es := ends(w, 3)
@@ -52,7 +52,7 @@ func testCloseData(t *testing.T, factory func(t *testing.T, n int) World) {
 
 	me.CloseData(1)
 	wantNoData(t, me, 1)
-	sendOne(t, closed, 0, 10) // its sender may be alive: declared dead wrongly, and not yet aware of it
+	sendOne(t, closed, 0, 10) // its sender may be alive: wrongly declared dead, and not yet aware of the declaration
 	wantNoData(t, me, 1)
 	for range full + 200 {
 		sendOne(t, me, 1, 0)
@@ -83,7 +83,7 @@ func testCloseData(t *testing.T, factory func(t *testing.T, n int) World) {
 	}
 }
 
-// testCloseFirst closes a process that nothing was ever exchanged with.
+// testCloseFirst closes a process before any exchange with it.
 func testCloseFirst(t *testing.T, factory func(t *testing.T, n int) World) {
 	es := ends(factory(t, 2), 2)
 	es[0].CloseControl(1)

@@ -11,9 +11,8 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/segment"
 )
 
-// testLengths sends each kind at each length around an edge, between two ranks
-// and from a rank to itself, and asks for the whole frame twice: Peek takes
-// nothing.
+// testLengths sends each kind at each length around a limit, between two ranks and from a rank to
+// itself. It peeks each frame twice, because Peek takes nothing.
 func testLengths(t *testing.T, factory func(t *testing.T, n int) World) {
 	es := ends(factory(t, 2), 2)
 	s := newStream(1)
@@ -47,8 +46,8 @@ func testLengths(t *testing.T, factory func(t *testing.T, n int) World) {
 	}
 }
 
-// wantInline: where the transport is a Port, the short way to the next frame gives the
-// same if that is a message which stands in its cell, and else nothing.
+// wantInline: on a Port, NextInline must return the same frame as Peek if the frame is a message
+// inside its cell, and nothing otherwise.
 func wantInline(t *testing.T, to *end, from int, f *transport.Frame) {
 	t.Helper()
 	p, ok := to.Link.(*transport.Port)
@@ -76,8 +75,7 @@ func lengths(k transport.Kind) []int {
 		transport.EagerMax + 1, 30_000, transport.LongMax - 64, transport.LongMax - 1, transport.LongMax}
 }
 
-// testOrder has a consumer that takes a few frames at a time and keeps the ring
-// full.
+// testOrder has a consumer that takes a few frames at a time and keeps the ring full.
 func testOrder(t *testing.T, factory func(t *testing.T, n int) World) {
 	const frames = 3000
 	w := factory(t, 2)
@@ -108,8 +106,8 @@ func testOrder(t *testing.T, factory func(t *testing.T, n int) World) {
 	})
 }
 
-// testOpened: payloads that were sent before there was a ring for long ones, and those after,
-// arrive in order, whether or not somebody has looked in between.
+// testOpened: payloads sent before and after the ring for long ones opens arrive in order, whether
+// or not the receiver has polled in between.
 func testOpened(t *testing.T, factory func(t *testing.T, n int) World) {
 	for _, looks := range []bool{false, true} {
 		es := ends(factory(t, 2), 2)
@@ -138,7 +136,7 @@ func testOpened(t *testing.T, factory func(t *testing.T, n int) World) {
 		if looks {
 			take(3)
 		}
-		eagerMax(from, 1) // opens it
+		eagerMax(from, 1) // opens the ring
 		send()
 		if looks {
 			take(9)
@@ -148,7 +146,7 @@ func testOpened(t *testing.T, factory func(t *testing.T, n int) World) {
 	}
 }
 
-// flow sends n frames of a stream and then waits until nothing is left to do.
+// flow sends n frames of a stream and then serves until nothing is left to do.
 func flow(e *end, to int, s *stream, n int) error {
 	for range n {
 		h, payload := s.next()
@@ -159,10 +157,10 @@ func flow(e *end, to int, s *stream, n int) error {
 	return e.settle()
 }
 
-// testWrap sends 10^4 payloads of random sizes each way at once: each position
-// in the payload ring, each piece skipped at its end.
+// testWrap sends 10^4 payloads of random sizes in each direction at the same time. They cover each
+// position in the payload ring, and each rest that is skipped at its end.
 //
-// Where longer payloads have a ring of their own, a tenth as many use both.
+// Where longer payloads have a ring of their own, a tenth of that number uses both rings.
 func testWrap(t *testing.T, factory func(t *testing.T, n int) World) {
 	wrap(t, factory, 10000, func(*end, int) int { return transport.EagerMax })
 	wrap(t, factory, 1000, eagerMax)
@@ -190,7 +188,7 @@ func wrap(t *testing.T, factory func(t *testing.T, n int) World, frames int, siz
 	together(t, parts...)
 }
 
-// testAddress: an announced message says where it lies.
+// testAddress: an announced message carries its address.
 func testAddress(t *testing.T, factory func(t *testing.T, n int) World) {
 	w := factory(t, 2)
 	a, b := newEnd(w, 0), newEnd(w, 1)

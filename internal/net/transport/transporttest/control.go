@@ -9,13 +9,13 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/segment"
 )
 
-// controlRing is how much a control ring of the rings in shared memory holds, in
-// bytes: the lengths below are chosen around it.
+// controlRing is the capacity of a control ring in shared memory, in bytes. The lengths below are
+// chosen around this value.
 const controlRing = segment.ControlCells * segment.InlineBytes
 
-// testControlLengths sends control frames of each length up to 200 bytes, then
-// around the size of a ring and several times that, with data in between and the
-// other way at the same time.
+// testControlLengths sends control frames of each length up to 200 bytes, then around the size of a
+// ring and multiples of that size. Data frames are sent in between, and both ranks send at the same
+// time.
 func testControlLengths(t *testing.T, factory func(t *testing.T, n int) World) {
 	var sizes []int
 	for n := 1; n <= 200; n++ {
@@ -50,8 +50,8 @@ func testControlLengths(t *testing.T, factory func(t *testing.T, n int) World) {
 	together(t, parts...)
 }
 
-// listen has e expect a control frame of each size and a data frame for each
-// from its one peer, and says when all are there.
+// listen makes e expect a control frame of each size and as many data frames from its one peer.
+// finished reports whether all have arrived.
 func listen(e *end, sizes []int) (finished func() bool) {
 	peer := 1 - e.Me()
 	in, control, data := newStream(uint64(20+peer)), 0, 0
@@ -67,7 +67,7 @@ func listen(e *end, sizes []int) (finished func() bool) {
 	return func() bool { return control == len(sizes) && data == len(sizes) }
 }
 
-// text is the i-th control frame from a rank.
+// text returns the i-th control frame from a rank.
 func text(from, i, size int) []byte { return piece(newStream(uint64(from<<32+i)).rng, size) }
 
 func sameText(got, want []byte) error {
@@ -77,8 +77,8 @@ func sameText(got, want []byte) error {
 	return nil
 }
 
-// testControlResumes sends a frame that is longer than what the transport takes
-// at once, and reads after each part: nothing arrives before the last.
+// testControlResumes sends a frame that is longer than the transport accepts at once, and reads
+// after each part: nothing arrives before the last part.
 func testControlResumes(t *testing.T, factory func(t *testing.T, n int) World) {
 	w := factory(t, 2)
 	a, b := newEnd(w, 0), newEnd(w, 1)
@@ -112,8 +112,8 @@ func testControlResumes(t *testing.T, factory func(t *testing.T, n int) World) {
 	}
 }
 
-// testControlPassesData fills the data ring and sends control: it arrives while
-// no data frame is read.
+// testControlPassesData fills the data ring and sends control frames: they arrive although no data
+// frame is read.
 func testControlPassesData(t *testing.T, factory func(t *testing.T, n int) World) {
 	w := factory(t, 2)
 	a, b := newEnd(w, 0), newEnd(w, 1)

@@ -7,8 +7,8 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/park"
 )
 
-// testDepartures: all processes see one list, in the order of departure, each
-// process once, and the epoch moves with it.
+// testDepartures: all processes see one list in the order of departure. The list holds each process
+// once, and the epoch moves with each entry.
 func testDepartures(t *testing.T, factory func(t *testing.T, n int) World) {
 	const n = 5
 	w := factory(t, n)
@@ -47,8 +47,8 @@ func wantDepartures(t *testing.T, e *end, want []node.Departure) {
 	}
 }
 
-// testDepartureWakes: who sleeps for whatever reason looks at everything once
-// when a process departs.
+// testDepartureWakes: a departure wakes every sleeper once, with either flag, so that the sleeper
+// polls everything.
 func testDepartureWakes(t *testing.T, factory func(t *testing.T, n int) World) {
 	const n = 4
 	w := factory(t, n)
@@ -68,14 +68,14 @@ func testDepartureWakes(t *testing.T, factory func(t *testing.T, n int) World) {
 		})
 	}
 	together(t, append(parts, func() error {
-		for rank := range n { // their Ports live on: only the list says that they are gone
+		for rank := range n { // their Ports still exist: only the list reports the departures
 			w.Depart(rank, rank%2 == 0)
 		}
 		return nil
 	})...)
 }
 
-// testLeaving: a process says of itself that it has left.
+// testLeaving: a process announces that it has left.
 func testLeaving(t *testing.T, factory func(t *testing.T, n int) World) {
 	es := ends(factory(t, 3), 3)
 	es[1].SetLeft()

@@ -1,30 +1,28 @@
-// Package transporttest is the conformance suite of package transport: what an
-// engine may rely on, whatever moves the frames. Run holds every transport to
-// it; RunLate leaves out the cases that ask for a frame to be there as soon as
-// it was sent; Scribble is for rings in shared memory, where a peer can write
-// anything anywhere.
+// Package transporttest is the conformance suite of package transport. It tests the guarantees on
+// which an engine relies, for every transport. Run tests all of them. RunLate omits the cases that
+// require a frame to be there as soon as the frame is sent. RunRough is for connections that break.
+// Scribble is for rings in shared memory, where a faulty peer can write any value anywhere.
 //
-// # What is asked
+// # Requirements
 //
 //   - Content: every length up to the limits, every header field, intact.
-//   - Order: first in, first out, for each pair of processes and class. Nothing
-//     is asked across pairs or across classes, except that control never waits
-//     behind data.
-//   - "No room" is an answer: what was refused is not delivered, what was
-//     accepted is, and who waits for room is woken when there is some.
-//   - No lost wake-up: a process that raises its flag, looks, and then sleeps is
-//     woken by whatever comes after its poll.
-//   - Ends: what was published before CloseData is readable until then; after it
-//     sends succeed and nothing arrives.
+//   - Order: first in, first out, for each pair of processes and class. There is no requirement
+//     across pairs or across classes, except that control never waits behind data.
+//   - "No room" is an answer: refused frames are not delivered, accepted frames are, and a sender
+//     that waits for room wakes when there is some.
+//   - No lost wake-up: a process that raises its flag, polls, and then sleeps is woken by every
+//     event after its poll.
+//   - Ends: frames published before CloseData are readable until then. Afterwards sends succeed and
+//     nothing arrives.
 //   - No allocation for a message.
 //
-// # How a hang is found
+// # Detection of hangs
 //
-// Nothing here sleeps for a while and hopes. Processes wait in Transport.Sleep
-// without a timeout, so that a lost wake-up is a hang, and a case in which nothing
-// has moved for a minute and a half fails with all stacks.
+// No case sleeps for a fixed time and then assumes success. Apart from testTimeout, processes wait
+// in Node.Sleep without a timeout, so that a lost wake-up is a hang. A case in which nothing has
+// moved for a minute and a half fails with all stacks.
 //
-// # What is not asked
+// # Not required
 //
 // Speed, and fairness among peers.
 package transporttest

@@ -11,8 +11,8 @@ import (
 
 const forever mono.Duration = -1
 
-// An end is a rank's transport with the loop that every user of it needs. Its
-// methods are called by one goroutine.
+// An end is a rank's transport with the loop that every caller of a transport needs. One goroutine
+// calls its methods.
 type end struct {
 	transport.Link
 	*node.Node
@@ -41,7 +41,7 @@ func ends(w World, n int) []*end {
 	return list
 }
 
-// serve takes all that is there, as Take names it, and sweeps.
+// serve takes all frames of the processes that Take names, and sweeps.
 func (e *end) serve() error {
 	for _, c := range [2]transport.Class{transport.Control, transport.Data} {
 		e.procs = e.Take(c, e.procs[:0])
@@ -82,8 +82,8 @@ func (e *end) drain(from int, c transport.Class) error {
 	}
 }
 
-// await serves and sleeps until done. It asks done once more when the flag is
-// up: what makes it true after that rings.
+// await serves and sleeps until done is true. It evaluates done once more after it has raised the
+// flag: a later change of done must ring the bell.
 func (e *end) await(done func() bool) error {
 	for !done() {
 		if err := e.serve(); err != nil {
@@ -94,7 +94,7 @@ func (e *end) await(done func() bool) error {
 	return nil
 }
 
-// awaitAndSettle is how the part of an end ends that only waits.
+// awaitAndSettle is await and settle, for the part of an end that only waits.
 func (e *end) awaitAndSettle(done func() bool) error {
 	if err := e.await(done); err != nil {
 		return err
@@ -102,12 +102,12 @@ func (e *end) awaitAndSettle(done func() bool) error {
 	return e.settle()
 }
 
-// A writer is a link that writes later what it has no way to write at once: its process must look
-// until all is written.
+// A writer is a link that may write frames later, if it cannot write them at once. Its process must
+// poll until all are written.
 type writer interface{ Written() bool }
 
-// settle serves until nothing is left to do here. Each part that sends or receives ends with it:
-// a link may be one on which a process has to stay until its peers have what they need.
+// settle serves until nothing is left to do here. Each part that sends or receives ends with
+// settle: on some links, a process has to stay until its peers have received everything.
 func (e *end) settle() error {
 	if w, ok := e.Link.(writer); ok {
 		if err := e.await(w.Written); err != nil {
@@ -122,7 +122,7 @@ func (e *end) settle() error {
 	return nil
 }
 
-// send sends a data frame and waits for room if need be.
+// send sends a data frame and waits for room if necessary.
 func (e *end) send(to int, h transport.Header, payload []byte) error {
 	sent := false
 	return e.whenRoom(to, func() bool {
@@ -131,7 +131,7 @@ func (e *end) send(to int, h transport.Header, payload []byte) error {
 	})
 }
 
-// sendControl sends a control frame and waits for room if need be.
+// sendControl sends a control frame and waits for room if necessary.
 func (e *end) sendControl(to int, frame []byte) error {
 	sent := 0
 	return e.whenRoom(to, func() bool {

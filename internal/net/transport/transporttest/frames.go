@@ -8,8 +8,8 @@ import (
 	"github.com/goulfm/goulfm/internal/net/transport"
 )
 
-// noise is where all payloads come from: a piece at a random place differs from
-// one that is shifted or mixed with another.
+// noise is the source of all payloads: a piece at a random place differs from a shifted piece and
+// from a mix of pieces.
 var noise = func() []byte {
 	rng := rand.New(rand.NewPCG(1, 2))
 	b := make([]byte, 1<<17)
@@ -27,8 +27,7 @@ func piece(rng *rand.Rand, n int) []byte {
 	return noise[at : at+n]
 }
 
-// A stream is an endless sequence of frames that sender and receiver both know
-// from its seed.
+// A stream is an endless sequence of frames that sender and receiver both derive from its seed.
 type stream struct {
 	rng     *rand.Rand
 	sizeMax int // of Eager payloads
@@ -39,7 +38,7 @@ func newStream(seed uint64) *stream {
 	return &stream{rng: rand.New(rand.NewPCG(seed, 0)), sizeMax: transport.EagerMax}
 }
 
-// eagerMax is the longest eager payload from e to a rank.
+// eagerMax returns the length of the longest eager payload from e to a rank.
 func eagerMax(e *end, to int) int {
 	if p, ok := e.Link.(*transport.Port); ok && p.TakesLong(to) {
 		return transport.LongMax
@@ -77,14 +76,14 @@ func (s *stream) frame(k transport.Kind, size int) (transport.Header, []byte) {
 	return h, piece(s.rng, h.Size)
 }
 
-// check compares what arrived with the stream's next frame.
+// check compares a received frame with the stream's next frame.
 func (s *stream) check(f transport.Frame) error {
 	h, payload := s.next()
 	return same(f, h, payload)
 }
 
-// same compares a frame with what was sent. Between nodes nobody can use an address, and it may
-// be left out; where it may not testAddress looks.
+// same compares a received frame with the sent one. A transport between nodes may omit the address,
+// which is useless there. testAddress tests the transports that must keep it.
 func same(f transport.Frame, h transport.Header, payload []byte) error {
 	if f.Addr == 0 && f.Transfer == 0 {
 		h.Addr, h.Transfer = 0, 0

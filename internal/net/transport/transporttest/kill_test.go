@@ -24,11 +24,10 @@ const (
 	ranks
 )
 
-// TestKillSender ends the victim before its k-th store to shared memory, for
-// every k that there is, while it does all that a process does to its peers.
-// Whatever prefix of its stores was made, the receiver reads whole frames, all
-// of those whose sending was over, and no frame that was not begun; and a second
-// sender to the same receiver does not notice.
+// TestKillSender ends the victim before its k-th store to shared memory, for every k, while the
+// victim performs each operation on its peers once. After each prefix of the stores, the receiver
+// reads only whole frames: all frames whose sending was over, and none that was not begun. A second
+// sender to the same receiver does not notice the death.
 func TestKillSender(t *testing.T) {
 	all := newKillRun(t, 0)
 	all.play(t)
@@ -45,12 +44,12 @@ func TestKillSender(t *testing.T) {
 	}
 }
 
-// TestPollBetweenStores has the receiver look before the victim's k-th store, for
-// every k, and after each frame, always only where Take says. A frame whose bit
-// is set too early is lost:
+// TestPollBetweenStores makes the receiver poll before the victim's k-th store, for every k, and
+// after each frame, always only the processes that Take names. A frame whose bit is set too early
+// is lost:
 //
 //	victim: sets its bit
-//	receiver: takes the bit, looks, finds nothing
+//	receiver: takes the bit, polls, finds nothing
 //	victim: publishes the frame
 func TestPollBetweenStores(t *testing.T) {
 	all := newKillRun(t, 0)
@@ -65,21 +64,20 @@ func TestPollBetweenStores(t *testing.T) {
 	}
 }
 
-// A killRun is one world in which the victim dies before its k-th store, or
-// never if k is 0.
+// A killRun is one world in which the victim dies before its k-th store, or never if k is 0.
 type killRun struct {
 	k, stores int
-	look      bool  // it does not die: the receiver looks, then and after each frame
-	err       error // of that look
-	armed     bool  // the victim is running, not a peer whom it waits for
+	look      bool  // the victim does not die: the receiver polls, then and after each frame
+	err       error // of that poll
+	armed     bool  // the victim is running, not a peer for which it waits
 	world     *inproc.World
 	ports     [ranks]*transport.Port
 	data      [ranks]tally
 	control   [ranks]tally
 }
 
-// A tally counts the frames to the receiver from one rank and class: begun and
-// over by the sender, read by the receiver.
+// A tally counts the frames to the receiver from one rank and class: begun and over by the sender,
+// read by the receiver.
 type tally struct{ begun, over, read int }
 
 func newKillRun(t *testing.T, k int) *killRun {
@@ -105,7 +103,7 @@ func (r *killRun) play(t *testing.T) {
 		}
 	}()
 	err := <-end
-	<-end // closed: the victim makes no store any more
+	<-end // closed: the victim makes no further store
 	failpoint.On(nil)
 	if err == nil {
 		err = errors.Join(r.err, r.aftermath())
@@ -129,9 +127,8 @@ func (r *killRun) beforeStore(uint64) {
 	}
 }
 
-// script is what the victim does: it opens each ring, sends each kind of frame,
-// wants room, fills its rings more than once around, takes frames, returns
-// credit, leaves.
+// script is the part of the victim: it opens each ring, sends each kind of frame, waits for room,
+// fills its rings more than once, takes frames, returns credit, and leaves.
 func (r *killRun) script() error {
 	p := r.ports[victim]
 	h, payload := killFrame(bystander, 0)
@@ -155,7 +152,7 @@ func (r *killRun) script() error {
 	return nil
 }
 
-// takeOne has the victim be a receiver, too.
+// takeOne makes the victim a receiver, too.
 func (r *killRun) takeOne(p *transport.Port, round int) {
 	p.Take(transport.Data, nil)
 	if _, ok := p.Peek(bystander); ok {
@@ -165,7 +162,7 @@ func (r *killRun) takeOne(p *transport.Port, round int) {
 	p.Sweep(bystander)
 }
 
-// asPeer runs what a living peer does meanwhile; its stores kill nobody.
+// asPeer runs a part of a living peer in between; its stores kill no rank.
 func (r *killRun) asPeer(part func() error) error {
 	armed := r.armed
 	r.armed = false
@@ -173,8 +170,8 @@ func (r *killRun) asPeer(part func() error) error {
 	return part()
 }
 
-// send sends n data frames to the receiver, and a control frame after every
-// third. There is room for them.
+// send sends n data frames to the receiver, and a control frame after every third. There is room
+// for them.
 func (r *killRun) send(from, n int) error {
 	for range n {
 		if err := r.sendData(from); err != nil {
@@ -211,8 +208,7 @@ func (r *killRun) sendControl(from int) error {
 	return r.found(from)
 }
 
-// found asks, when the receiver looks, whether it finds all that the victim
-// sent.
+// found requires, if the receiver polls, that it finds everything that the victim has sent.
 func (r *killRun) found(from int) error {
 	if !r.look || from != victim {
 		return nil
@@ -226,8 +222,8 @@ func (r *killRun) found(from int) error {
 	return nil
 }
 
-// killFrame returns the i-th data frame from a rank: inline, in the payload
-// ring, announced, in parts.
+// killFrame returns the i-th data frame from a rank: inline, in the payload ring, announced, in
+// parts.
 func killFrame(from, i int) (transport.Header, []byte) {
 	h := transport.Header{Ctx: uint32(from), Tag: int32(i), Kind: transport.Eager, Size: []int{8, 3000, 1 << 30, 2500}[i%4]}
 	switch i % 4 {
@@ -244,8 +240,8 @@ func killText(from, i int) []byte {
 	return bytes.Repeat([]byte{byte(from), byte(i), 0x5a}, 40)[:10+20*(i%5)]
 }
 
-// read has the receiver read what it finds: where Take says, or, after a death
-// was declared, everywhere.
+// read makes the receiver read all frames of the processes that Take names, or, after a declaration
+// of death, of all processes.
 func (r *killRun) read(everywhere bool) error {
 	p := r.ports[receiver]
 	procs := []int{victim, bystander}
@@ -275,8 +271,7 @@ func (r *killRun) read(everywhere bool) error {
 	return nil
 }
 
-// bystanding has the bystander send n frames, which the receiver finds by their
-// bits.
+// bystanding makes the bystander send n frames, which the receiver finds by their bits.
 func (r *killRun) bystanding(n int) error {
 	for range n {
 		if err := r.send(bystander, 1); err != nil {
@@ -292,7 +287,7 @@ func (r *killRun) bystanding(n int) error {
 	return nil
 }
 
-// aftermath declares the victim dead and looks at what is left of it.
+// aftermath declares the victim dead and checks its remaining frames.
 func (r *killRun) aftermath() error {
 	p := r.ports[receiver]
 	epoch := p.Node().Epoch()

@@ -10,8 +10,7 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/park"
 )
 
-// fillMax bounds what a transport may buffer for one pair, in frames: "no room"
-// must come.
+// fillMax bounds the frames that a transport may buffer for one pair: "no room" must follow.
 const fillMax = 1 << 16
 
 // numbered returns the i-th eager frame of a size.
@@ -19,9 +18,9 @@ func numbered(i, size int) (transport.Header, []byte) {
 	return newStream(uint64(i)).frame(transport.Eager, size)
 }
 
-// testRefused fills a ring until there is no room, empties it and finds exactly
-// what was accepted; then there is room again. Several rounds, so that the full
-// ring stands at different places.
+// testRefused fills a ring until there is no room, empties the ring, and finds exactly the accepted
+// frames. Then there is room again. Several rounds put the beginning of the full ring at different
+// places.
 func testRefused(t *testing.T, factory func(t *testing.T, n int) World) {
 	for _, size := range []int{0, 8, 100, 1000, transport.EagerMax, transport.LongMax} {
 		t.Run(fmt.Sprint(size, " bytes"), func(t *testing.T) {
@@ -53,8 +52,8 @@ func testRefused(t *testing.T, factory func(t *testing.T, n int) World) {
 	}
 }
 
-// fill sends the eager frames from number first on until there is no room, and
-// returns how many were accepted.
+// fill sends the eager frames from number first on until there is no room, and returns the number
+// of accepted frames.
 func fill(e *end, to, first, size int) int {
 	for n := range fillMax {
 		h, payload := numbered(first+n, size)
@@ -65,9 +64,9 @@ func fill(e *end, to, first, size int) int {
 	return fillMax
 }
 
-// testRoomWakes has a sender that finds no room nearly always, for each thing
-// that can be full: cells, payload, both. The consumer sweeps after each frame:
-// sooner than a transport tells its progress by itself.
+// testRoomWakes has a sender that almost never finds room, for each resource that can be full:
+// cells, payload, both. The consumer sweeps after each frame, which is sooner than a transport
+// publishes its progress by itself.
 func testRoomWakes(t *testing.T, factory func(t *testing.T, n int) World) {
 	const frames = 1000
 	for _, size := range []int{8, 3000, transport.EagerMax, transport.LongMax} {
@@ -95,8 +94,8 @@ func testRoomWakes(t *testing.T, factory func(t *testing.T, n int) World) {
 	}
 }
 
-// testSweepIsPending: a sender that found no room, and has not gone to sleep yet,
-// must find the sweep that comes in between, or it would sleep on:
+// testSweepIsPending: a sender that found no room, and does not sleep yet, must find the sweep that
+// comes in between. Otherwise it would not wake:
 //
 //	sender: TrySend: no room; WantRoom        consumer: takes all, Sweep: nobody to ring
 //	sender: raises its flag, asks Pending     must be true
@@ -117,9 +116,8 @@ func testSweepIsPending(t *testing.T, factory func(t *testing.T, n int) World) {
 	}
 }
 
-// testWantRoomWakes: who waits for room wakes the peer, although it sends
-// nothing: the peer may have consumed some, told nothing and gone to sleep,
-// whatever it sleeps for.
+// testWantRoomWakes: WantRoom wakes the peer although it sends no frame. The peer may have consumed
+// some frames, published nothing, and fallen asleep with either flag.
 func testWantRoomWakes(t *testing.T, factory func(t *testing.T, n int) World) {
 	for _, flag := range []uint32{park.Caller, park.Background} {
 		w := factory(t, 2)

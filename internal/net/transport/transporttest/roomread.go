@@ -8,7 +8,7 @@ import (
 	"github.com/goulfm/goulfm/internal/net/transport"
 )
 
-// joined returns two ranks between which frames of both classes have passed in both directions.
+// joined returns two ranks that have exchanged frames of both classes in both directions.
 func joined(t *testing.T, factory func(t *testing.T, n int) World) (a, b *end) {
 	w := factory(t, 2)
 	a, b = newEnd(w, 0), newEnd(w, 1)
@@ -32,7 +32,7 @@ func joined(t *testing.T, factory func(t *testing.T, n int) World) (a, b *end) {
 	return a, b
 }
 
-// count counts what a rank is given from now on.
+// count counts the frames that a rank receives from now on.
 func (e *end) count() *int {
 	got := new(int)
 	e.onData = func(int, transport.Frame) error { *got++; return nil }
@@ -40,8 +40,8 @@ func (e *end) count() *int {
 	return got
 }
 
-// testRoomRead: a call that reads between two of Take, and finds no frame, must not hide that there
-// is room for a frame that was refused. Its sender would sleep on:
+// testRoomRead: a call that reads between two calls of Take, and finds no frame, must not hide that
+// there is room for a refused frame. Otherwise the sender would not wake:
 //
 //	one goroutine: TrySend: no room; WantRoom     consumer: takes all, Sweep
 //	another one: Peek: no frame
@@ -59,7 +59,7 @@ func testRoomRead(t *testing.T, factory func(t *testing.T, n int) World) {
 			a.WantRoom(1, true)
 			together(t, func() error {
 				for *got < sent {
-					a.Take(1-c, nil) // writes on
+					a.Take(1-c, nil) // continues to write
 					if err := errors.Join(a.drain(1, c), b.drain(0, c)); err != nil {
 						return err
 					}
@@ -81,7 +81,7 @@ func testRoomRead(t *testing.T, factory func(t *testing.T, n int) World) {
 	}
 }
 
-// tryOne sends a small frame to rank 1, and says whether there was room.
+// tryOne sends a small frame to rank 1, and reports whether there was room.
 func (e *end) tryOne(c transport.Class) bool {
 	if c == transport.Control {
 		return e.TryControl(1, make([]byte, 8), 0) > 0

@@ -9,30 +9,30 @@ import (
 	"github.com/goulfm/goulfm/internal/net/transport"
 )
 
-// A World is n processes joined by the transport under test.
+// A World is n processes connected by the transport under test.
 type World interface {
-	// Port returns the end of a rank. The suite calls it once for each rank that
-	// it needs, and not from several goroutines at a time.
+	// Port returns the node and the link of a rank. The suite calls Port once for each rank that it
+	// needs, from one goroutine at a time.
 	Port(rank int) transport.End
-	// Depart plays the launcher: it enters the rank into the list of departures,
-	// once, and then moves the epoch and wakes everybody.
+	// Depart plays the launcher: it appends the rank to the list of departures, once, and then
+	// moves the epoch and wakes all ranks.
 	Depart(rank int, died bool)
 }
 
-// Run holds a transport to the whole contract. Factory makes a world of n ranks
-// that lives as long as the test t.
+// Run tests a transport against the whole contract. factory makes a world of n ranks that lives as
+// long as the test t.
 func Run(t *testing.T, factory func(t *testing.T, n int) World) {
 	run(t, factory, func(testCase) bool { return true })
 }
 
-// RunLate runs the cases that hold as well for a transport that delivers late,
-// by the number of calls, as hook does when told so.
+// RunLate runs the cases that also hold for a transport that delivers late, by a number of calls,
+// as hook does under a plan with delays.
 func RunLate(t *testing.T, factory func(t *testing.T, n int) World) {
 	run(t, factory, func(c testCase) bool { return c.kind >= late })
 }
 
-// RunRough runs those of RunLate in which frames are sent, for a transport whose connections break:
-// the others say nothing about it.
+// RunRough runs the cases of RunLate that send frames, for a transport whose connections break. The
+// other cases do not depend on connections.
 func RunRough(t *testing.T, factory func(t *testing.T, n int) World) {
 	run(t, factory, func(c testCase) bool { return c.kind == rough })
 }
@@ -43,13 +43,13 @@ type testCase struct {
 	test func(t *testing.T, factory func(t *testing.T, n int) World)
 }
 
-// A kind is that of the transports which a case is for.
+// A kind is the class of transports for which a case holds.
 type kind int
 
 const (
-	prompt kind = iota // what was sent is there at once
-	late               // it comes later, too
-	rough              // over connections that break, too
+	prompt kind = iota // a sent frame is there at once
+	late               // also if frames arrive later
+	rough              // also over connections that break
 )
 
 func run(t *testing.T, factory func(t *testing.T, n int) World, chosen func(testCase) bool) {
@@ -96,16 +96,17 @@ func run(t *testing.T, factory func(t *testing.T, n int) World, chosen func(test
 	}
 }
 
-// patience is how long a case may stand still before it counts as hung: how long it takes is
-// another matter.
+// patience is the time without progress after which a case counts as hung. It does not bound the
+// duration of a case.
 const patience = 90 * time.Second
 
-// moves counts what came and whose turn it was. Where tests run at once all have one count: a hang
-// is seen when the others have ended.
+// moves counts arrivals and turns, as a measure of progress. All parallel tests share the count: a
+// hang is detected when the others have ended.
 var moves atomic.Int64
 
-// together runs the parts at once and fails the test with the first error, with a panic's trace as
-// usual, or with all stacks when nothing has moved for as long as patience lasts.
+// together runs the parts at the same time. It fails the test with the first error, or with all
+// stacks when nothing has moved for the time patience. A panic ends the test as usual, with its
+// trace.
 func together(t *testing.T, parts ...func() error) {
 	t.Helper()
 	ends := make(chan error, len(parts))

@@ -11,17 +11,17 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/segment"
 )
 
-// A SharedWorld is a World of rings in shared memory, where any process can
-// write anything anywhere.
+// A SharedWorld is a World of rings in shared memory, where any process can write any value
+// anywhere.
 type SharedWorld interface {
 	World
 	// Arena returns the arena of a rank, for scribbling.
 	Arena(rank int) *segment.Arena
 }
 
-// Scribble has a peer write nonsense: into the frames that it publishes, and
-// into the words by which it tells its progress. The reader must see it, name it
-// in Broken and go on with everybody else; nothing may panic.
+// Scribble makes a peer write invalid values: into the frames that it publishes, and into the words
+// by which it publishes its progress. The reader must detect them, report them by Broken, and
+// continue with all other processes. No call may panic.
 func Scribble(t *testing.T, factory func(t *testing.T, n int) SharedWorld) {
 	for _, s := range dataScribbles() {
 		t.Run("data/"+s.name, func(t *testing.T) { scribbleData(t, factory, s) })
@@ -84,8 +84,8 @@ func dataScribbles() []scribble {
 	return list
 }
 
-// positions are places in the payload ring where 4096 bytes cannot be when one
-// frame of 4096 bytes was read before.
+// positions are positions in the payload ring that are invalid for 4096 bytes after one frame of
+// 4096 bytes was read.
 var positions = []struct {
 	name string
 	pos  uint64
@@ -114,7 +114,7 @@ func scribbleData(t *testing.T, factory func(t *testing.T, n int) SharedWorld, s
 	}
 	me.Advance(1)
 	if s.header.Kind == transport.Eager && s.header.Size > transport.EagerMax && s.header.Size > eagerMax(bad, 0) {
-		return // no transport for it
+		return // this transport cannot send the frame
 	}
 	if !bad.TrySend(0, &s.header, piece(newStream(0).rng, s.header.Size)) {
 		t.Fatal("no room")
@@ -142,8 +142,8 @@ func sendSized(t *testing.T, e *end, size int) {
 	}
 }
 
-// wantBroken: everything with the process is over, for both classes, and says
-// why.
+// wantBroken requires that all traffic with the process has ended, for both classes, and that the
+// error names the process.
 func wantBroken(t *testing.T, e *end, proc int) {
 	t.Helper()
 	err := e.Broken(proc)
@@ -175,13 +175,13 @@ func mustFind(t *testing.T, w SharedWorld, k segment.Kind, from, to int) *segmen
 	return r
 }
 
-// A controlScribble changes the only cell of a control frame, or one of three:
-// where the only one is wrong, no other can give it away.
+// A controlScribble changes the only cell of a control frame, or one of three. If the only cell is
+// wrong, no other cell can reveal that.
 type controlScribble struct {
 	name   string
 	cell   int
-	length uint64 // of the frame, as the cell says
-	here   uint64 // bytes in this cell, as the cell says
+	length uint64 // length of the frame, in the cell
+	here   uint64 // bytes in this cell, in the cell
 }
 
 func controlScribbles() []controlScribble {
@@ -219,8 +219,8 @@ func scribbleControl(t *testing.T, factory func(t *testing.T, n int) SharedWorld
 	}
 }
 
-// firstPayload names a position whose end, as a sum, is the very place where the
-// first payload of all is expected.
+// firstPayload uses a position whose end, as a sum, is exactly the place where the first payload is
+// expected.
 func firstPayload(t *testing.T, factory func(t *testing.T, n int) SharedWorld) {
 	w := factory(t, 2)
 	es := ends(w, 2)
@@ -230,7 +230,7 @@ func firstPayload(t *testing.T, factory func(t *testing.T, n int) SharedWorld) {
 	wantBroken(t, es[0], 1)
 }
 
-// noPayloadRing names a payload before there is a payload ring.
+// noPayloadRing refers to a payload before there is a payload ring.
 func noPayloadRing(t *testing.T, factory func(t *testing.T, n int) SharedWorld) {
 	w := factory(t, 2)
 	es := ends(w, 2)
@@ -240,8 +240,8 @@ func noPayloadRing(t *testing.T, factory func(t *testing.T, n int) SharedWorld) 
 	wantBroken(t, es[0], 1)
 }
 
-// outOfTurn gives a cell the sequence number of another round: it is not the next
-// frame, so there is none.
+// outOfTurn gives a cell the sequence number of another round. The cell is then not the next frame,
+// so there is none.
 func outOfTurn(t *testing.T, factory func(t *testing.T, n int) SharedWorld) {
 	w := factory(t, 2)
 	es := ends(w, 2)
@@ -260,8 +260,8 @@ func outOfTurn(t *testing.T, factory func(t *testing.T, n int) SharedWorld) {
 	}
 }
 
-// headAhead has the consumer claim more than was ever sent: then nothing is ever
-// free, and no cell is overwritten that an honest consumer might still read.
+// headAhead makes the consumer claim more than was ever sent. From then on nothing becomes free,
+// and no cell is overwritten that a correct consumer might still read.
 func headAhead(t *testing.T, factory func(t *testing.T, n int) SharedWorld) {
 	for _, head := range []uint64{segment.DataCells + 1, 1 << 40, math.MaxUint64} {
 		w := factory(t, 2)
@@ -282,9 +282,8 @@ func headAhead(t *testing.T, factory func(t *testing.T, n int) SharedWorld) {
 	}
 }
 
-// consumerWords writes nonsense into everything that a consumer tells its
-// producer: the producer may wait for ever, but neither panics nor writes
-// outside of its ring.
+// consumerWords writes invalid values into all words by which a consumer reports to its producer.
+// The producer may wait for ever, but must neither panic nor write outside of its ring.
 func consumerWords(t *testing.T, factory func(t *testing.T, n int) SharedWorld) {
 	for _, v := range []uint64{1, 63, 1 << 20, 1 << 63, math.MaxUint64} {
 		w := factory(t, 3)

@@ -13,12 +13,12 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/park"
 )
 
-// testTwoFlags has two goroutines of one rank sleep on its bell, one for each
-// flag, and hand a turn to and fro. One lost wake-up stops both.
+// testTwoFlags: two goroutines of one rank sleep on its bell, one for each flag, and pass a turn
+// back and forth. One lost wake-up stops both.
 func testTwoFlags(t *testing.T, factory func(t *testing.T, n int) World) {
 	turns := int64(20000)
 	if runtime.GOMAXPROCS(0) == 1 {
-		turns = 1000 // each sleeper keeps the only processor until the monitor of the runtime looks
+		turns = 1000 // each sleeper keeps the only processor until the monitor of the runtime preempts it
 	}
 	tr := factory(t, 1).Port(0)
 	var turn atomic.Int64
@@ -41,7 +41,7 @@ func testTwoFlags(t *testing.T, factory func(t *testing.T, n int) World) {
 	together(t, player(0, park.Caller, park.Background), player(1, park.Background, park.Caller))
 }
 
-// testTimeout: a sleeper whom nobody wakes comes back by itself.
+// testTimeout: a sleeper without a wake-up returns by itself.
 func testTimeout(t *testing.T, factory func(t *testing.T, n int) World) {
 	tr := factory(t, 1).Port(0)
 	for _, timeout := range []mono.Duration{0, 1, mono.Microsecond, mono.Millisecond} {
@@ -52,8 +52,8 @@ func testTimeout(t *testing.T, factory func(t *testing.T, n int) World) {
 	}
 }
 
-// testNotifyAll has one rank bring all others, of whom some sleep and some do not yet,
-// to the next round at once. One lost wake-up stops them.
+// testNotifyAll: one rank notifies all others, of which some sleep and some do not yet, at once, to
+// begin the next round. One lost wake-up stops them.
 func testNotifyAll(t *testing.T, factory func(t *testing.T, n int) World) {
 	const n, rounds = 5, 2000
 	var round, arrived atomic.Int64
@@ -88,8 +88,8 @@ func testNotifyAll(t *testing.T, factory func(t *testing.T, n int) World) {
 	together(t, parts...)
 }
 
-// testToken passes one frame round and round, data and control in turn: each
-// rank sleeps until it comes.
+// testToken passes one frame around the ranks, as data and control in turn. Each rank sleeps until
+// the frame arrives.
 func testToken(n int) func(*testing.T, func(*testing.T, int) World) {
 	const rounds = 2000
 	return func(t *testing.T, factory func(t *testing.T, n int) World) {
@@ -145,9 +145,8 @@ func (e *end) passOn(k int) error {
 	return e.send(to, transport.Header{Kind: transport.Eager, Tag: int32(k)}, nil)
 }
 
-// testAllToAll has each rank send to all, itself among them, in random order and
-// faster than it reads: all rings are full and all ranks sleep for room and for
-// frames at once.
+// testAllToAll: each rank sends to all, including itself, in random order and faster than it reads.
+// All rings are full, and all ranks sleep for room and for frames at the same time.
 func testAllToAll(n int) func(*testing.T, func(*testing.T, int) World) {
 	return func(t *testing.T, factory func(t *testing.T, n int) World) {
 		var parts []func() error

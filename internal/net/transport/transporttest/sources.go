@@ -11,8 +11,8 @@ import (
 // many is a number of ranks whose bits need two words.
 const many = 70
 
-// testTake looks at Take and Pending around each kind of frame, for senders on
-// both sides of the border between two words, and the receiver itself.
+// testTake checks Take and Pending around each kind of frame, for senders on both sides of the
+// border between two words, and for the receiver itself.
 func testTake(t *testing.T, factory func(t *testing.T, n int) World) {
 	w := factory(t, many)
 	e := newEnd(w, 5)
@@ -35,8 +35,7 @@ func testTake(t *testing.T, factory func(t *testing.T, n int) World) {
 	}
 }
 
-// wantTaken asks for rank from and nobody else in one class, and nobody in the
-// other.
+// wantTaken requires that Take names rank from alone in one class, and no rank in the other.
 func wantTaken(t *testing.T, e *end, c transport.Class, from int) {
 	t.Helper()
 	if !e.Pending(-1) {
@@ -54,8 +53,8 @@ func wantTaken(t *testing.T, e *end, c transport.Class, from int) {
 	}
 }
 
-// testManySenders has all but one rank send to that one, which looks only where
-// Take says, and sleeps in between: a frame without its bit would never be found.
+// testManySenders: all other ranks send to one, which polls only the ranks that Take names and
+// sleeps in between. A frame without its bit would never be found.
 func testManySenders(t *testing.T, factory func(t *testing.T, n int) World) {
 	const frames = 60
 	w := factory(t, many)
@@ -101,8 +100,8 @@ func sendBoth(e *end, frames int) error {
 	return e.settle()
 }
 
-// testPendingExcept: who waits on the word of one data ring is not to be told of
-// that ring, but of everything else.
+// testPendingExcept: Pending with an exception ignores the data ring of that rank, whose word the
+// caller watches, and nothing else.
 func testPendingExcept(t *testing.T, factory func(t *testing.T, n int) World) {
 	w := factory(t, many)
 	e := newEnd(w, 0)

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// testWatch asks before and after each of 200 frames (several rounds of a ring)
-// whether the watched word says what Peek says.
+// testWatch compares the watched word with Peek before and after each of 200 frames (several rounds
+// of a ring).
 func testWatch(t *testing.T, factory func(t *testing.T, n int) World) {
 	w := factory(t, 2)
 	a, b := newEnd(w, 0), newEnd(w, 1)
@@ -34,8 +34,8 @@ func testWatch(t *testing.T, factory func(t *testing.T, n int) World) {
 	}
 }
 
-// testWatchConcurrent reads one frame after the other by the word alone, in
-// another goroutine than the one that owns the transport's other methods.
+// testWatchConcurrent reads one frame after another by the word alone. Another goroutine than the
+// owner of the transport's other methods loads the word.
 func testWatchConcurrent(t *testing.T, factory func(t *testing.T, n int) World) {
 	const frames = 2000
 	w := factory(t, 2)
@@ -60,7 +60,7 @@ func testWatchConcurrent(t *testing.T, factory func(t *testing.T, n int) World) 
 	})
 }
 
-// spin waits until the watched word of rank 0 says that a frame is there.
+// spin waits until the watched word of rank 0 announces a frame.
 func spin(b *end) error {
 	word, want := b.Watch(0)
 	for word == nil {
@@ -81,8 +81,8 @@ func spin(b *end) error {
 	return nil
 }
 
-// testCreditFlows returns credit frame by frame, several times around the rings:
-// it is nobody else's word.
+// testCreditFlows returns credit frame by frame, several times around the rings, because no other
+// data may share the credit word.
 func testCreditFlows(t *testing.T, factory func(t *testing.T, n int) World) {
 	w := factory(t, 2)
 	a, b := newEnd(w, 0), newEnd(w, 1)
