@@ -1,7 +1,7 @@
-// Package boot is how a process learns who it is: its rank, the size of the
-// job, and the memory that it shares with its peers. The launcher leaves all of
-// it in one environment variable and in inherited descriptors; a program that
-// nobody launched is a world of one.
+// Package boot gives a process its place in the job: its rank, the size of the job, and the
+// memory that the process shares with its peers. The launcher passes all of this in one
+// environment variable and in inherited descriptors. Started without a launcher, a program runs
+// as a single rank.
 package boot
 
 import (
@@ -16,64 +16,65 @@ import (
 // Variable is the environment variable with an Info as JSON.
 const Variable = "GOULFM_BOOT"
 
-// Exit codes of a rank, by which the launcher and people see how it failed.
+// Exit codes of a rank. They show the launcher and the user how the rank failed.
 const (
-	ExitError  = 1 // its body returned an error, or Finalize did
-	ExitPanic  = 2 // its body panicked: the code of the Go runtime
+	ExitError  = 1 // the body of the rank returned an error, or Finalize did
+	ExitPanic  = 2 // the body of the rank panicked: the exit code of the Go runtime
 	ExitInit   = 3 // Init failed
-	ExitFenced = 5 // it has learned that it was declared dead
+	ExitFenced = 5 // the rank has learned that it was declared dead
 )
 
-// Info is what the launcher tells a process.
+// Info is the launcher's description of a process and its job, for that process.
 type Info struct {
 	Job        uint64 `json:"job"`
 	Rank       int    `json:"rank"`
 	Size       int    `json:"size"`
 	First      int    `json:"first,omitempty"`   // process number of rank 0: processes are numbered through the job
-	Spawned    bool   `json:"spawned,omitempty"` // by a process of the job: its world is of those that were started together
-	Spare      bool   `json:"spare,omitempty"`   // it waits for a rank to replace
+	Spawned    bool   `json:"spawned,omitempty"` // a process of the job started this one: its world holds the processes that were started together
+	Spare      bool   `json:"spare,omitempty"`   // the process waits for a rank to replace
 	NodeFd     int    `json:"nodeFd"`            // segment 0
-	LifelineFd int    `json:"lifelineFd"`        // socket to the launcher: it ends when the launcher does
+	LifelineFd int    `json:"lifelineFd"`        // socket to the launcher: the stream ends when the launcher does
 	ArenasFd   int    `json:"arenasFd"`          // memory of all arenas
-	Keeps      bool   `json:"keeps,omitempty"`   // it gets the memory of the node that outlives processes
-	KeepFd     int    `json:"keepFd,omitempty"`  // that memory; 0: there is none
+	Keeps      bool   `json:"keeps,omitempty"`   // the process maps the memory of the node that outlives processes
+	KeepFd     int    `json:"keepFd,omitempty"`  // descriptor of that memory; 0: there is none
 	Cores      int    `json:"cores"`             // usable by the job on this node
-	Crowd      int    `json:"crowd,omitempty"`   // of a job on several nodes: how many ranks share a core, where that is the most; the same for all
-	Ranks      int    `json:"ranks"`             // with which the job began: what all processes have to see alike goes by it
+	Crowd      int    `json:"crowd,omitempty"`   // in a job on several nodes: ranks per core on the node with the most; equal in all processes
+	Ranks      int    `json:"ranks"`             // number of ranks at the start of the job: the base of all values that must be equal in all processes
 
-	Mesh    *Mesh         `json:"mesh,omitempty"`    // of a job on several nodes
-	Marks   []Mark        `json:"marks,omitempty"`   // points at which this process ends itself by SIGKILL, or its node is ended
-	Ring    bool          `json:"ring,omitempty"`    // find deaths by heartbeats, not by tombstones
+	Mesh    *Mesh         `json:"mesh,omitempty"`    // in a job on several nodes
+	Marks   []Mark        `json:"marks,omitempty"`   // points at which this process kills itself with SIGKILL, or at which the launcher ends its node
+	Ring    bool          `json:"ring,omitempty"`    // detect deaths by heartbeats, not by tombstones
 	Period  time.Duration `json:"period,omitempty"`  // of heartbeats
 	Timeout time.Duration `json:"timeout,omitempty"` // of the ring
-	Watched bool          `json:"watched,omitempty"` // for signs of life: see Process.Beat
-	Fence   bool          `json:"fence,omitempty"`   // who is declared dead may run on
+	Watched bool          `json:"watched,omitempty"` // the launcher checks for signs of life: see Process.Beat
+	Fence   bool          `json:"fence,omitempty"`   // a process that was declared dead may run on
 	Era     bool          `json:"era,omitempty"`     // agree by messages, not in the nodes' memory
 	Build   uint32        `json:"build"`             // of the daemon: buildid.Build, which Env sets and FromEnv checks
 }
 
-// Mesh are the descriptors by which a process reaches those of other nodes, and is woken.
+// Mesh holds the descriptors by which a process reaches the processes of other nodes and is
+// woken.
 type Mesh struct {
 	TableFd  int   `json:"tableFd"`  // a TableFile
-	ListenFd int   `json:"listenFd"` // where this process accepts connections
+	ListenFd int   `json:"listenFd"` // this process accepts connections on this socket
 	BellFds  []int `json:"bellFds"`  // eventfds, in the order of Slots
 	Slots    []int `json:"seats"`    // of the node
 
-	Generation uint32 `json:"generation,omitempty"` // how many processes had its slot before
+	Generation uint32 `json:"generation,omitempty"` // number of processes that had the slot before this one
 }
 
-// A Table says where the processes of all slots of a job are. It goes over a descriptor, for it
-// holds the job's secret.
+// A Table locates the processes of all slots of a job. The daemon passes the table over a
+// descriptor because it holds the job's secret.
 type Table struct {
 	Secret []byte   `json:"secret"`
-	Secure string   `json:"secure"` // how members of the job talk: see socket.ParseMode
+	Secure string   `json:"secure"` // protection of the connections between members of the job: see socket.ParseMode
 	Node   int      `json:"node"`   // of this process
-	Addrs  []string `json:"addrs"`  // by slot: where it listens; empty: its node may come late, with a Row
+	Addrs  []string `json:"addrs"`  // by slot: the listening address; empty: the node may come late, with a Row
 	Births []uint64 `json:"births"` // by slot, of its first process
 	Nodes  []int    `json:"nodes"`  // by slot
 }
 
-// Check says what is wrong with a table of a job with that many slots, or nil.
+// Check returns the fault in a table of a job with procs slots, or nil.
 func (t *Table) Check(procs int) error {
 	if len(t.Addrs) != procs || len(t.Births) != procs || len(t.Nodes) != procs {
 		return fmt.Errorf("table of %d addresses, %d births, %d nodes for %d slots", len(t.Addrs), len(t.Births), len(t.Nodes), procs)
@@ -81,17 +82,17 @@ func (t *Table) Check(procs int) error {
 	return nil
 }
 
-// Mark is a point in a program: what it calls Mark(Name, N) with.
+// Mark is a point in a program: a call of Mark(Name, N).
 type Mark struct {
 	Name string `json:"name"`
 	N    int    `json:"n"`
-	Node bool   `json:"node,omitempty"` // its node is ended there by the launcher, and the process with it
+	Node bool   `json:"node,omitempty"` // the launcher ends the node of the process there, and the process with it
 }
 
-// FromEnv returns what the launcher left in the environment, and takes it out,
-// so that programs started by this one do not believe to be ranks. ok is false
-// where no launcher left anything. It is an error that Is buildid.ErrAnother if the daemon that
-// left it is of another build than this process.
+// FromEnv returns the Info that the launcher left in the environment. FromEnv also removes the
+// variable, so that programs started by this process do not take themselves for ranks. ok is
+// false if no launcher set the variable. If the daemon that set the variable is of another build
+// than this process, the error Is buildid.ErrAnother.
 func FromEnv() (info Info, ok bool, err error) {
 	text, ok := os.LookupEnv(Variable)
 	if !ok {
@@ -114,7 +115,8 @@ func FromEnv() (info Info, ok bool, err error) {
 	return info, true, nil
 }
 
-// Sharing is how many ranks share a core, rounded up: the same for all of the job.
+// Sharing returns how many ranks share a core, rounded up. The value is equal in all processes of
+// the job.
 func (i Info) Sharing() int {
 	if i.Crowd > 0 {
 		return i.Crowd

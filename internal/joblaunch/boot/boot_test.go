@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestEnvironments: a process reads what a daemon of its build has left. Of another build it reads
-// only which rank it would be.
+// TestEnvironments: a process reads the variable that a daemon of its own build has set. From a
+// variable of another build the process reads only its own rank.
 func TestEnvironments(t *testing.T) {
 	_, ok, err := FromEnv()
 	require.NoError(t, err)
@@ -28,7 +28,7 @@ func TestEnvironments(t *testing.T) {
 
 	for text, want := range map[string]string{
 		`{"build":7,"rank":1,"size":{"of":"another type"}}`: "rank 1 has another build of goulfm: install the same one on all nodes",
-		`{"job":5,"rank":2,"size":4,"nodeFd":3}`:            "rank 2 has another build of goulfm: install the same one on all nodes", // from before there was a build
+		`{"job":5,"rank":2,"size":4,"nodeFd":3}`:            "rank 2 has another build of goulfm: install the same one on all nodes", // from a goulfm version without build numbers
 		`{`:                                                 "set by goulfm run, do not set it by hand",
 		`1`:                                                 "set by goulfm run, do not set it by hand",
 		fmt.Sprintf(`{"build":%d,"rank":1,"size":1}`, buildid.Build): "rank 1 of 1",

@@ -24,11 +24,11 @@ type Process struct {
 	Info Info
 	End  transport.End
 	Node *segment.Node
-	// Nodes says on which node the process of each slot runs; nil: all are on one.
+	// Nodes holds the node of the process of each slot; nil: all are on one node.
 	Nodes []int
 
-	// OnFenced is called when a process of another node says that this one was declared dead; it
-	// is set before the engine starts.
+	// OnFenced is called when a process of another node reports that this one was declared dead.
+	// The caller of Join sets OnFenced before the engine starts.
 	OnFenced func(why string)
 
 	meet func(rankproto.Meet) // nil: all processes are on this node
@@ -43,12 +43,12 @@ type Process struct {
 	answers map[uint64]chan rankproto.Spawned // to requests that wait
 }
 
-// Join attaches to the shared memory, puts up this process's tombstone, and says
-// so. From here on the launcher knows within a fraction of a millisecond when
-// this process ends, however it ends.
+// Join attaches to the shared memory, puts up this process's tombstone and reports Joined. From
+// here on the launcher learns of the end of this process within a fraction of a millisecond,
+// whatever ends the process.
 //
-// A program that a rank has started before it was in Init has the rank's environment, and
-// perhaps its descriptors; it is refused, for a rank is one process.
+// A program that a rank started before the rank called Init inherits the rank's environment, and
+// perhaps its descriptors. Join refuses such a program, because a rank is one process.
 func (i Info) Join() (*Process, error) {
 	me := i.Proc()
 	if _, err := unix.FcntlInt(uintptr(i.NodeFd), unix.F_GET_SEALS, 0); err != nil {
@@ -80,13 +80,14 @@ func (i Info) Join() (*Process, error) {
 	}
 	node.SetPid(me, os.Getpid())
 	node.SetState(me, segment.Joined)
-	p.Beat() // here: it may be stopped before it listens
+	p.Beat() // Beat here: the process may be stopped before it calls Listen
 	armKillpoint(me)
 	p.Say(rankproto.Joined{})
 	return p, nil
 }
 
-// open attaches to the memory of the node, and in a job of several to the mesh.
+// open attaches to the memory of the node. In a job on several nodes it also attaches to the
+// mesh.
 func (p *Process) open() (err error) {
 	i := p.Info
 	if i.Mesh != nil {
@@ -102,16 +103,16 @@ func (p *Process) open() (err error) {
 
 // Remedies, by the fault.
 const (
-	// anothers is for a program that has the environment of a rank and is none.
+	// anothers is for a program that has the environment of a rank and is not that rank.
 	anothers = "the environment variable " + Variable + " is that of the rank which has started this program: start it with " + Variable + " unset"
-	// passOn is for a program whose starter has closed descriptors; a rank does so, too.
+	// passOn is for a program whose descriptors were closed by its starter, which may be a rank.
 	passOn = "whatever starts a rank has to pass its descriptors on (sudo closes them); a program that is no rank starts with " + Variable + " unset"
 	// ours is for a fault that no environment explains: both sides are of one build.
 	ours = "that is a fault of goulfm: report it as CONTRIBUTING.md says"
 )
 
-// badDescriptor returns the error about a descriptor that does not hold what the daemon has put
-// there.
+// badDescriptor returns the error about a descriptor that does not hold the file that the daemon
+// put there.
 func badDescriptor(fd int, what string, err error) error {
 	if errors.Is(err, unix.EBADF) {
 		cure := remedy()
@@ -123,18 +124,18 @@ func badDescriptor(fd int, what string, err error) error {
 	return fmt.Errorf("descriptor %d is not %s: %w: %s", fd, what, err, remedy())
 }
 
-// Beat shows that this process lives, if somebody watches for that. Who makes calls shows
-// it in passing; who does not is asked by the launcher. A thread that woke up to count did
-// so at the cost of one that communicates, for milliseconds where each rank has its
-// processor. To answer takes a P for a moment: a program that computes on all of them is
-// late by up to 20 ms.
+// Beat shows that this process lives, if the launcher checks for signs of life. A process that
+// makes calls beats in passing; the launcher asks a process that makes none. A thread that woke
+// up only to beat would do so at the cost of a communicating thread, for milliseconds where each
+// rank has its own processor. To answer the launcher's request takes a P for a moment: a program
+// that computes on all of them is late by up to 20 ms.
 func (p *Process) Beat() {
 	if p.Info.Watched {
 		p.Node.Beat(p.Info.Proc(), max(p.beats.Add(1), 1))
 	}
 }
 
-// Say sends a message to the launcher. A launcher that is gone does not hear it.
+// Say sends a message to the launcher. If the launcher has ended, the message is lost.
 func (p *Process) Say(m rankproto.Message) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -142,27 +143,26 @@ func (p *Process) Say(m rankproto.Message) {
 	p.flush()
 }
 
-// Note is Say that waits for the next Flush; the message carries the moment of the
-// call. Right after a death every rank has something to tell, and all of them need
-// the processors for something better.
+// Note is Say that waits for the next Flush; the message carries the time of the call. Right
+// after a death every rank has messages to send, while the repair needs the processors.
 func (p *Process) Note(m rankproto.Message) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.add(m)
 }
 
-// Flush sends what Note has kept.
+// Flush sends the messages that Note has kept.
 func (p *Process) Flush() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.flush()
 }
 
-// RepairTime is how long after a death whatever can wait does: the survivors want the
-// processors for their repair, which has a chance to be over then.
+// RepairTime is the delay after a death for all work that can wait. The survivors need the
+// processors for their repair, which is probably over by then.
 const RepairTime = 100 * time.Millisecond
 
-// FlushOld sends what Note has kept once the first of it is old.
+// FlushOld sends the kept messages once the first of them is older than RepairTime.
 func (p *Process) FlushOld() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -180,7 +180,7 @@ func (p *Process) flush() {
 	for _, m := range p.notes {
 		line, err := rankproto.Encode(m.AtNs, m.Message)
 		if err != nil {
-			continue // Ask has refused it; a report is no reason to end a program
+			continue // Ask has refused the message; a failed report must not end a program
 		}
 		text = append(text, line...)
 	}
@@ -190,9 +190,10 @@ func (p *Process) flush() {
 	p.notes = p.notes[:0]
 }
 
-// Listen shows that this process lives, or calls dump, whenever the launcher asks, gives answers to
-// who waits for them, tells revoked of revocations by processes that have died, and ends this
-// process when the launcher is gone: by default a job ends with its launcher.
+// Listen handles the launcher's messages: it shows that this process lives or calls dump when the
+// launcher asks, passes answers to the waiting requests, and calls revoked for revocations by
+// processes that have died. When the launcher ends, Listen kills this process: by default a job
+// ends with its launcher.
 func (p *Process) Listen(dump func(), revoked func(name [16]byte)) {
 	for m, err := p.in.Next(); err == nil; m, err = p.in.Next() {
 		switch m := m.Message.(type) {
@@ -223,8 +224,9 @@ func (p *Process) wasAsked(m rankproto.Meet) {
 	}
 }
 
-// Kept waits, in a process that others have started, until they say that they agree to
-// have it, and returns what they say. The launcher ends a process that nobody keeps.
+// Kept runs in a process that other processes have started. Kept waits until they agree to keep
+// this process, and returns their message. The launcher ends a process that no communicator
+// keeps.
 func (p *Process) Kept() (rankproto.Keep, error) {
 	for m, err := p.in.Next(); err == nil; m, err = p.in.Next() {
 		switch m := m.Message.(type) {
@@ -239,8 +241,8 @@ func (p *Process) Kept() (rankproto.Keep, error) {
 	return rankproto.Keep{}, errors.New("the launcher is gone")
 }
 
-// Ask has the launcher start processes, and waits for its answer, or until ctx is over:
-// then late gets the answer when it comes. The token of the request is given here.
+// Ask requests new processes from the launcher and waits for the answer, or until ctx is over. In
+// the second case late receives the answer when it comes. Ask sets the token of the request.
 func (p *Process) Ask(ctx context.Context, m rankproto.Spawn, late func(rankproto.Spawned)) (rankproto.Spawned, error) {
 	if _, err := rankproto.Encode(0, m); err != nil {
 		return rankproto.Spawned{}, err
@@ -283,13 +285,13 @@ var errTaken = errors.New("tombstone: taken")
 
 const robustHeadBytes = 24 // without the entry
 
-// putUpTombstone has the kernel mark word when this process ends. A thread that
-// never ends owns word as a robust futex: at exit, before it frees the memory,
-// the kernel walks the list, sets OWNER_DIED in the word, and wakes one waiter if
-// the WAITERS bit is set; so it is set from the start, and the launcher is the
-// only waiter. (Documentation/locking/robust-futex-ABI in the kernel.)
+// putUpTombstone makes the kernel mark word when this process ends. A thread that never ends owns
+// word as a robust futex. At exit, before the kernel frees the memory, it walks the list, sets
+// OWNER_DIED in the word, and wakes one waiter if the WAITERS bit is set. So putUpTombstone sets
+// that bit from the start, and the launcher is the only waiter.
+// (Documentation/locking/robust-futex-ABI in the kernel.)
 //
-// A word that is not zero is another process's, dead or alive: errTaken.
+// A word that is not zero belongs to another process, dead or alive: errTaken.
 func putUpTombstone(word *uint32) error {
 	page, err := unix.Mmap(-1, 0, os.Getpagesize(), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)
 	if err != nil {
@@ -302,7 +304,7 @@ func putUpTombstone(word *uint32) error {
 	head.offset = int(uintptr(unsafe.Pointer(word)) - entry)
 	result := make(chan error)
 	go func() {
-		runtime.LockOSThread() // and never unlocked: the thread lives as long as the process
+		runtime.LockOSThread() // and never unlocks: the thread lives as long as the process
 		_, _, errno := unix.RawSyscall(unix.SYS_SET_ROBUST_LIST, base, robustHeadBytes, 0)
 		if errno != 0 {
 			result <- fmt.Errorf("tombstone: set_robust_list: %w", errno)

@@ -12,7 +12,7 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/segment"
 )
 
-// Process is a process that has joined its job. There is none outside of Linux.
+// Process is a process that has joined its job. Outside of Linux there is none.
 type Process struct {
 	Info     Info
 	End      transport.End

@@ -10,11 +10,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// KillVariable names, in builds with the tag failpoints, a rank and the point
-// (see failpoint) at which it is to die: "2:17".
+// KillVariable names, in builds with the tag failpoints, a rank and the point (see failpoint) at
+// which the rank is to die: "2:17".
 const KillVariable = "GOULFM_KILL_POINT"
 
-// armKillpoint has this process end by SIGKILL at its k-th point.
+// armKillpoint makes this process kill itself with SIGKILL at its k-th point.
 func armKillpoint(me int) {
 	var rank int
 	var at uint64

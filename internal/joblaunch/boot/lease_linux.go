@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// LeaseNowNs is the clock of leases: CLOCK_BOOTTIME, which does not stand still while the machine
+// LeaseNowNs reads the clock of leases: CLOCK_BOOTTIME, which keeps running while the machine
 // sleeps.
 func LeaseNowNs() int64 {
 	var ts unix.Timespec
@@ -17,20 +17,22 @@ func LeaseNowNs() int64 {
 	return ts.Nano()
 }
 
-// HeedLease returns when the lease of the node runs. Over, it stops this process, until somebody
-// continues it and the lease is renewed: its daemon, which stops it otherwise, may be what was
-// stopped. So nothing that a rank does after HeedLease is done by a node that others have declared
-// dead, but for what a pause cuts off between the two (F8).
+// HeedLease returns while the lease of the node is valid. After the lease has ended, HeedLease
+// stops this process until the daemon has renewed the lease and continues the process. The rank
+// stops itself because its daemon, which stops the ranks otherwise, may itself have been stopped.
+// So a rank of a node that others have declared dead does nothing after HeedLease, except for an
+// action that a pause separates from the check (F8).
 //
-// Its daemon continues it at each renewal for as long as its mark stands: a signal may come before
-// the stop that it is to end.
+// The daemon continues the rank at each renewal for as long as the rank's mark stands, because a
+// signal may come before the stop that it is to end.
 //
 //	rank: the lease is over; mark                  stops: until the next renewal
 //	daemon:                        renews, continues
 //
-// The stop is sent to this thread, which takes it before it returns from the call. Sent to the
-// process it would be another thread's, which takes it whenever it has a processor: after the
-// renewal and the end of the mark, and nobody would continue the process.
+// The stop is sent to this thread, which handles the signal before it returns from the call. A
+// signal to the process could be handled by another thread, whenever that thread gets a
+// processor. If that is after the renewal and after the end of the mark, the daemon does not
+// continue the process.
 func (p *Process) HeedLease() {
 	if !p.leaseIsOver() {
 		return

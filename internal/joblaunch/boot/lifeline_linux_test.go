@@ -12,8 +12,8 @@ import (
 	"github.com/goulfm/goulfm/internal/joblaunch/rankproto"
 )
 
-// A fakeDaemon is the other end of the lifeline of a process. It stays open: a process that listens
-// ends with its daemon.
+// A fakeDaemon is the other end of the lifeline of a process. The daemon stays open, because a
+// process in Listen ends with its daemon.
 type fakeDaemon struct {
 	t   *testing.T
 	out *io.PipeWriter
@@ -45,7 +45,7 @@ func within[T any](t *testing.T, c <-chan T) (v T) {
 	return v
 }
 
-// awaitAsks waits until the process has made so many requests.
+// awaitAsks waits until the process has made n requests.
 func (p *Process) awaitAsks(t *testing.T, n int) {
 	t.Helper()
 	require.Eventually(t, func() bool {
@@ -55,9 +55,9 @@ func (p *Process) awaitAsks(t *testing.T, n int) {
 	}, 10*time.Second, time.Millisecond)
 }
 
-// TestAnswersOutOfOrder: each request gets its own answer. The answer to a request that was given
-// up is not lost: the processes that were started for it have to be refused. A duplicate has no
-// effect, and neither has an answer to no request.
+// TestAnswersOutOfOrder: each request gets its own answer. The answer to an abandoned request is
+// not lost, because the processes that were started for the request have to be refused. A
+// duplicate has no effect, and neither has an answer without a request.
 func TestAnswersOutOfOrder(t *testing.T) {
 	p, daemon := withDaemon(t)
 	go p.Listen(func() {}, func([16]byte) {})
@@ -89,8 +89,8 @@ func TestAnswersOutOfOrder(t *testing.T) {
 	assert.Empty(t, p.answers)
 }
 
-// TestOneWayOnly: a process that cannot be dialed by another node dials it, also while it waits for
-// its world. The revocations of the dead reach it.
+// TestOneWayOnly: a process that another node cannot dial dials that node, also while the process
+// waits for its world. The revocations of dead processes reach the process.
 func TestOneWayOnly(t *testing.T) {
 	p, daemon := withDaemon(t)
 	asked := make(chan rankproto.Meet, 10)
@@ -124,8 +124,8 @@ func TestTheLauncherIsGoneBeforeTheWorld(t *testing.T) {
 	assert.EqualError(t, err, "the launcher is gone")
 }
 
-// TestASlotHasOneProcess: the second process that takes a slot is refused, alive or dead as the
-// first may be.
+// TestASlotHasOneProcess: the second process that claims a slot is refused, whether the first is
+// alive or dead.
 func TestASlotHasOneProcess(t *testing.T) {
 	for _, word := range []uint32{0, 0x40000000} {
 		taken := new(uint32)

@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openMesh attaches to the memory of the node and to the processes of all others.
+// openMesh attaches to the memory of the node and to the processes of all other nodes.
 func (p *Process) openMesh() error {
 	reader, err := openTable(p.Info.Mesh.TableFd)
 	if err != nil {
@@ -64,17 +64,17 @@ func (p *Process) openMesh() error {
 	return nil
 }
 
-// isUnmet asks the process of another node, which this one cannot dial, to dial this one.
+// isUnmet asks a process of another node, which this one cannot dial, to dial this one.
 func (p *Process) isUnmet(u tcp.Unmet) {
 	p.Say(rankproto.Unmet{Proc: u.Peer, Lane: int(u.Class), Addr: u.Addr, Why: u.Why})
 }
 
-// hasMet takes back what isUnmet has said.
+// hasMet withdraws the request of isUnmet.
 func (p *Process) hasMet(peer int, class transport.Class) {
 	p.Say(rankproto.Unmet{Proc: peer, Lane: int(class), Over: true})
 }
 
-// wasFenced ends this process: a peer says that it was declared dead.
+// wasFenced calls OnFenced: a peer reports that this process was declared dead.
 func (p *Process) wasFenced(by int) {
 	if p.OnFenced != nil {
 		go p.OnFenced(fmt.Sprintf("process %d says that this process was declared dead", by))
@@ -85,7 +85,7 @@ func (p *Process) toldNonsense(peer int, text string) {
 	fmt.Fprintf(os.Stderr, "goulfm: rank %d: from process %d: %s\n", p.Info.Rank, peer, text)
 }
 
-// check says what is wrong with it in a job of procs slots, or nil.
+// check returns the fault in a mesh of a job of procs slots, or nil.
 func (m *Mesh) check(procs int) error {
 	if len(m.BellFds) != len(m.Slots) {
 		return fmt.Errorf("%d doorbells for %d slots", len(m.BellFds), len(m.Slots))

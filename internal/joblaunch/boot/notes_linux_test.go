@@ -10,7 +10,8 @@ import (
 	"github.com/goulfm/goulfm/internal/joblaunch/rankproto"
 )
 
-// TestNoteWaits: a note is written with the next message, before it, or once it is old.
+// TestNoteWaits: a note is written with the next message, before that message, or once the note
+// is old.
 func TestNoteWaits(t *testing.T) {
 	w := &writes{}
 	p := &Process{line: w}

@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// A process below goulfm run may have lost what would let it join: a wrapper has cleared its
-// environment, or closed its descriptors. Neither is needed to find the daemon, which is among its
-// ancestors and listens at an abstract socket that is named after its pid:
+// A process below goulfm run may have lost its means to join: a wrapper has cleared the
+// environment or closed the descriptors. To find the daemon the process needs neither. The daemon
+// is among its ancestors and listens at an abstract socket that is named after the daemon's pid:
 //
 //	daemon    listens at StrayAddress(its pid), starts the wrapper
 //	wrapper   clears the environment, executes the program
@@ -20,12 +20,12 @@ import (
 //	daemon    the peer's pid is below a process that it has started, which has not joined: Stray
 //	program   Init fails
 
-// StrayAddress is where the daemon with a pid answers strays.
+// StrayAddress is the address at which the daemon with a pid answers strays.
 func StrayAddress(pid int) *net.UnixAddr {
 	return &net.UnixAddr{Name: fmt.Sprintf("@goulfm/%d", pid), Net: "unix"}
 }
 
-// A Standing is what a daemon answers.
+// A Standing is a daemon's answer.
 type Standing byte
 
 // The answers of a daemon.
@@ -34,8 +34,8 @@ const (
 	OfARank Standing = 'r' // started by a rank that has joined
 )
 
-// ancestorsMax bounds how many ancestors are asked, and strayWait how long a daemon may take to
-// answer.
+// ancestorsMax bounds the number of ancestors that are asked, and strayWait the time that a
+// daemon may take to answer.
 const (
 	ancestorsMax = 64
 	strayWait    = 10 * time.Second
@@ -82,8 +82,8 @@ func ParentOf(pid int) int {
 	return parent
 }
 
-// CheckAlone returns an error if this process was to be a rank of a job and does not know: it must
-// not go on as a world of one.
+// CheckAlone returns an error if this process was to be a rank of a job and lacks the environment
+// for that. Such a process must not continue as a single rank.
 func CheckAlone() error {
 	if standing() != Stray {
 		return nil
@@ -91,7 +91,8 @@ func CheckAlone() error {
 	return errors.New("goulfm run has started this process, and it cannot join its job: " + Variable + " is not set, so the environment was cleared on the way (env -i, sudo, a login shell): keep " + Variable + ", or set GOULFM_ALONE=1 for a program that is to run alone")
 }
 
-// remedy is what a program is told that has the environment of a rank and not its descriptors.
+// remedy returns the advice for a program that has the environment of a rank without its
+// descriptors.
 func remedy() string {
 	if standing() == Stray {
 		return "a wrapper between goulfm run and this program has closed descriptors (sudo, closefrom, close_fds): it has to keep 3 and above"

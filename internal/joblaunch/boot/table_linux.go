@@ -14,10 +14,10 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/segment"
 )
 
-// A TableFile is a Table as the daemon of a node makes it known to its processes: a file in memory
-// to which it adds Rows, one line of JSON each, when nodes come late. Processes read on from where
-// they had come when they want to reach a slot of which they do not know where it is. A line that
-// has no end yet is not there yet.
+// A TableFile is the Table that the daemon of a node publishes to its processes. The table is a
+// file in memory, to which the daemon appends Rows, one line of JSON each, when nodes come late.
+// A process that needs a slot of unknown address reads on from its last position. A line without
+// its end is ignored until the end is there.
 //
 //	daemon                                     process
 //	Table ⏎
@@ -26,18 +26,18 @@ import (
 //	           starts a process in the row ──▶ wants to reach it: reads on
 type TableFile struct {
 	file *os.File // of the daemon
-	read *os.File // what processes get
+	read *os.File // of the processes, read-only
 	size int64
 }
 
-// A Row says where slots are whose node came late.
+// A Row locates the slots of a node that came late.
 type Row struct {
 	Slots  []int    `json:"seats"`
 	Addrs  []string `json:"addrs"`  // in the order of Slots
 	Births []uint64 `json:"births"` // likewise
 }
 
-// NewTableFile makes one.
+// NewTableFile creates a TableFile that holds t.
 func NewTableFile(t Table) (*TableFile, error) {
 	text, err := json.Marshal(t)
 	if err != nil {
@@ -56,10 +56,10 @@ func NewTableFile(t Table) (*TableFile, error) {
 	return file, file.append(text)
 }
 
-// File is what processes read.
+// File returns the file that processes read.
 func (f *TableFile) File() *os.File { return f.read }
 
-// Add adds a row. It is for one goroutine at a time.
+// Add appends a row. Only one goroutine may call Add at a time.
 func (f *TableFile) Add(r Row) error {
 	text, err := json.Marshal(r)
 	if err != nil {
@@ -77,7 +77,7 @@ func (f *TableFile) append(line []byte) error {
 	return nil
 }
 
-// check says what is wrong with a row in a table of that many slots, or nil.
+// check returns the fault of a row in a table of procs slots, or nil.
 func (r *Row) check(procs int) error {
 	if len(r.Addrs) != len(r.Slots) || len(r.Births) != len(r.Slots) || slices.ContainsFunc(r.Slots, func(slot int) bool { return slot < 0 || slot >= procs }) {
 		return fmt.Errorf("row of slots %v of %d, with %d addresses and %d births", r.Slots, procs, len(r.Addrs), len(r.Births))
@@ -89,12 +89,12 @@ func (r *Row) check(procs int) error {
 type tableReader struct {
 	mu   sync.Mutex
 	file *os.File
-	at   int64 // what comes before was read
+	at   int64 // the offset up to which the file was read
 	t    *Table
 }
 
-// openTable reads a descriptor as far as there are whole lines. All processes of a node have one
-// file, and one place in it.
+// openTable reads the whole lines of a descriptor. All processes of a node share one file and its
+// offset, so a tableReader keeps an offset of its own.
 func openTable(fd int) (*tableReader, error) {
 	r := &tableReader{file: os.NewFile(uintptr(fd), "table"), t: &Table{}}
 	lines, err := r.next()
@@ -150,7 +150,7 @@ func (r *tableReader) take(lines [][]byte) error {
 	return nil
 }
 
-// peers are where all slots are, as far as is known.
+// peers returns the locations of all slots, as far as they are known.
 func (r *tableReader) peers() []tcp.Peer {
 	all := make([]tcp.Peer, len(r.t.Addrs))
 	for slot := range all {
@@ -159,19 +159,19 @@ func (r *tableReader) peers() []tcp.Peer {
 	return all
 }
 
-// find returns where a slot is whose node came late; ok is false while that is not known.
+// find returns the location of a slot whose node came late; ok is false while it is not known.
 func (r *tableReader) find(slot int) (p tcp.Peer, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.t.Addrs[slot] == "" {
 		if lines, err := r.next(); err == nil {
-			_ = r.take(lines) // what cannot be read says nothing
+			_ = r.take(lines) // a row that cannot be read adds no address
 		}
 	}
 	return tcp.Peer{Addr: r.t.Addrs[slot], Birth: r.t.Births[slot]}, r.t.Addrs[slot] != ""
 }
 
-// finder is find, or nil where no node can come late; then the file is closed.
+// finder returns find, or nil if no node can come late; then the file is closed.
 func (r *tableReader) finder() func(slot int) (tcp.Peer, bool) {
 	if slices.Contains(r.t.Addrs, "") {
 		return r.find

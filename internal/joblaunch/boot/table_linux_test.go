@@ -18,7 +18,7 @@ func firstTable() Table {
 	return Table{Secret: []byte("s"), Node: 1, Addrs: []string{"a:1", "", ""}, Births: []uint64{7, 0, 0}, Nodes: []int{0, 1, 1}}
 }
 
-// copyOf returns a descriptor of a file, as a process gets it.
+// copyOf returns a descriptor of a file, like the one that a process inherits.
 func copyOf(t *testing.T, f *os.File) int {
 	fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 0)
 	require.NoError(t, err)
@@ -74,7 +74,7 @@ func TestListenersThatAreNone(t *testing.T) {
 	assert.ErrorContains(t, err, "is not the socket on which this process listens: ")
 }
 
-// TestTableFile: a process finds slots whose node came before it has read, and after.
+// TestTableFile: a process finds slots of nodes that came before the process has read, and after.
 func TestTableFile(t *testing.T) {
 	f, err := NewTableFile(firstTable())
 	require.NoError(t, err)
@@ -96,7 +96,7 @@ func TestTableFile(t *testing.T) {
 	assert.Error(t, err, "processes only read")
 }
 
-// TestHalfARow: what is not whole yet is read later.
+// TestHalfARow: a row that is not whole yet is read later.
 func TestHalfARow(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table")
 	write := func(text string) *os.File {
@@ -117,7 +117,7 @@ func TestHalfARow(t *testing.T) {
 	assert.Equal(t, tcp.Peer{Addr: "b:1", Birth: 9}, p)
 }
 
-// FuzzTable: whatever is there, a table that is taken has an entry for each slot.
+// FuzzTable: an accepted table has an entry for each slot, whatever the file holds.
 func FuzzTable(f *testing.F) {
 	for _, text := range []string{"", "\n", `{"addrs":[""],"births":[0],"nodes":[0]}` + "\n" + `{"seats":[0],"addrs":["x"],"births":[1]}` + "\n", `{"addrs":[""],"births":[0],"nodes":[0]}` + "\n" + `{"seats":[1],"addrs":["x"],"births":[1]}` + "\n"} {
 		f.Add([]byte(text))
