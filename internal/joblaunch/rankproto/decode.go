@@ -16,16 +16,16 @@ type Decoder struct {
 	kinds func(what string) func([]byte) (Message, error)
 }
 
-// Received is a message and when it was made (CLOCK_MONOTONIC, ns).
+// Received is a message and the time at which it was made (CLOCK_MONOTONIC, ns).
 type Received struct {
 	AtNs    int64
 	Message Message
 }
 
-// FromRank returns a Decoder of what a rank says, in a job with room for that many processes.
+// FromRank returns a Decoder of the messages of a rank, in a job with room for procs processes.
 func FromRank(r io.Reader, procs int) *Decoder { return newDecoder(r, procs, saidByRank) }
 
-// FromDaemon returns a Decoder of what the daemon says to a rank.
+// FromDaemon returns a Decoder of the messages of the daemon to a rank.
 func FromDaemon(r io.Reader, procs int) *Decoder { return newDecoder(r, procs, saidByDaemon) }
 
 func newDecoder(r io.Reader, procs int, kinds func(string) func([]byte) (Message, error)) *Decoder {
@@ -35,7 +35,7 @@ func newDecoder(r io.Reader, procs int, kinds func(string) func([]byte) (Message
 	return d
 }
 
-// saidByRank returns how the body of a message from a rank is read, or nil.
+// saidByRank returns the function that reads the body of a rank's message of a type, or nil.
 func saidByRank(what string) func([]byte) (Message, error) {
 	switch what {
 	case Joined{}.what():
@@ -68,7 +68,7 @@ func saidByRank(what string) func([]byte) (Message, error) {
 	return nil
 }
 
-// saidByDaemon returns how the body of a message from a daemon is read, or nil.
+// saidByDaemon returns the function that reads the body of a daemon's message of a type, or nil.
 func saidByDaemon(what string) func([]byte) (Message, error) {
 	switch what {
 	case Spawned{}.what():
@@ -93,8 +93,8 @@ func body[M Message](text []byte) (Message, error) {
 	return m, err
 }
 
-// Next returns the next message, io.EOF after the last one, and an error that Is ErrMessage
-// for what is none. After an error there is no next message.
+// Next returns the next message, io.EOF after the last one, and an error that Is ErrMessage for a
+// line that is no message. After an error there is no next message.
 func (d *Decoder) Next() (Received, error) {
 	if !d.in.Scan() {
 		switch err := d.in.Err(); {
@@ -128,8 +128,8 @@ func (d *Decoder) decode(line []byte) (Received, error) {
 	return Received{e.AtNs, m}, err
 }
 
-// splitLines splits at newlines. What follows the last one is of a process that was killed
-// while it wrote.
+// splitLines splits at newlines. Bytes after the last newline are from a process that was killed
+// during a write. At the end of the stream they are dropped.
 func splitLines(data []byte, atEOF bool) (int, []byte, error) {
 	if end := bytes.IndexByte(data, '\n'); end >= 0 {
 		return end + 1, data[:end], nil

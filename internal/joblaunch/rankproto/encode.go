@@ -6,12 +6,13 @@ import (
 	"fmt"
 )
 
-// MaxBytes bounds a line, with its newline: a message that names 4,096 members of a
-// communicator has a twentieth of it, the stacks of some thousand goroutines all of it.
+// MaxBytes bounds a line, with its newline. A message that names 4,096 members of a communicator
+// takes a twentieth of MaxBytes, and the stacks of about a thousand goroutines take all of it.
 const MaxBytes = 1 << 20
 
-// ErrMessage is a line that is no message: too long, no JSON, of an unknown type, or with a
-// number that nothing has. The lifeline on which it came is of no use any more.
+// ErrMessage is the error about a line that is no message: too long, no JSON, of an unknown type,
+// or with a process number that the job does not have. The lifeline of the line is of no use any
+// more.
 var ErrMessage = errors.New("bad message")
 
 // envelope is a line.
@@ -21,8 +22,8 @@ type envelope struct {
 	Body json.RawMessage `json:"body"`
 }
 
-// Encode returns a message of the moment atNs as a line. A text that makes it longer than
-// MaxBytes loses its end, which the text then says; without a text such a message is an error.
+// Encode returns a message of the time atNs as a line. A text that makes the line longer than
+// MaxBytes loses its end, which the text then states. Without a text such a message is an error.
 func Encode(atNs int64, m Message) ([]byte, error) {
 	whole := textOf(m)
 	for kept := len(whole); ; {
@@ -36,7 +37,7 @@ func Encode(atNs int64, m Message) ([]byte, error) {
 		if kept == 0 {
 			return nil, fmt.Errorf("%w: %d bytes: at most %d", ErrMessage, len(line), MaxBytes)
 		}
-		// JSON makes up to six bytes of one: what is kept shrinks in that ratio, and some.
+		// JSON may expand a byte to six: shrink the kept text in that ratio, and by a tenth more.
 		kept = int(int64(kept) * MaxBytes / int64(len(line)) * 9 / 10)
 		m = withText(m, fmt.Sprintf("%s\n(%d bytes are left out)", whole[:kept], len(whole)-kept))
 	}
@@ -50,7 +51,7 @@ func encode(atNs int64, m Message) ([]byte, error) {
 	return json.Marshal(envelope{What: m.what(), AtNs: atNs, Body: body})
 }
 
-// textOf returns the text of a message that can do without a part of it.
+// textOf returns the text that Encode may cut, or an empty string.
 func textOf(m Message) string {
 	switch m := m.(type) {
 	case Dump:

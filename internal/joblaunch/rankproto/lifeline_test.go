@@ -22,9 +22,9 @@ func line(what, body string) string {
 	return fmt.Sprintf(`{"what":%q,"body":%s}`+"\n", what, body)
 }
 
-// TestBadMessages: whatever a program writes to its lifeline, no number of a process gets
-// through that the job does not have, nothing that a rank does not say, and nothing is kept
-// beyond MaxBytes.
+// TestBadMessages: whatever a program writes to its lifeline, the decoder lets through no process
+// number that the job does not have, and no message that a rank does not send. The decoder keeps
+// nothing beyond MaxBytes.
 func TestBadMessages(t *testing.T) {
 	for _, text := range []string{
 		"\n", "x\n", "[]\n", `{"what":"joined"` + "\n", `{"what":"joined"}` + "\n",
@@ -44,8 +44,8 @@ func TestBadMessages(t *testing.T) {
 	assert.ErrorIs(t, err, ErrMessage, "what a rank says")
 }
 
-// TestAMessageThatIsCutOff is of a process that was killed while it wrote: its end, no bad
-// message.
+// TestAMessageThatIsCutOff: a line without its end is from a process that was killed during a
+// write. Such a line is the end of the stream, not a bad message.
 func TestAMessageThatIsCutOff(t *testing.T) {
 	d := FromRank(strings.NewReader(line("joined", "{}")+`{"what":"jo`), procs)
 	m, err := d.Next()
@@ -55,7 +55,7 @@ func TestAMessageThatIsCutOff(t *testing.T) {
 	assert.ErrorIs(t, err, io.EOF)
 }
 
-// someOf has one message of each type.
+// ofRanks and ofDaemons have one message of each type.
 var (
 	ofRanks = []Message{Joined{}, Killing{"step", 40}, Event{"shrink", "world", []int{3}, "3"}, Silent{[]int{1, 1<<16 | 2}}, Fenced{}, Aborted{3, []int{0, 2 << 16}}, Finalizes{3, 1},
 		Spawn{9, 2, "./x", []string{"a b"}, []string{"A=1"}, []int{0, 1<<16 | 7}, true}, Keep{3<<16 | 7, []int{0, 7}, []uint32{1, math.MaxUint32}, []byte{1, 2}, &Place{"world", 1, 1, true, true, true, []byte{3}}}, Drop{1<<16 | 5, 1, 0}, Drop{0, 2, 0}, Drop{0, 0, 1<<16 | 3}, Revoked{make([]byte, 16)}, Unmet{1, 1, "a:1", "refused", false}, Unmet{0, 0, "", "", true},
@@ -63,7 +63,7 @@ var (
 	ofDaemons = []Message{Spawned{9, 1<<16 | 5, 2, false, false, ""}, Spawned{9, 0, 0, true, true, "no room"}, Keep{7, []int{0, 7}, []uint32{1, 2}, []byte{1}, nil}, Prove{}, Describe{}, Revoked{make([]byte, 16)}, Meet{1, 1}}
 )
 
-// TestRoundTrip: what one side says the other hears, with its time.
+// TestRoundTrip: the other side receives each message as it was sent, with its time.
 func TestRoundTrip(t *testing.T) {
 	for side, messages := range [][]Message{ofRanks, ofDaemons} {
 		var stream strings.Builder
@@ -86,8 +86,8 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestTextsAreCut: a text that is too long says that its end is missing, and a message that is
-// too long without one is refused.
+// TestTextsAreCut: a text that is too long states that its end is missing, and a message that is
+// too long without a text is refused.
 func TestTextsAreCut(t *testing.T) {
 	for _, text := range []string{strings.Repeat("x", 2*MaxBytes), strings.Repeat("\n", 2*MaxBytes), strings.Repeat("\x00", 2*MaxBytes)} {
 		b, err := Encode(0, Dump{Text: text})
@@ -101,8 +101,8 @@ func TestTextsAreCut(t *testing.T) {
 	assert.ErrorIs(t, err, ErrMessage)
 }
 
-// FuzzDecoder: nothing that comes over a lifeline makes the decoder panic or keep more than its
-// bound, and what the decoder lets through has the numbers of the job and can be said again.
+// FuzzDecoder: no bytes on a lifeline make the decoder panic or keep more than its bound. A
+// message that the decoder accepts has the numbers of the job and can be encoded again.
 func FuzzDecoder(f *testing.F) {
 	for _, m := range append(ofRanks, ofDaemons...) {
 		b, err := Encode(1, m)

@@ -5,26 +5,26 @@ import (
 	"math"
 )
 
-// A Message is one of the types of this file. Messages name processes by their numbers, which no
-// other process ever has: the process that a late message names is never taken for the next one in
-// its slot.
+// A Message is one of the types of this file. Messages name processes by their numbers, which are
+// never reused: the process that a late message names is never taken for the next process in its
+// slot.
 type Message interface {
 	what() string
-	// check says what is wrong with the numbers of a message in a job with room for that many
+	// check returns the fault in the numbers of a message, or nil, in a job with room for procs
 	// processes at a time.
 	check(procs int) error
 }
 
-// Joined says that the rank is through Init. It is said once.
+// Joined reports that the rank is through Init. A rank sends it once.
 type Joined struct{}
 
-// Killing says that the rank is about to end itself at a planned point of its program.
+// Killing reports that the rank is about to end itself at a planned point of its program.
 type Killing struct {
 	Name string `json:"name"`
 	N    int    `json:"n"`
 }
 
-// An Event is what the rank has seen, as engine.Event.
+// An Event is an engine.Event of the rank.
 type Event struct {
 	Name  string `json:"name"`
 	Comm  string `json:"comm,omitempty"`
@@ -32,29 +32,30 @@ type Event struct {
 	Text  string `json:"text,omitempty"`
 }
 
-// Silent says that the ring detector of the rank finds that processes show no life.
+// Silent reports processes that show no life to the ring detector of the rank.
 type Silent struct {
 	Procs []int `json:"procs"`
 }
 
-// Fenced says that the rank has learned that it was declared dead, and ends itself.
+// Fenced reports that the rank has learned that it was declared dead, and ends itself.
 type Fenced struct{}
 
-// Aborted says that the rank calls Abort with a code from 1 to 255, for the processes named or,
-// without any, for the whole job.
+// Aborted reports that the rank calls Abort with a code from 1 to 255, for the processes in Procs
+// or, if Procs is empty, for the whole job.
 type Aborted struct {
 	Code  int   `json:"code"`
 	Procs []int `json:"procs,omitempty"`
 }
 
-// Finalizes has the numbers of calls of Init and, fewer, of Finalize at a rank, whose world continues.
+// Finalizes has the numbers of calls of Init and of Finalize at a rank whose world continues.
+// Inits is the larger number.
 type Finalizes struct {
 	Inits     int `json:"inits"`
 	Finalizes int `json:"finalizes"`
 }
 
-// Spawn asks for N new processes. Token names the request, Procs are the members that could
-// keep them, the sender is the root.
+// Spawn requests N new processes. Token names the request, Procs are the members that could keep
+// the processes, and the sender is the root.
 type Spawn struct {
 	Token   uint64   `json:"token"`
 	N       int      `json:"n"`
@@ -62,11 +63,11 @@ type Spawn struct {
 	Args    []string `json:"args,omitempty"`
 	Env     []string `json:"env,omitempty"`
 	Procs   []int    `json:"procs"`
-	Replace bool     `json:"replace,omitempty"` // they get ranks of the dead: spares will do
+	Replace bool     `json:"replace,omitempty"` // the processes get ranks of dead processes: spares can do that, too
 }
 
-// Spawned answers the Spawn of that Token: N processes in a row of slots, of which First is the
-// first process, or Why not.
+// Spawned answers the Spawn with that Token. N processes start in consecutive slots, and First is
+// the number of the first. If there are none, Why gives the reason.
 type Spawned struct {
 	Token uint64 `json:"token"`
 	First int    `json:"first,omitempty"`
@@ -76,48 +77,51 @@ type Spawned struct {
 	Why   string `json:"why,omitempty"`
 }
 
-// Keep says that the members of a communicator agree to have the processes of which First is the
-// first. A member says it to its daemon, and the daemon to each of those processes. Procs are the
-// slots of all members of the communicator with them: no slot is used again before every member has
-// said so. Indices are its context index at each, UID its identity.
+// Keep reports that the members of a communicator agree to keep started processes, of which First
+// is the first. A member sends Keep to its daemon, and the daemon sends it to each of these
+// processes. Procs are the slots of all members of the communicator with the new processes: no
+// slot is used again before every member has sent Keep. Indices are the communicator's context
+// index at each member, UID is its identity.
 type Keep struct {
 	First   int      `json:"first"`
 	Procs   []int    `json:"procs"`
 	Indices []uint32 `json:"indices"`
 	UID     []byte   `json:"uid"`
-	// Place is given where the processes get ranks among those who started them.
+	// Place is set if the processes get ranks in the communicator of their starters.
 	Place *Place `json:"place,omitempty"`
 }
 
-// A Place is what a process is told that gets a rank among others: of their communicator, what
-// it comes of and how often that was repaired, its epoch and whether it is in uniform mode; and
-// what they hand over.
+// A Place describes, to a process that gets a rank among others, their communicator: the name of
+// its origin and the number of repairs since, its epoch and whether it is in uniform mode. A
+// Place also carries the handover from the members.
 type Place struct {
 	Name     string `json:"name"`
 	Repairs  int    `json:"repairs,omitempty"`
 	Epoch    uint64 `json:"epoch,omitempty"`
 	Uniform  bool   `json:"uniform,omitempty"`
-	Fresh    bool   `json:"fresh,omitempty"`  // its first member is one of those who get a rank
-	Memory   bool   `json:"memory,omitempty"` // those who started it use the node's memory that outlives processes
+	Fresh    bool   `json:"fresh,omitempty"`  // the first member of the communicator is one of the new processes
+	Memory   bool   `json:"memory,omitempty"` // the starters use the memory of the node that outlives processes
 	Handover []byte `json:"handover,omitempty"`
 }
 
-// Drop means that nobody has the N processes of which First is the first. N 0: of those which Root
-// asked for that who says so will not keep them, if Root is dead and could not say their number.
+// Drop reports that no communicator keeps the N processes of which First is the first. With N 0,
+// the sender reports that it will not keep the processes that Root requested. Such a report
+// counts if Root is dead and could not report the number.
 type Drop struct {
 	First int `json:"first,omitempty"`
 	N     int `json:"n,omitempty"`
 	Root  int `json:"root,omitempty"`
 }
 
-// Revoked says that the sender revokes a communicator, before it tells any member of that. The
-// daemon says it of a rank that has died.
+// Revoked reports that the sender revokes a communicator. A rank sends Revoked before it notifies
+// any member. The daemon passes the Revoked of a rank that has died on to the other ranks.
 type Revoked struct {
-	Name []byte `json:"name"` // a member.Revocation: 16 bytes
+	Name []byte `json:"name"` // a commstate.Revocation: 16 bytes
 }
 
-// Unmet says that the rank has not been able to connect to the process of a slot, and wants to be
-// dialed by it. Lane is the class of frames. With Over it has met the process, or needs it no more.
+// Unmet reports that the rank could not connect to the process of a slot, and requests that this
+// process dial the rank. Lane is the class of frames. With Over the rank has met the process, or
+// needs it no more.
 type Unmet struct {
 	Proc int    `json:"proc"`
 	Lane int    `json:"lane"`
@@ -126,7 +130,7 @@ type Unmet struct {
 	Over bool   `json:"over,omitempty"`
 }
 
-// Meet asks a rank to dial the process of a slot, which cannot dial.
+// Meet asks a rank to dial the process of a slot, which cannot dial the rank.
 type Meet struct {
 	Proc int `json:"proc"`
 	Lane int `json:"lane"`
@@ -135,24 +139,24 @@ type Meet struct {
 // Prove asks a rank for a sign of life.
 type Prove struct{}
 
-// Describe asks a rank what it waits for; the answer is a Dump.
+// Describe asks a rank for its waiting calls; the answer is a Dump.
 type Describe struct{}
 
-// A Dump says what a rank waits for.
+// A Dump describes the waiting calls of a rank.
 type Dump struct {
 	Waits []Wait   `json:"waits,omitempty"`
-	Lines []string `json:"lines,omitempty"` // of the program, that wait in a call
+	Lines []string `json:"lines,omitempty"` // lines of the program that wait in a call
 	Text  string   `json:"text"`            // state and stacks
 }
 
-// A Wait is one thing for which a process waits in a call.
+// A Wait is one condition for which a process waits in a call.
 type Wait struct {
 	Op    string `json:"op"`
 	Comm  string `json:"comm"`
-	Ranks []int  `json:"ranks,omitempty"` // of Comm, that could end it; none: any
+	Ranks []int  `json:"ranks,omitempty"` // of Comm, that could end the wait; none: any
 	Tag   int    `json:"tag"`
 	Procs []int  `json:"procs,omitempty"` // the same as numbers of processes
-	Any   bool   `json:"any,omitempty"`   // one of them can end the wait; else it takes all
+	Any   bool   `json:"any,omitempty"`   // one of them can end the wait; otherwise all are needed
 
 	Together bool `json:"together,omitempty"` // a call that all members of Comm make
 }
@@ -179,7 +183,7 @@ func (Joined) check(int) error        { return nil }
 func (Killing) check(int) error       { return nil }
 func (m Event) check(procs int) error { return checkNumbers(procs, m.Procs...) }
 
-// slotBits are the bits of a process's number that are its slot.
+// slotBits is the number of bits of a process's number that hold its slot.
 const slotBits = 16
 
 func (m Silent) check(procs int) error { return checkNumbers(procs, m.Procs...) }
