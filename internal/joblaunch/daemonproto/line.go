@@ -11,11 +11,11 @@ import (
 	"github.com/goulfm/goulfm/internal/base/fifo"
 )
 
-// MaxBytes bounds a line, with its newline: a line of package lifeline, which is a megabyte at
+// MaxBytes bounds a line, with its newline. A line of package rankproto, which is a megabyte at
 // most, takes a third more here.
 const MaxBytes = 4 << 20
 
-// ErrMessage is a line that is no message.
+// ErrMessage is the error about a line that is no message.
 var ErrMessage = errors.New("bad order")
 
 type envelope struct {
@@ -39,7 +39,7 @@ func Encode(m Message) ([]byte, error) {
 // A Reader reads messages.
 type Reader struct{ in *bufio.Scanner }
 
-// NewReader returns a Reader of what comes from r.
+// NewReader returns a Reader of the messages from r.
 func NewReader(r io.Reader) *Reader {
 	in := bufio.NewScanner(r)
 	in.Buffer(nil, MaxBytes)
@@ -69,14 +69,14 @@ func (r *Reader) Next() (Message, error) {
 	return m, nil
 }
 
-// A Mouth says messages over a connection, in order, and never makes its caller wait: who does
-// not read delays nobody but itself.
+// A Mouth sends messages over a connection, in order, and never blocks its caller: a peer that
+// does not read delays only its own messages.
 type Mouth struct {
 	conn  io.WriteCloser
 	lines *fifo.Box[[]byte]
 }
 
-// NewMouth returns one.
+// NewMouth returns a Mouth that writes to conn.
 func NewMouth(conn io.WriteCloser) *Mouth {
 	return &Mouth{conn, fifo.New(func(lines [][]byte) error {
 		_, err := (*net.Buffers)(&lines).WriteTo(conn)
@@ -84,17 +84,17 @@ func NewMouth(conn io.WriteCloser) *Mouth {
 	})}
 }
 
-// Say has a message written after those before it. What cannot be encoded is a mistake of the
-// caller's, and closes the connection.
+// Say queues a message behind the earlier ones. A message that cannot be encoded is a mistake of
+// the caller, and closes the connection.
 func (m *Mouth) Say(msg Message) {
 	line, err := Encode(msg)
 	if err != nil {
 		m.lines.Shut()
-		_ = m.conn.Close() // the mistake is told by what the other side misses
+		_ = m.conn.Close() // the other side detects the mistake by the end of the connection
 		return
 	}
 	m.lines.Post(line)
 }
 
-// Flush waits until all is written, or the other end is gone.
+// Flush waits until all messages are written, or until the other end is gone.
 func (m *Mouth) Flush() { m.lines.Flush() }

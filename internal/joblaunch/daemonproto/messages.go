@@ -1,6 +1,6 @@
-// Package daemonproto holds the messages between the launcher of a job and the daemons of its
+// Package daemonproto defines the messages between the launcher of a job and the daemons of its
 // nodes: one line of JSON each, {"what": type, "body": ...}, over a connection between members of
-// the job (package socket). The launcher decides, daemons act and tell:
+// the job (package socket). The launcher decides; daemons act and report:
 //
 //	daemon:   Hello
 //	launcher: Plan                    what the node is
@@ -14,7 +14,7 @@
 //	daemon:   Settled                 nothing is left of them; all that they printed was passed on
 //
 // A daemon whose connection ends kills its processes and ends, unless the job may outlive its
-// launcher; a launcher that loses a daemon takes the node for lost.
+// launcher. A launcher that loses the connection to a daemon declares the node lost.
 package daemonproto
 
 import (
@@ -30,24 +30,23 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/membership"
 )
 
-// A Message is one of the types of this file. Proc is the number of a process, which no other
-// process ever has: the process that a late message names is never taken for the next one in its
-// slot.
+// A Message is one of the types of this file. Proc is the number of a process, which is never
+// reused: the process that a late message names is never taken for the next process in its slot.
 type Message interface{ what() string }
 
-// Bootstrap is what a daemon is told when it is started, by a line on its standard input.
+// Bootstrap is the first line on the standard input of a daemon.
 type Bootstrap struct {
 	Job    uint64   `json:"job"`
 	Secret []byte   `json:"secret"` // never in arguments or the environment
 	Node   int      `json:"node"`
 	Addrs  []string `json:"heads"`          // addresses at which the launcher listens
 	Birth  uint64   `json:"birth"`          // of the launcher
-	Secure string   `json:"secure"`         // how all members of the job talk: see socket.ParseMode
-	Late   bool     `json:"late,omitempty"` // the job runs: a daemon that does not come to take part harms nobody
+	Secure string   `json:"secure"`         // protection of the connections between members of the job: see socket.ParseMode
+	Late   bool     `json:"late,omitempty"` // the job runs already: a daemon that fails to join harms nobody
 	Build  uint32   `json:"build"`          // of the launcher: buildid.Build
 }
 
-// Hello begins what a daemon says.
+// Hello is a daemon's first message.
 type Hello struct {
 	Node   int    `json:"node"`
 	Pid    int    `json:"pid"`
@@ -55,12 +54,12 @@ type Hello struct {
 	Arch   string `json:"arch"`
 	Build  uint32 `json:"build"` // of the daemon: buildid.Build
 	Cores  int    `json:"cores"`
-	Kernel string `json:"kernel"` // its boot: nodes with the same one share its cores
+	Kernel string `json:"kernel"` // id of the kernel's boot: nodes with the same one share its cores
 	Member Member `json:"member"`
 	Rack   string `json:"rack,omitempty"` // of the node, as its job engine reports it; empty: not known
 }
 
-// A Member is the launcher or a daemon as one of those who watch each other (package
+// A Member is the launcher or a daemon as one of the processes that monitor each other (package
 // membershiphost).
 type Member struct {
 	Birth   uint64 `json:"birth"`
@@ -68,7 +67,7 @@ type Member struct {
 	Packets string `json:"packets"` // UDP
 }
 
-// Beats are the times by which they do; 0: see membership.Config.
+// Beats are the times by which members monitor each other; 0: see membership.Config.
 type Beats struct {
 	Period  time.Duration `json:"periodNs"`
 	Timeout time.Duration `json:"timeoutNs"`
@@ -77,12 +76,12 @@ type Beats struct {
 	Orphan  time.Duration `json:"orphanNs"`
 	Survive bool          `json:"survive,omitempty"` // the job may outlive its launcher
 
-	// Detection is how soon a silent node is known, at as few heartbeats of the ring as will do; 0:
-	// by the times above.
+	// Detection is the time within which a silent node is detected, with as few heartbeats of the
+	// ring as possible; 0: by the times above.
 	Detection time.Duration `json:"detectionNs,omitempty"`
 }
 
-// Roster returns the configuration of member me of so many.
+// Roster returns the configuration of member me of that many members.
 func (b Beats) Roster(members, me int) membership.Config {
 	c := membership.Config{Members: members, Me: me, Period: mono.Duration(b.Period), Timeout: mono.Duration(b.Timeout),
 		Confirm: mono.Duration(b.Confirm), Link: mono.Duration(b.Link), Orphan: mono.Duration(b.Orphan), Survive: b.Survive}
@@ -92,18 +91,19 @@ func (b Beats) Roster(members, me int) membership.Config {
 	return c
 }
 
-// Plan says what the node is: it has these slots, ascending, of Procs that the job has. What its
-// processes print goes to files in OutputDir there, or to the launcher if that is empty.
+// Plan describes the node: it has these slots, ascending, of the Procs slots of the job. The
+// output of its processes is written to files in OutputDir there, or sent to the launcher if that
+// is empty.
 type Plan struct {
 	Procs     int    `json:"procs"`
 	Slots     []int  `json:"seats"`
 	OutputDir string `json:"outputDir,omitempty"`
 
-	Homes   int      `json:"homes,omitempty"`   // so many ranks have a home in the node's memory that outlives processes
-	Program *Program `json:"program,omitempty"` // that of the job; nil: it has to be there
+	Homes   int      `json:"homes,omitempty"`   // number of ranks with a home in the memory of the node that outlives processes
+	Program *Program `json:"program,omitempty"` // the program of the job; nil: the node has to have it
 }
 
-// OutputFile is the file in a folder to which what a process prints goes, on standard error or on
+// OutputFile returns the file in a folder for the output of a process, on standard error or on
 // standard output.
 func OutputFile(dir string, proc int, errs bool) string {
 	stream := "out"
@@ -113,20 +113,20 @@ func OutputFile(dir string, proc int, errs bool) string {
 	return filepath.Join(dir, fmt.Sprintf("rank.%d.%s", proc, stream))
 }
 
-// A Program is a file that processes execute: a node that has another one, or none, at that path
-// gets it.
+// A Program is a file that processes execute. A node without the file at that path, or with
+// another one, receives it.
 type Program struct {
 	Path  string `json:"path"`
 	Bytes int64  `json:"bytes"`
 	Sum   []byte `json:"sum"` // SHA-256
 }
 
-// Ready says where the processes of the node will listen, in the order of Plan.Slots, and their
-// births.
+// Ready reports the addresses at which the processes of the node will listen, in the order of
+// Plan.Slots, and their births.
 type Ready struct {
 	Addrs  []string `json:"addrs"`
 	Births []uint64 `json:"births"`
-	Lacks  bool     `json:"lacks,omitempty"` // the program: Parts are to follow
+	Lacks  bool     `json:"lacks,omitempty"` // the node lacks the program: the launcher has to send Parts
 }
 
 // Part is the next part of the program.
@@ -142,12 +142,12 @@ type Table struct {
 	Nodes   []int    `json:"nodes"`
 	Members []Member `json:"members"`
 	Beats   Beats    `json:"beats"`
-	Crowd   int      `json:"crowd"` // how many of the first ranks share a core, rounded up, where that is the most
+	Crowd   int      `json:"crowd"` // ranks per core among the first ranks, rounded up, on the node with the most
 
 	Racks  []int `json:"racks,omitempty"`  // of each node, numbers above 0; 0: not known; nil: none is known
-	Absent []int `json:"absent,omitempty"` // nodes that are not there yet: their slots and their Member are empty
-	Late   bool  `json:"late,omitempty"`   // the node was one of them
-	Used   []int `json:"used,omitempty"`   // by slot, to one that comes late: how many processes had it before
+	Absent []int `json:"absent,omitempty"` // nodes that have not come yet: their slots and their Member are empty
+	Late   bool  `json:"late,omitempty"`   // the node was one of the absent nodes
+	Used   []int `json:"used,omitempty"`   // by slot, to a node that comes late: number of processes that had the slot before
 }
 
 // Roster returns the configuration of member me.
@@ -158,13 +158,14 @@ func (t Table) Roster(me int) membership.Config {
 	}
 	c.Late = t.Late
 	if t.Racks != nil {
-		c.Racks = append([]int{0}, t.Racks...) // the launcher is a rack of its own
+		c.Racks = append([]int{0}, t.Racks...) // the launcher is in a rack of its own
 	}
 	return c
 }
 
-// Welcome says that a node is there that was Absent: where its daemon is reached, and its slots.
-// Welcomed answers, when processes that are started there later can be reached from this node.
+// Welcome reports that a node which was Absent has come: the address of its daemon, and its
+// slots. The receiver answers with Welcomed as soon as processes that start there later can be
+// reached from it.
 type Welcome struct {
 	Node   int      `json:"node"`
 	Member Member   `json:"member"`
@@ -173,13 +174,14 @@ type Welcome struct {
 	Births []uint64 `json:"births"` // likewise
 }
 
-// Welcomed answers, or says why not.
+// Welcomed answers a Welcome, or reports the failure.
 type Welcomed struct {
 	Node int    `json:"node"`
 	Why  string `json:"why,omitempty"`
 }
 
-// Start has a process started. Before Go it only waits for it; after it Started answers.
+// Start orders a process. Before Go the daemon only keeps the order. After Go the daemon starts the
+// process at once and answers with Started.
 type Start struct {
 	Proc  int             `json:"proc"`
 	Path  string          `json:"path"`
@@ -190,37 +192,38 @@ type Start struct {
 	Stdin bool            `json:"stdin,omitempty"` // Input follows
 }
 
-// Go has the first processes started. Begun answers.
+// Go starts the first processes. Begun answers.
 type Go struct{}
 
-// Begun says that the first processes run, or why not. Started was said of each before.
+// Begun reports that the first processes run, or the failure. The daemon has sent Started for
+// each before.
 type Begun struct {
 	Why string `json:"why,omitempty"`
 }
 
-// Started says that a process runs, or why not.
+// Started reports that a process runs, or the failure.
 type Started struct {
 	Proc int    `json:"proc"`
 	Pid  int    `json:"pid"`
 	Why  string `json:"why,omitempty"`
 }
 
-// Input is what a process reads; End: it is all.
+// Input is standard input for a process; with End it is the last.
 type Input struct {
 	Proc int    `json:"proc"`
 	Data []byte `json:"data,omitempty"`
 	End  bool   `json:"end,omitempty"`
 }
 
-// Taken says how much of an Input the process has read: all of it, and the next one may come; or it
-// is Gone, and reads no more.
+// Taken reports how much of an Input the process has read. If the process reads no more, Gone is
+// set. Otherwise Bytes is all of the Input, and the launcher may send the next one.
 type Taken struct {
 	Proc  int  `json:"proc"`
 	Bytes int  `json:"bytes"`
 	Gone  bool `json:"gone,omitempty"`
 }
 
-// Output is the next piece of what a process has printed. End: it is all.
+// Output is the next piece of the output of a process; with End it is the last.
 type Output struct {
 	Proc int    `json:"proc"`
 	Errs bool   `json:"errs,omitempty"`
@@ -228,121 +231,123 @@ type Output struct {
 	End  bool   `json:"end,omitempty"`
 }
 
-// Credit says that so many bytes of Output were passed on, and the daemon may send as many.
+// Credit reports that the launcher has passed on Bytes of Output, so that the daemon may send
+// that many more.
 type Credit struct {
 	Bytes int `json:"bytes"`
 }
 
-// What the launcher orders; each is a method of the daemon of that name.
+// The orders of the launcher; each is a method of the daemon with that name.
 type (
-	// Announce has the processes of the node know that those of slots below N are there, or
-	// will be.
+	// Announce makes known to the processes of the node that the processes of slots below N run,
+	// or will run.
 	Announce struct {
 		N int `json:"n"`
 	}
-	// Declare puts a process into the node's list of departures, and wakes all. Lost: without
-	// exact evidence.
+	// Declare adds a process to the node's list of departures, and wakes all processes. Lost: it
+	// was declared dead without exact evidence.
 	Declare struct {
 		Proc int  `json:"proc"`
 		Left bool `json:"left,omitempty"`
 		Lost bool `json:"lost,omitempty"`
 	}
-	// Signal sends a signal to a process, or to all of the node for -1.
+	// Signal sends a signal to a process, or to all processes of the node for -1.
 	Signal struct {
 		Proc int `json:"proc"`
 		Sig  int `json:"sig"`
 	}
-	// Hold has the node stand still, its daemon's beats, too, as the launcher will; On false: it
-	// goes on.
+	// Hold freezes the node, including the beats of its daemon, as the launcher freezes itself.
+	// With On false the node continues.
 	Hold struct {
 		On bool `json:"on"`
 	}
 	// KillAll ends all processes of the node.
 	KillAll struct{}
-	// Say passes a line of package lifeline on to a process.
+	// Say passes a line of package rankproto on to a process.
 	Say struct {
 		Proc int    `json:"proc"`
 		Line []byte `json:"line"`
 	}
-	// Watch has the deaths of the processes of a slot found from now on.
+	// Watch makes the daemon detect the deaths of the processes of a slot from now on.
 	Watch struct {
 		Slot int `json:"seat"`
 	}
-	// WatchLife has processes found that show no life for so long.
+	// WatchLife makes the daemon detect processes that show no life for AfterNs.
 	WatchLife struct {
 		AfterNs int64 `json:"afterNs"`
 	}
-	// EndFenced ends a process that was declared dead and runs on.
+	// EndFenced ends a process that was declared dead and still runs.
 	EndFenced struct {
 		Proc int `json:"proc"`
 	}
-	// Census asks which slots' processes are gone, and who refers to them: Holdings answers.
+	// Census requests the slots of departed processes, and the processes that refer to them:
+	// Holdings answers.
 	Census struct{}
-	// Vacate has the node forget a process, so that another can have its slot: Vacated answers.
+	// Vacate makes the node forget a process, so that another can have its slot: Vacated answers.
 	Vacate struct {
 		Proc int `json:"proc"`
 	}
-	// Settle ends what processes have left behind.
+	// Settle ends all processes that the ranks have left behind.
 	Settle struct{}
-	// Die has the daemon kill itself, as a planned death of its node.
+	// Die makes the daemon kill itself, as a planned death of its node.
 	Die struct{}
 )
 
-// What the daemon tells; each is a method of its host of that name.
+// The reports of the daemon; each is a method of its host with that name.
 type (
-	// Found says that a process has ended.
+	// Found reports that a process has ended.
 	Found struct {
 		Proc int          `json:"proc"`
 		By   job.Evidence `json:"by"`
 		Left bool         `json:"left,omitempty"`
 		AtNs int64        `json:"atNs"`
 	}
-	// Reaped says how.
+	// Reaped reports the status with which the process ended.
 	Reaped struct {
 		Proc   int        `json:"proc"`
 		Status job.Status `json:"status"`
 	}
-	// Heard says that all that it has said was passed on.
+	// Heard reports that all messages of an ended process were passed on.
 	Heard struct {
 		Proc int `json:"proc"`
 	}
-	// Said passes a line of package lifeline on from a process.
+	// Said passes a line of package rankproto on from a process.
 	Said struct {
 		Proc int    `json:"proc"`
 		Line []byte `json:"line"`
 	}
-	// NoLife says that a process shows no life.
+	// NoLife reports that a process shows no life.
 	NoLife struct {
 		Proc int   `json:"proc"`
 		AtNs int64 `json:"atNs"`
 	}
-	// Holdings are the slots whose processes are gone, as the node knows, and its processes that
-	// may refer to them.
+	// Holdings are the slots of departed processes, as far as the node knows, and its own
+	// processes that may refer to them.
 	Holdings struct {
 		All []job.Holding `json:"all"`
 	}
-	// Vacated says that a process is forgotten, or why not.
+	// Vacated reports that the node has forgotten a process, or the failure.
 	Vacated struct {
 		Proc int    `json:"proc"`
 		Why  string `json:"why,omitempty"`
 	}
-	// Note is for people.
+	// Note is a text for the user.
 	Note struct {
 		Event string `json:"event"`
 		Text  string `json:"text"`
 	}
-	// Notice says that the job engine wants this node back, and not the job to end: its processes
-	// end by themselves so much later, and none is started there any more.
+	// Notice reports that the job engine reclaims this node while the job continues. The launcher
+	// starts no more processes there, and the daemon ends those of the node after AfterNs.
 	Notice struct {
 		AfterNs int64 `json:"afterNs"`
 	}
-	// Unwritten says why output of a process is lost that its node was to write.
+	// Unwritten reports why the node could not write the output of a process, which is lost.
 	Unwritten struct {
 		Why string `json:"why"`
 	}
-	// Settled says that nothing is left of them, and all that they have printed was passed on.
+	// Settled reports that no process is left, and that all output was passed on.
 	Settled struct{}
-	// Failed says why the daemon cannot go on.
+	// Failed reports why the daemon cannot continue.
 	Failed struct {
 		Why string `json:"why"`
 	}
@@ -389,7 +394,7 @@ func (Unwritten) what() string { return "unwritten" }
 func (Settled) what() string   { return "settled" }
 func (Failed) what() string    { return "failed" }
 
-// kinds are how the bodies of messages are read, by what they are.
+// kindOf returns the function that reads the body of a type of message, or nil.
 func kindOf(what string) func([]byte) (Message, error) {
 	for _, k := range [...]struct {
 		m    Message
@@ -410,7 +415,7 @@ func kindOf(what string) func([]byte) (Message, error) {
 	return nil
 }
 
-// readHello reads no more of a Hello of another build than which node it is of.
+// readHello reads only the node and the build from a Hello of another build.
 func readHello(text []byte) (Message, error) {
 	if stamp, err := buildid.Read(text); err == nil && !stamp.IsOurs() {
 		return Hello{Node: stamp.Node, Build: stamp.Build}, nil

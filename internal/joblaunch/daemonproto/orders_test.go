@@ -53,8 +53,8 @@ func TestWhatIsNoOrder(t *testing.T) {
 	assert.Error(t, err)
 }
 
-// TestHelloOfAnotherBuild: the launcher learns which node has another build, however that writes
-// the rest. A Hello from before there was a build has none.
+// TestHelloOfAnotherBuild: the launcher learns which node has another build, whatever the
+// encoding of the other fields. A Hello from a version without build numbers has none.
 func TestHelloOfAnotherBuild(t *testing.T) {
 	for text, want := range map[string]Hello{
 		`{"what":"hello","body":{"node":3,"build":7,"cores":"two","member":[]}}`:             {Node: 3, Build: 7},
@@ -84,7 +84,7 @@ func FuzzNext(f *testing.F) {
 				require.NoError(t, err)
 				again, err := NewReader(bytes.NewReader(line)).Next()
 				require.NoError(t, err)
-				twice, err := Encode(again) // nothing, and an empty one, are the same
+				twice, err := Encode(again) // a missing field and an empty one are the same
 				require.NoError(t, err)
 				assert.Equal(t, string(line), string(twice))
 			}
