@@ -7,8 +7,8 @@ import (
 	"github.com/goulfm/goulfm/fd/watch"
 )
 
-// A member is who an event is about: a process by its number, else a node by its number, else
-// a stranger by its name.
+// A member is the subject of an event: a process by its number, otherwise a node by its number,
+// otherwise a stranger by its name.
 type member struct {
 	kind int
 	n    int
@@ -36,22 +36,22 @@ func compareMembers(a, b member) int {
 	return cmp.Or(a.kind-b.kind, a.n-b.n, cmp.Compare(a.name, b.name))
 }
 
-// A census is who is there, as the events say.
+// A census holds the members that are present according to the events so far.
 type census struct {
 	seq uint64 // of the last event
 	all map[member]*resident
 }
 
-// A resident is a member that is there.
+// A resident is a member that is present.
 type resident struct {
 	joined watch.Event
-	frozen *watch.Event // it stands still since; nil: it does not
+	frozen *watch.Event // the event since which it is frozen; nil: it is not frozen
 }
 
 func newCensus() *census { return &census{all: map[member]*resident{}} }
 
-// note takes in an event. One about a member that is not there changes nothing: a process may
-// end before it has joined.
+// note applies an event. An event about a member that is not present changes nothing: a process
+// may end before it has joined.
 func (c *census) note(e watch.Event) {
 	c.seq = e.Seq
 	m := memberOf(e)
@@ -68,8 +68,8 @@ func (c *census) note(e watch.Event) {
 	}
 }
 
-// snapshot returns who is there, nodes first: events with the number of the last one that they
-// take into account. A member that stands still has two.
+// snapshot returns the present members, nodes first, as events that carry the number of the last
+// event in the census. A frozen member has two events.
 func (c *census) snapshot() (events []watch.Event) {
 	add := func(what string, e watch.Event) {
 		e.What, e.Seq = what, c.seq

@@ -7,19 +7,19 @@ import (
 	"time"
 )
 
-// behindMax is how many lines a watcher may be behind. A snapshot counts as one.
+// behindMax is the number of lines that a watcher may be behind. A snapshot counts as one.
 const behindMax = 1024
 
-// A client is a watcher, and what it has not read yet.
+// A client is a watcher with its unread lines.
 type client struct {
 	conn net.Conn
 
 	mu     sync.Mutex
 	more   sync.Cond
 	lines  [][]byte
-	behind int           // lines, with those that are being written
-	last   bool          // no line is added any more
-	within time.Duration // what the client has for the last ones, once they are being written
+	behind int           // lines, including the lines that are being written
+	last   bool          // no more lines are added
+	within time.Duration // time limit for the write of the last lines, from the start of that write
 }
 
 func newClient(conn net.Conn) *client {
@@ -28,7 +28,8 @@ func newClient(conn net.Conn) *client {
 	return c
 }
 
-// post adds a line, without a wait. After too many comes the last one, which says so.
+// post queues a line without blocking. After behindMax lines it queues the last line, which
+// reports that the client was cut off.
 func (c *client) post(line []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -43,9 +44,10 @@ func (c *client) post(line []byte) {
 	c.more.Signal()
 }
 
-// end has the connection closed after the lines that are there, for which the client has so much
-// time: from now, if it holds up what is being written, and else from when they are written, so
-// that one that reads has them however late this goroutine runs.
+// end closes the connection after the queued lines. The client has the time within to read them.
+// If a write is blocked by the client, the time runs from now. Otherwise the time runs from the
+// start of the write, so that a client that reads receives the lines however late this goroutine
+// runs.
 func (c *client) end(within time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -54,7 +56,7 @@ func (c *client) end(within time.Duration) {
 	c.more.Signal()
 }
 
-// write writes lines until the last one, or until nobody is there to read.
+// write writes lines until the last one, or until the client has closed.
 func (c *client) write() {
 	for {
 		lines, ok := c.take()

@@ -1,6 +1,6 @@
-// Package watchserver tells programs that are no ranks who of a job lives: it is the other end of
-// package fd/watch, whose documentation has the protocol. Whoever knows (the launcher) tells the
-// Post, the Post tells all watchers.
+// Package watchserver lets programs outside the job follow which of its processes are alive. It
+// is the server of package fd/watch, whose documentation has the protocol. The launcher passes
+// events to the Post, and the Post sends them to all watchers.
 //
 //	launcher              Post                                 programs
 //	Tell(event)       --> number, census, a queue each     --> watchers: snapshot, then each event once
@@ -9,20 +9,20 @@
 //
 // Invariants:
 //
-//   - Events have the numbers 1, 2, 3 ... in the order of Tell, and a watcher gets its snapshot and
-//     then each event with a number above the snapshot's, once, in order: both are decided
-//     under one lock.
-//   - Nobody waits for a watcher. What it has not read is kept, up to behindMax events; then it is
-//     cut off: it gets no more, and its last line says so.
-//   - Clients that write nonsense, say nothing, or connect a thousand times cost a bounded number of
-//     connections, of a bounded time and size each. Other users are not served.
-//   - A stranger, which is a process that is none of the job, is watched once it has registered: by a
-//     pidfd, which means that one process for ever, not by its connection, which it may close, nor
-//     by its number, which another may get.
+//   - Events have the numbers 1, 2, 3 ... in the order of the calls. A watcher receives its
+//     snapshot and then each event with a number above the snapshot's, once, in order: one
+//     lock orders snapshots and events.
+//   - A watcher never blocks the Post. Its unread events are queued, up to behindMax. Then
+//     the watcher is cut off: it receives no more events, and its last line reports the cut.
+//   - Clients that write nonsense, send nothing, or connect a thousand times cost a bounded
+//     number of connections, of a bounded time and size each. Other users are not served.
+//   - A stranger, which is a process outside the job, is watched once it has registered. The
+//     Post holds a pidfd, which refers to that one process for ever. The stranger may close
+//     its connection, and its pid may be reused.
 //
-// Not promised: that a watcher hears the last events when the process of the Post is killed; its
-// folder stays then, until the next Post is made. Nor anything between machines: the socket is
-// reached on this one alone.
+// Not promised: that a watcher receives the last events when the process of the Post is killed.
+// The folder of the Post then stays until the next Post is made. Nor is anything promised between
+// machines: the socket is reachable on this machine only.
 //
 // Reading order: event.go, census.go, post.go, client.go, request.go, stranger.go, folder.go.
 package watchserver

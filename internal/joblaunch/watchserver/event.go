@@ -6,15 +6,15 @@ import (
 	"github.com/goulfm/goulfm/fd/watch"
 )
 
-// Version is that of the lines, in both directions. It grows with each change that an older side
-// would misunderstand.
+// Version is the version of the lines, in both directions. Each change that an older side would
+// misunderstand increments it.
 const Version = 1
 
-// What lines say to one client that are no events.
+// Types of lines to one client that are no events.
 const (
-	cut        = "cut"        // the last line to who is too far behind
-	refused    = "refused"    // the last line to who is not served
-	registered = "registered" // the answer to who wants to be watched
+	cut        = "cut"        // the last line to a client that is too far behind
+	refused    = "refused"    // the last line to a client that is not served
+	registered = "registered" // the answer to a client that registers
 )
 
 // encode returns an event as a line.
@@ -22,11 +22,11 @@ func encode(e watch.Event) []byte {
 	line, _ := json.Marshal(struct {
 		Version int `json:"v"`
 		watch.Event
-	}{Version, e}) // of numbers and texts: it cannot fail
+	}{Version, e}) // an Event holds only numbers and texts, so Marshal cannot fail
 	return append(line, '\n')
 }
 
-// word is an event about nobody, with a text.
+// word returns an event without a subject, with a text.
 func word(what, text string) watch.Event {
 	return watch.Event{What: what, Proc: watch.None, Node: watch.None, Evidence: text}
 }

@@ -18,7 +18,7 @@ const (
 	pathMax    = 107 // bytes of the path of a socket, by the kernel
 )
 
-// listen makes a folder for this user alone, and a socket in it.
+// listen makes a folder that only this user may enter, and a socket in it.
 func listen(dir string) (folder string, l net.Listener, err error) {
 	if dir == "" {
 		dir = os.TempDir()
@@ -40,9 +40,9 @@ func listen(dir string) (folder string, l net.Listener, err error) {
 	return folder, l, err
 }
 
-// sweep removes what processes have left behind that were killed: those of this user, of which the
-// number is nobody's and nobody listens. Both are asked: one that makes its folder at this
-// moment does not listen yet, and in another container the number may mean another.
+// sweep removes the folders of killed processes: those of this user whose pid no process has, and
+// whose socket refuses connections. sweep checks both. A process that makes its folder at this
+// moment does not listen yet, and in another container the pid may mean another process.
 func sweep(dir string) {
 	folders, _ := filepath.Glob(filepath.Join(dir, prefix+"*"))
 	for _, folder := range folders {

@@ -12,15 +12,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// nowNs is CLOCK_MONOTONIC.
+// nowNs reads CLOCK_MONOTONIC.
 func nowNs() int64 {
 	var t unix.Timespec
 	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &t)
 	return t.Nano()
 }
 
-// checkUser refuses programs of other users, who have no business in the folder: root alone gets
-// there.
+// checkUser refuses programs of other users. Only root can enter the folder of another user.
 func checkUser(conn net.Conn) error {
 	cred, err := credentials(conn)
 	if err == nil && int(cred.Uid) != os.Getuid() {
@@ -51,8 +50,9 @@ func onSocket(conn net.Conn, f func(fd int) error) error {
 	return errors.Join(err, inner)
 }
 
-// processOf returns the process that has made a connection. Kernels before 6.5 tell its number
-// alone: one that ends at this moment, and whose number another gets, is taken for that one.
+// processOf returns the process that made a connection. Kernels before 6.5 report only its pid:
+// if the process ends at this moment and another gets the pid, processOf returns the other
+// process.
 func processOf(conn net.Conn) (h *pidfd.Handle, pid int, err error) {
 	cred, err := credentials(conn)
 	if err != nil {
@@ -71,7 +71,7 @@ func processOf(conn net.Conn) (h *pidfd.Handle, pid int, err error) {
 	return h, pid, err
 }
 
-// endOf says how a process has ended that has: it has left with exit code 0, else died.
+// endOf returns the event about an ended process: Left after exit code 0, otherwise Died.
 func endOf(h *pidfd.Handle) watch.Event {
 	if status, known := h.Status(); known {
 		return ended(status)

@@ -15,7 +15,7 @@ var start = time.Now()
 
 func nowNs() int64 { return time.Since(start).Nanoseconds() }
 
-// checkUser leaves it to the folder, which no other user may enter.
+// checkUser relies on the folder, which no other user may enter.
 func checkUser(net.Conn) error { return nil }
 
 func processOf(net.Conn) (*pidfd.Handle, int, error) {

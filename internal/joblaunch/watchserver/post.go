@@ -13,36 +13,36 @@ import (
 	"github.com/goulfm/goulfm/fd/watch"
 )
 
-// Bounds of what clients cost.
+// Bounds of the cost of clients.
 const (
 	connsMax     = 256             // at a time
 	strangersMax = 1024            // that are watched
-	requestFor   = 5 * time.Second // a client says what it wants
+	requestFor   = 5 * time.Second // time limit for a client's request
 	lastFor      = 200 * time.Millisecond
 	refuseFor    = 100 * time.Millisecond
 )
 
-// A Post is a socket at which programs learn who lives. Its methods may be called from any
-// goroutine, and none waits for a client, but for Close, which gives them lastFor to read the last
-// line.
+// A Post is a socket at which programs learn which processes are alive. Its methods may be called
+// from any goroutine. No method waits for a client, except for Close, which grants clients
+// lastFor to read the last line.
 type Post struct {
 	folder, path string
 	listener     net.Listener
-	told         func(watch.Event) // about strangers, besides
+	told         func(watch.Event) // receives the events about strangers, too
 
 	mu        sync.Mutex
-	over      bool // it was told that the job is
+	over      bool // after the event Over
 	closed    bool
 	census    *census
-	conns     map[net.Conn]bool // true: it has not asked for anything yet
+	conns     map[net.Conn]bool // true: the client has not sent a request yet
 	clients   map[*client]bool
 	strangers map[string]*stranger // by name
 	serving   sync.WaitGroup
 }
 
-// New makes a socket in a new folder below dir (empty: that for temporary files), which no other
-// user may enter, and serves it. Strangers is called with each event about a stranger after
-// watchers have it; nil: it is not.
+// New makes a socket in a new folder below dir, which no other user may enter, and serves it. An
+// empty dir is the folder for temporary files. New calls strangers, unless that is nil, with each
+// event about a stranger after the watchers have received it.
 func New(dir string, strangers func(watch.Event)) (*Post, error) {
 	folder, listener, err := listen(dir)
 	if err != nil {
@@ -57,15 +57,15 @@ func New(dir string, strangers func(watch.Event)) (*Post, error) {
 // Path returns the path of the socket: the value of GOULFM_WATCH.
 func (p *Post) Path() string { return p.path }
 
-// Tell gives an event its number and tells it to all watchers, without a wait. After Close, or
-// after Over, it does nothing.
+// Tell numbers an event and queues it for all watchers, without blocking. An event after Close or
+// Over is dropped.
 func (p *Post) Tell(e watch.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.tell(e)
 }
 
-// tell is Tell for who holds mu.
+// tell does the work of Tell. The caller holds mu.
 func (p *Post) tell(e watch.Event) {
 	if p.over {
 		return
@@ -79,8 +79,8 @@ func (p *Post) tell(e watch.Event) {
 	}
 }
 
-// Close ends what watchers get, with Over if that was not told, and removes socket and folder.
-// Strangers are not watched any more.
+// Close ends the events to watchers, with Over unless that event came before, and removes socket
+// and folder. Strangers are no longer watched.
 func (p *Post) Close() {
 	if p.shut() {
 		return
@@ -90,7 +90,7 @@ func (p *Post) Close() {
 	_ = os.RemoveAll(p.folder)
 }
 
-// shut has all goroutines end, and returns whether that was so before.
+// shut makes all goroutines end, and reports whether shut was called before.
 func (p *Post) shut() (again bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -137,7 +137,7 @@ func (p *Post) accept() {
 
 var errOver = errors.New("the job is over")
 
-// admit takes a connection in, or says why not.
+// admit adds a connection, or returns the reason for its refusal.
 func (p *Post) admit(conn net.Conn) error {
 	if err := checkUser(conn); err != nil {
 		return err
@@ -162,14 +162,14 @@ func (p *Post) dismiss(conn net.Conn) {
 	delete(p.conns, conn)
 }
 
-// refuse tells a client why it is not served.
+// refuse sends a client the reason for its refusal.
 func refuse(conn net.Conn, why error) {
 	_ = conn.SetWriteDeadline(time.Now().Add(refuseFor))
 	_, _ = conn.Write(encode(word(refused, why.Error())))
 	conn.Close()
 }
 
-// serve does what a client asks for.
+// serve handles the request of a client.
 func (p *Post) serve(conn net.Conn) {
 	r, err := readRequest(conn)
 	if err == nil && r.What == askRegister {
@@ -183,14 +183,14 @@ func (p *Post) serve(conn net.Conn) {
 	}
 }
 
-// serveWatcher tells a watcher all, until one of both ends it.
+// serveWatcher sends a watcher all events, until either side ends the connection.
 func (p *Post) serveWatcher(conn net.Conn) {
 	c := newClient(conn)
 	if !p.subscribe(c) {
 		refuse(conn, errOver)
 		return
 	}
-	p.serving.Go(func() { // it has nothing more to say: what comes is its end, or nonsense
+	p.serving.Go(func() { // a watcher sends no more: a byte is nonsense, and an error is its end
 		_, _ = io.CopyN(io.Discard, conn, 1)
 		c.end(0)
 	})
@@ -200,7 +200,7 @@ func (p *Post) serveWatcher(conn net.Conn) {
 	p.mu.Unlock()
 }
 
-// subscribe gives a client the snapshot; it gets all that follows. False: the job is over.
+// subscribe gives a client the snapshot and all later events. False: the job is over.
 func (p *Post) subscribe(c *client) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

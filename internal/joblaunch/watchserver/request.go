@@ -10,26 +10,26 @@ import (
 	"unicode/utf8"
 )
 
-// requestMax bounds the line that a client says, and nameMax the name in it, in bytes.
+// requestMax bounds the line of a client, and nameMax the name in it, in bytes.
 const (
 	requestMax = 1024
 	nameMax    = 100
 )
 
-// What a client can ask for.
+// The requests of a client.
 const (
 	askWatch    = "watch"    // the snapshot, and all events
-	askRegister = "register" // to be watched itself
+	askRegister = "register" // watch the client itself
 )
 
-// A request is all that a client says.
+// A request is the only message of a client.
 type request struct {
 	Version int    `json:"v"`
 	What    string `json:"what"`
 	Name    string `json:"name"` // of askRegister
 }
 
-// errRequest is a line that is no request. Its text goes to who has sent it.
+// errRequest is a line that is no request. The client receives the text.
 var errRequest = errors.New("bad request")
 
 // readRequest reads one line.
@@ -56,7 +56,7 @@ func parseRequest(line []byte) (r request, err error) {
 	return r, checkName(r.Name)
 }
 
-// checkName says what is wrong with the name of a stranger: it stands in lines that people read.
+// checkName returns the fault of a stranger's name, or nil. The name appears in lines for users.
 func checkName(name string) error {
 	if name == "" || len(name) > nameMax || !utf8.ValidString(name) {
 		return fmt.Errorf("%w: a name of %d bytes: want 1 to %d of UTF-8", errRequest, len(name), nameMax)

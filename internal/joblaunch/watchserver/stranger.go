@@ -9,13 +9,13 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/pidfd"
 )
 
-// A stranger is a process that is none of the job and wants to be watched.
+// A stranger is a process outside the job that has registered to be watched.
 type stranger struct {
 	name    string
 	process *pidfd.Handle
 }
 
-// register has the process at the other end of a connection watched until it ends.
+// register watches the process at the other end of a connection until that process ends.
 func (p *Post) register(conn net.Conn, name string) error {
 	process, pid, err := processOf(conn)
 	if err != nil {
@@ -34,7 +34,7 @@ func (p *Post) register(conn net.Conn, name string) error {
 	return nil
 }
 
-// enter takes a stranger into the tables, and tells all of it.
+// enter adds a stranger to the tables, and reports it to all watchers.
 func (p *Post) enter(s *stranger, joined watch.Event) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -51,7 +51,7 @@ func (p *Post) enter(s *stranger, joined watch.Event) error {
 	return nil
 }
 
-// watch waits for the end of a stranger, and tells all of it.
+// watch waits for the end of a stranger, and reports it to all watchers.
 func (p *Post) watch(s *stranger) {
 	if !s.process.Wait() {
 		return

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// asStranger has the test binary be a program that registers, and ends as it is told.
+// asStranger makes the test binary a program that registers, and ends as its name requests.
 const asStranger = "WATCHPOST_TEST_STRANGER"
 
 func TestMain(m *testing.M) {
@@ -40,9 +40,9 @@ func beStranger(name string) {
 	os.Exit(0)
 }
 
-// TestStrangers: a program that is no rank is there for all watchers once it has registered, and
-// how it ends they hear once, whoever its parent is and whatever its connections do. Its name is
-// free then.
+// TestStrangers: a program outside the job is present for all watchers once it has registered.
+// The watchers receive its end once, with the cause, whatever its parent is and whatever happens
+// to its connections. After that its name is free.
 func TestStrangers(t *testing.T) {
 	var toldHost []string
 	told := make(chan watch.Event, 100)
@@ -77,7 +77,7 @@ func TestStrangers(t *testing.T) {
 				} else {
 					stdin.Close()
 				}
-				_ = cmd.Wait() // reaped: the kernel tells how it has ended
+				_ = cmd.Wait() // reaped: the kernel reports how it has ended
 				continue
 			}
 			got = []string{e.What, e.Evidence}

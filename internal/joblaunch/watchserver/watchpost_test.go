@@ -35,14 +35,14 @@ func open(t *testing.T, p *Post) *watch.Watcher {
 	return w
 }
 
-// TestTheSnapshotAndWhatFollows: watchers that come at any moment have each event once: the
-// snapshot has what was before, and from its number on there is no gap.
+// TestTheSnapshotAndWhatFollows: watchers that come at any moment receive each event once. The
+// snapshot covers the events before, and from its number on there is no gap.
 func TestTheSnapshotAndWhatFollows(t *testing.T) {
 	p := newPost(t, nil)
 	const events, procs, watchers = behindMax - 1, 40, 8
 	var opened, ended sync.WaitGroup
 	for i := range events {
-		if i%(events/watchers+1) == 0 { // it opens while other events are told
+		if i%(events/watchers+1) == 0 { // a watcher opens between events
 			opened.Add(1)
 			ended.Go(func() {
 				w, err := watch.OpenAt(t.Context(), p.Path())
@@ -81,7 +81,8 @@ func checkAll(t *testing.T, w *watch.Watcher, procs int) (seq uint64) {
 	return seq
 }
 
-// eventOf is the event of a number: processes come one after the other, and go in the same order.
+// eventOf returns the event of a number: processes join one after the other, and die in the same
+// order.
 func eventOf(seq uint64, procs int) watch.Event {
 	e := watch.Event{What: watch.Joined, Proc: int(seq-1) % procs}
 	if (int(seq-1)/procs)%2 == 1 {
@@ -90,7 +91,7 @@ func eventOf(seq uint64, procs int) watch.Event {
 	return e
 }
 
-// there is who is, after an event, by going through all of them.
+// there returns the processes that are present after an event, by a replay of all events.
 func there(seq uint64, procs int) map[int]bool {
 	all := map[int]bool{}
 	for s := uint64(1); s <= seq; s++ {
@@ -103,8 +104,8 @@ func there(seq uint64, procs int) map[int]bool {
 	return all
 }
 
-// TestCensus: who takes a snapshot, and then all that follows, knows what one knows who has heard
-// everything.
+// TestCensus: a reader of a snapshot and of all later events knows as much as a reader of all
+// events.
 func TestCensus(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	whats := []string{watch.Joined, watch.Left, watch.Died, watch.Lost, watch.Suspected, watch.Frozen, watch.Thawed}
@@ -136,7 +137,7 @@ func TestCensus(t *testing.T) {
 	}
 }
 
-// namesOf leaves out when members have come.
+// namesOf leaves out the times.
 func namesOf(events []watch.Event) (names []string) {
 	for _, e := range events {
 		names = append(names, fmt.Sprint(e.What, memberOf(e)))
@@ -144,8 +145,9 @@ func namesOf(events []watch.Event) (names []string) {
 	return names
 }
 
-// TestWhoDoesNotRead: nobody waits for such a watcher, it has the events before it was cut off
-// without a gap, and its last line says what became of the others. One who reads gets all.
+// TestWhoDoesNotRead: a watcher that does not read blocks nobody. It receives the events before
+// its cut without a gap, and its last line reports the cut. A watcher that reads receives all
+// events.
 func TestWhoDoesNotRead(t *testing.T) {
 	p := newPost(t, nil)
 	lazy, keen := open(t, p), open(t, p)
@@ -176,7 +178,7 @@ func TestWhoDoesNotRead(t *testing.T) {
 	t.Fatal("it was not told that it was cut off")
 }
 
-// TestTheEndWaitsForNobody: a watcher that does not read does not hold up the end of a job.
+// TestTheEndWaitsForNobody: a watcher that does not read does not delay the end of a job.
 func TestTheEndWaitsForNobody(t *testing.T) {
 	p := newPost(t, nil)
 	_ = open(t, p)
@@ -186,8 +188,8 @@ func TestTheEndWaitsForNobody(t *testing.T) {
 	p.Close()
 }
 
-// TestTheLastLineIsWrittenLate: a client that reads has it, also if the goroutine that writes it
-// comes to that after the time which the client has.
+// TestTheLastLineIsWrittenLate: a client that reads receives the last line, also if the writing
+// goroutine runs only after the client's time limit.
 func TestTheLastLineIsWrittenLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		here, there := net.Pipe()
@@ -202,7 +204,8 @@ func TestTheLastLineIsWrittenLate(t *testing.T) {
 	})
 }
 
-// TestOver: it is the last event, with the words of who tells it, and what is told after it is not.
+// TestOver: Over is the last event, with the evidence of the caller, and later events are
+// dropped.
 func TestOver(t *testing.T) {
 	p := newPost(t, nil)
 	w := open(t, p)
@@ -220,17 +223,17 @@ func TestOver(t *testing.T) {
 	assert.Equal(t, watch.Event{Seq: 1, What: watch.Over, Proc: watch.None, Node: watch.None, Evidence: "all finished"}, last)
 }
 
-// answer is the line that a client gets which says a text.
+// answer returns the line that a client receives after it has sent a text.
 func answer(t *testing.T, p *Post, text string) string {
 	conn, err := net.Dial("unix", p.Path())
 	require.NoError(t, err)
 	defer conn.Close()
-	_, _ = conn.Write([]byte(text)) // who is refused at once is answered before, and the connection is closed
+	_, _ = conn.Write([]byte(text)) // a client that is refused at once gets its answer before, and the connection is closed
 	line, _ := bufio.NewReader(conn).ReadString('\n')
 	return line
 }
 
-// TestNonsense is refused, in words, and watchers do not notice.
+// TestNonsense: a bad request is refused with a text, and watchers do not notice.
 func TestNonsense(t *testing.T) {
 	p := newPost(t, nil)
 	w := open(t, p)
@@ -253,8 +256,8 @@ func TestNonsense(t *testing.T) {
 	}
 }
 
-// TestCrowd: who connects and says nothing takes no more than there is room for, and holds up
-// nobody at the end.
+// TestCrowd: clients that connect and send nothing take no more than the bounded room, and do not
+// delay the end.
 func TestCrowd(t *testing.T) {
 	p := newPost(t, nil)
 	for range connsMax {
@@ -266,7 +269,8 @@ func TestCrowd(t *testing.T) {
 	p.Close()
 }
 
-// TestFolder: no other user gets there, and nothing of it stays, also of one that was killed.
+// TestFolder: no other user can enter the folder, and no folder stays, not even of a killed
+// process.
 func TestFolder(t *testing.T) {
 	dir := t.TempDir()
 	dead := filepath.Join(dir, fmt.Sprint(prefix, deadPid(t), "-1"))
@@ -300,14 +304,14 @@ func TestFolder(t *testing.T) {
 	assert.Empty(t, left)
 }
 
-// deadPid is a number that no process has.
+// deadPid returns a pid that no process has.
 func deadPid(t *testing.T) int {
 	cmd := exec.Command("true")
 	require.NoError(t, cmd.Run())
 	return cmd.Process.Pid
 }
 
-// FuzzRequest: what a stranger says is a request or an error, and a request is within bounds.
+// FuzzRequest: the input of a client is a request or an error, and a request is within bounds.
 func FuzzRequest(f *testing.F) {
 	f.Add([]byte(`{"v":1,"what":"watch"}` + "\n"))
 	f.Add([]byte(`{"v":1,"what":"register","name":"indexer"}` + "\n"))
