@@ -10,11 +10,11 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/job"
 )
 
-// A Daemon does what the rules of a job decide about processes, which are named by their numbers:
-// that of the node, or those of several. It ignores an order for a process whose slot another one
-// has by now.
+// A Daemon carries out the decisions of the rules about processes, which are named by their
+// numbers. A Daemon is the daemon of the node, or stands for the daemons of several nodes. An
+// order for a process whose slot another process has by now is ignored.
 type Daemon interface {
-	// Declare has all processes know that one has departed; WakeAll follows.
+	// Declare notifies all processes of a departure; WakeAll follows.
 	Declare(proc int, left bool)
 	WakeAll()
 	Signal(proc int, sig syscall.Signal)
@@ -22,17 +22,19 @@ type Daemon interface {
 	Say(proc int, m rankproto.Message)
 }
 
-// A Base is what all hosts do; they embed it. Of daemon.Host it has Found, Reaped and Heard.
+// A Base is the part that all hosts share and embed. Of daemon.Host, a Base implements Found,
+// Reaped and Heard.
 type Base struct {
 	Daemon Daemon
-	// More does what a decision asks of this host alone; nil: nothing. Mu is held.
+	// More carries out the actions of a decision that only this host has; nil: there are none. Mu
+	// is held.
 	More func(job.Action)
 
-	Mu    sync.Mutex // before the daemon's
+	Mu    sync.Mutex // locked before the daemon's
 	Rules *job.Rules
 }
 
-// Apply asks the rules what follows from an event, and does it.
+// Apply passes an event to the rules, and carries out their actions.
 func (b *Base) Apply(ev job.Event) {
 	b.Mu.Lock()
 	actions := b.Rules.Step(ev)
@@ -49,7 +51,7 @@ func (b *Base) Apply(ev job.Event) {
 	}
 }
 
-// Perform does what the rules ask for, in order, and returns whether processes are to be woken.
+// Perform carries out the actions of the rules, in order, and returns whether to wake processes.
 // The caller holds Mu.
 func (b *Base) Perform(actions []job.Action) (wake bool) {
 	for _, a := range actions {
@@ -74,25 +76,24 @@ func (b *Base) Perform(actions []job.Action) (wake bool) {
 	return wake
 }
 
-// Found is told that a process has ended.
+// Found: a process has ended.
 func (b *Base) Found(proc int, by job.Evidence, left bool, atNs int64) {
 	b.Apply(job.Found{Proc: proc, By: by, Left: left, AtNs: atNs})
 }
 
-// Reaped is told how a process has ended.
+// Reaped: a process has ended with a status.
 func (b *Base) Reaped(proc int, status job.Status) {
 	b.Apply(job.Reaped{Proc: proc, Status: status})
 }
 
-// Heard is told that a process has said its last.
+// Heard: all messages of an ended process were passed on.
 func (b *Base) Heard(proc int) { b.Apply(job.Heard{Proc: proc}) }
 
-// ErrTwice is told where a process says something that can be said once.
+// ErrTwice is the error about a second message of a type that a process may send once.
 var ErrTwice = fmt.Errorf("%w: said twice", rankproto.ErrMessage)
 
-// Take does what a message asks for that means the same to all hosts: Joined, Killing, Aborted,
-// Finalizes.
-// Others it leaves alone. It returns ErrTwice for a second Joined.
+// Take handles the messages that mean the same to all hosts: Joined, Killing, Aborted, Finalizes.
+// Take ignores other messages, and returns ErrTwice for a second Joined.
 func (b *Base) Take(proc int, said rankproto.Received) error {
 	switch m := said.Message.(type) {
 	case rankproto.Joined:
@@ -107,7 +108,7 @@ func (b *Base) Take(proc int, said rankproto.Received) error {
 	return nil
 }
 
-// join notes that a process is in Init.
+// join records that a process is in Init.
 func (b *Base) join(proc int) error {
 	b.Mu.Lock()
 	p, _ := b.Rules.Process(proc)
