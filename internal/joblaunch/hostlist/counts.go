@@ -2,11 +2,11 @@ package hostlist
 
 import "fmt"
 
-// Counts returns the numbers of a list as Slurm writes it, one for each node in turn:
-// "2(x3),1" is 2, 2, 2, 1. An empty list has none. An error is an *Error.
+// Counts returns the numbers of a list in Slurm's notation, one for each node in turn: "2(x3),1"
+// is 2, 2, 2, 1. An empty list has none. An error is an *Error.
 //
-// Slurm's counts say how many tasks a node has, not which: with srun -m cyclic node 0 of
-// "5,1(x2)" has the ranks 0, 3, 4, 5, 6. Nothing may compute ranks from them.
+// Slurm's counts give the number of tasks on a node, not their ranks: with srun -m cyclic node 0
+// of "5,1(x2)" has the ranks 0, 3, 4, 5, 6. So no caller may compute ranks from the counts.
 func Counts(list string) ([]int, error) {
 	var counts []int
 	s := &scanner{text: list, line: 1}
@@ -37,7 +37,7 @@ func Counts(list string) ([]int, error) {
 	return counts, nil
 }
 
-// times reads "x3)": how often a count is meant.
+// times reads "x3)", the number of nodes with the same count.
 func (s *scanner) times() (int, error) {
 	if !s.take('x') {
 		return 0, s.fail(s.at, `"x" after "("`)

@@ -1,5 +1,5 @@
-// Package hostlist reads the texts in which people and job engines write down hosts
-// and how many processes each of them takes.
+// Package hostlist reads the texts in which users and job engines write down hosts and the number
+// of processes on each host.
 //
 //	text                              read by     where it comes from
 //	n[001-010,12],gpu3                Expand      Slurm: SLURM_STEP_NODELIST, srun -w
@@ -9,21 +9,21 @@
 //
 // # Invariants
 //
-//   - Order is kept, and so are leading zeros: n[08-10] is n08, n09, n10. Hosts that a
-//     text names twice stay two in a list of Slurm's, and become one with the sum of the
-//     slots in a host file or a flag.
-//   - What a few bytes can stand for is bounded: HostsMax hosts, SlotsMax slots on one of
-//     them, names of NameMax bytes. n[1-999999999] is an error, not an allocation.
-//   - A host name begins with a letter, a digit or an underscore, so that no program
-//     which gets it as an argument (ssh, srun) takes it for an option.
-//   - Expand(Format(hosts)) gives the hosts again.
-//   - Every error is an *Error: line, column, what was expected, what was found.
+//   - Order is kept, and so are leading zeros: n[08-10] is n08, n09, n10. A host that a text
+//     names twice stays two hosts in a list of Slurm's. In a host file or a flag the two
+//     become one with the sum of the slots.
+//   - The result of a few bytes is bounded: HostsMax hosts, SlotsMax slots on one of them,
+//     names of NameMax bytes. n[1-999999999] is an error, not an allocation.
+//   - A host name begins with a letter, a digit or an underscore, so that no program which
+//     receives it as an argument (ssh, srun) takes it for an option.
+//   - Expand(Format(hosts)) returns the same hosts.
+//   - Every error is an *Error: line, column, expected text, found text.
 //
 // # Not promised
 //
-// Nothing is looked up: a name may belong to no machine. Of Slurm's notation only what
-// Slurm writes is read, not all that it lets pass: brackets inside of brackets, which
-// Slurm expands to names such as "n[1", ranges without an end, and empty names are errors
+// No name is resolved: a name may belong to no machine. Of Slurm's notation the package reads
+// only the forms that Slurm writes, not all that Slurm accepts. Brackets inside of brackets,
+// which Slurm expands to names such as "n[1", ranges without an end, and empty names are errors
 // here. Ranges of letters exist in neither.
 //
 // Reading order: error.go, list.go, format.go, counts.go, file.go, flag.go.

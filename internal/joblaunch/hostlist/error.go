@@ -5,39 +5,39 @@ import (
 	"unicode/utf8"
 )
 
-// The bounds of what a text may stand for.
+// The bounds of the result of a text.
 const (
 	HostsMax = 1 << 16 // hosts of one text
 	SlotsMax = 1 << 20 // slots of one host; all hosts together have at most HostsMax times that many
 	NameMax  = 255     // bytes of a host's name, or of a user's
 )
 
-// Error says where a text is not what it should be. Line and Col count from 1; Col counts bytes,
-// which are characters, since an error stands at the first that is not ASCII. The caller puts the
-// name of the file or of the variable before it.
+// Error is the position and the cause of a fault in a text. Line and Col count from 1. Col counts
+// bytes, which are characters, since an error is at the first character outside of ASCII. The
+// caller adds the name of the file or of the variable in front.
 type Error struct {
 	Line, Col int
-	Want      string // what was expected, in words
-	Found     string // what stands there: a piece of the text, quoted, or "the end"
+	Want      string // the expected text, in words
+	Found     string // the text at the position: a piece of it, quoted, or "the end"
 }
 
 func (e *Error) Error() string {
 	return fmt.Sprintf("line %d, column %d: expected %s, found %s", e.Line, e.Col, e.Want, e.Found)
 }
 
-// scanner goes through one line of text.
+// scanner reads one line of text.
 type scanner struct {
 	text string
 	line int // of the text in its file, from 1
 	at   int // the next byte
 }
 
-// fail returns an error about what stands at byte position at.
+// fail returns an error about the text at byte position at.
 func (s *scanner) fail(at int, want string) *Error {
 	return &Error{Line: s.line, Col: at + 1, Want: want, Found: s.found(at)}
 }
 
-// found quotes the word at a position: enough of it to recognise, never a whole file.
+// found quotes the word at a position: enough to recognise the place, never a whole file.
 func (s *scanner) found(at int) string {
 	const most = 24
 	rest := s.text[at:]
@@ -63,7 +63,7 @@ func (s *scanner) peek() byte {
 	return s.text[s.at]
 }
 
-// take goes past the next byte if that is c.
+// take skips the next byte if that is c.
 func (s *scanner) take(c byte) bool {
 	if s.at == len(s.text) || s.text[s.at] != c {
 		return false
@@ -72,15 +72,15 @@ func (s *scanner) take(c byte) bool {
 	return true
 }
 
-// skipBlanks goes past spaces and tabs, and past the carriage return of a file that was
-// written on Windows.
+// skipBlanks skips spaces and tabs, and the carriage return of a file that was written on
+// Windows.
 func (s *scanner) skipBlanks() {
 	for s.at < len(s.text) && isBlank(s.text[s.at]) {
 		s.at++
 	}
 }
 
-// while goes past the bytes for which is holds, and returns them.
+// while skips the bytes for which is holds, and returns them.
 func (s *scanner) while(is func(byte) bool) string {
 	from := s.at
 	for s.at < len(s.text) && is(s.text[s.at]) {
@@ -89,7 +89,7 @@ func (s *scanner) while(is func(byte) bool) string {
 	return s.text[from:s.at]
 }
 
-// number reads a decimal number from 1 to most, want being the words for it.
+// number reads a decimal number from 1 to most. want describes the number in an error.
 func (s *scanner) number(most int, want string) (int, error) {
 	from := s.at
 	n, ok := decimal(s.while(isDigit))
@@ -99,7 +99,8 @@ func (s *scanner) number(most int, want string) (int, error) {
 	return n, nil
 }
 
-// decimal reads digits; ok is false without any, and above what an int holds safely.
+// decimal reads digits; ok is false without digits, and above the digits that an int holds
+// safely.
 func decimal(digits string) (n int, ok bool) {
 	if digits == "" || len(digits) > digitsMax {
 		return 0, false
@@ -110,14 +111,14 @@ func decimal(digits string) (n int, ok bool) {
 	return n, true
 }
 
-// digitsMax is how many digits a number may have: 18 fit an int of 64 bits.
+// digitsMax bounds the digits of a number: 18 fit an int of 64 bits.
 const digitsMax = 18
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' }
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 func isAlpha(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' }
 
-// isName says whether c may stand in the name of a host or user.
+// isName reports whether c may appear in the name of a host or user.
 func isName(c byte) bool {
 	return isDigit(c) || isAlpha(c) || c == '.' || c == '-' || c == '_'
 }

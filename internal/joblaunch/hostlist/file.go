@@ -8,25 +8,25 @@ import (
 	"strings"
 )
 
-// byteOrderMark is what some editors put before a text.
+// byteOrderMark is the mark that some editors write in front of a text.
 const byteOrderMark = "\ufeff"
 
 // Host is a machine on which processes may be started.
 type Host struct {
-	Name  string // as ssh takes it: a name, an IPv4 or an IPv6 address, the latter without brackets
-	User  string // to log in as; "" is ssh's choice
-	Slots int    // how many processes are meant for it; 0: the text does not say
-	Max   int    // how many it takes at most; 0: the text does not say
+	Name  string // in ssh's form: a name, an IPv4 or an IPv6 address, the IPv6 address without brackets
+	User  string // the login name; "" is ssh's choice
+	Slots int    // number of processes planned for the host; 0: not in the text
+	Max   int    // upper bound of the processes on the host; 0: not in the text
 	Rack  string // hosts of one rack may fail together; "": not known
 }
 
-// Hosts is what a host file or a flag says.
+// Hosts is the content of a host file or a flag.
 type Hosts struct {
 	Hosts []Host   // in order, no host twice
-	Notes []string // what a person may want to know about how the text was read, one line each
+	Notes []string // notes for the user on how the text was read, one line each
 }
 
-// ParseFile reads a host file. A line is empty, or a host and what is known of it:
+// ParseFile reads a host file. A line is empty, or has a host and its attributes:
 //
 //	# a comment, also behind a host
 //	n1 slots=4             Open MPI's way
@@ -38,9 +38,9 @@ type Hosts struct {
 //	fe80::1%eth0           an IPv6 address
 //	[fd00::7]:4            with slots it stands in brackets
 //
-// A host that stands on several lines, as schedulers write it that have one line for each
-// process, gets the sum of the slots, a line without any counting 1. Its lines name one rack or
-// none. A file without a host is an error, as every error an *Error.
+// Some schedulers write one line for each process, so a host may be on several lines. Such a host
+// gets the sum of the slots, where a line without slots counts 1. Its lines name one rack or
+// none. A file without a host is an error. Every error is an *Error.
 func ParseFile(text string) (Hosts, error) {
 	var all collection
 	lines := strings.Split(strings.TrimPrefix(text, byteOrderMark), "\n")
@@ -81,7 +81,7 @@ func (c *collection) fileLine(s *scanner) error {
 	}
 }
 
-// attribute reads "slots=4", "max_slots=8" or "rack=r1", with blanks about the sign or without.
+// attribute reads "slots=4", "max_slots=8" or "rack=r1", with or without blanks around the sign.
 func (s *scanner) attribute(h *Host) error {
 	from := s.at
 	word := s.while(isName)
@@ -135,8 +135,8 @@ func (s *scanner) rack(h *Host) error {
 	return nil
 }
 
-// hosts reads "user@name:slots", where the name may have Slurm's brackets or be an IPv6
-// address. All hosts that it stands for have what is returned in h.
+// hosts reads "user@name:slots", where the name may have Slurm's brackets or be an IPv6 address.
+// h holds the user and the slots, which apply to all names.
 func (s *scanner) hosts(room int) (names []string, h Host, err error) {
 	if h.User, err = s.user(); err != nil {
 		return nil, h, err
@@ -157,7 +157,7 @@ func (s *scanner) hosts(room int) (names []string, h Host, err error) {
 	return names, h, err
 }
 
-// user reads "user@" if it stands here.
+// user reads "user@" if the text begins with that.
 func (s *scanner) user() (string, error) {
 	from := s.at
 	name := s.while(isName)
@@ -172,9 +172,9 @@ func (s *scanner) user() (string, error) {
 	return name, nil
 }
 
-// address reads an IPv6 address if one stands here: what has two colons, or begins with
-// a bracket and has a colon in it. Else it goes nowhere and returns nil: "n1:4" and
-// "[1-3]" are for names.
+// address reads an IPv6 address if the text begins with one: a text with two colons, or one that
+// begins with a bracket and contains a colon. Otherwise address leaves the position unchanged and
+// returns nil: "n1:4" and "[1-3]" are for names.
 func (s *scanner) address() ([]string, error) {
 	from := s.at
 	open := s.take('[')
@@ -193,12 +193,12 @@ func (s *scanner) address() ([]string, error) {
 	return []string{text}, nil
 }
 
-// collection gathers hosts; who comes again is added to what is there.
+// collection gathers hosts. A host that comes again is merged with its first mention.
 type collection struct {
 	hosts []Host
-	lines []int          // of each host, how many times it came
+	lines []int          // of each host, its number of mentions
 	place map[string]int // of user@name in hosts; never iterated
-	named int            // hosts of the text, doubles too: what bounds the work
+	named int            // hosts of the text, with repeated ones: the bound of the work
 }
 
 func (c *collection) room() int { return HostsMax - c.named }
@@ -223,7 +223,7 @@ func (c *collection) add(s *scanner, names []string, h Host) error {
 	return nil
 }
 
-// merge adds what a further mention of a host says to what is known of it.
+// merge adds a further mention of a host to the first one.
 func (c *collection) merge(s *scanner, at int, h Host) error {
 	old := &c.hosts[at]
 	slots := max(old.Slots, 1) + max(h.Slots, 1)

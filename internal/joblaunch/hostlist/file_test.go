@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestParseFile: the ways to write a host of Open MPI, hydra and schedulers, in one file.
+// TestParseFile: the forms of a host of Open MPI, hydra and schedulers, in one file.
 func TestParseFile(t *testing.T) {
 	h, err := ParseFile(byteOrderMark + `# a comment
 n1 slots=4
@@ -33,8 +33,8 @@ b.o-b_@[::1]
 	}, h.Hosts)
 }
 
-// TestParseFileMerges: schedulers name a host once for each process; the same name for
-// another user is another host.
+// TestParseFileMerges: schedulers name a host once for each process. The same name for another
+// user is another host.
 func TestParseFileMerges(t *testing.T) {
 	h, err := ParseFile("n1\nn2 slots=3\nn1 rack=r\nme@n1\nn1\nn2 max_slots=9\n")
 	require.NoError(t, err)
@@ -120,7 +120,7 @@ func TestParseFlag(t *testing.T) {
 	}
 }
 
-// render writes hosts as a host file; ParseFile gives the same hosts again.
+// render writes hosts as a host file, from which ParseFile returns the same hosts.
 func render(hosts []Host) string {
 	var out strings.Builder
 	for _, h := range hosts {

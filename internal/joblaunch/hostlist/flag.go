@@ -2,9 +2,9 @@ package hostlist
 
 import "strings"
 
-// ParseFlag reads the value of --host: hosts with commas between, as "a:2,user@b" or
-// "n[1-4]:8", or one number alone, as "4", which asks for that many nodes on this machine
-// and has no hosts. An error is an *Error.
+// ParseFlag reads the value of --host: hosts with commas between, such as "a:2,user@b" or
+// "n[1-4]:8", or one number alone, such as "4". A number asks for that many nodes on this machine
+// and gives no hosts. An error is an *Error.
 func ParseFlag(text string) (hosts Hosts, nodes int, err error) {
 	s := &scanner{text: text, line: 1}
 	if text != "" && strings.Trim(text, "0123456789") == "" {

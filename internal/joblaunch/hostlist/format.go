@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Format writes hosts as Slurm does, short and in their order: n1, n2, n3, gpu3 is
-// "n[1-3],gpu3". Expand gives the same hosts again. The hosts must be names that Expand
-// could have returned.
+// Format writes hosts in Slurm's notation, short and in their order: n1, n2, n3, gpu3 is
+// "n[1-3],gpu3". Expand returns the same hosts again. The hosts must be names that Expand could
+// have returned.
 func Format(hosts []string) string {
 	var out strings.Builder
 	for i := 0; i < len(hosts); {
@@ -29,13 +29,13 @@ func Format(hosts []string) string {
 	return out.String()
 }
 
-// samePrefix says whether host is prefix and a number.
+// samePrefix reports whether host is prefix and a number.
 func samePrefix(prefix, host string) bool {
 	p, digits := splitNumber(host)
 	return p == prefix && digits != ""
 }
 
-// formatNumbers writes what follows the prefix of each host, as "001-003,12".
+// formatNumbers writes the numbers behind the prefix of each host, such as "001-003,12".
 func formatNumbers(hosts []string, prefix int) string {
 	var parts []string
 	for i := 0; i < len(hosts); {
@@ -53,15 +53,14 @@ func formatNumbers(hosts []string, prefix int) string {
 	return strings.Join(parts, ",")
 }
 
-// following is the number that a range which begins with first has at place k: it is
-// written with as many digits as first, or more if it needs them.
+// following returns the number at place k of a range that begins with first. The number has as
+// many digits as first, or more if it needs them.
 func following(first string, k int) string {
-	n, _ := decimal(first) // splitNumber has cut it to digitsMax
+	n, _ := decimal(first) // splitNumber has cut first to digitsMax
 	return fmt.Sprintf("%0*d", len(first), n+k)
 }
 
-// splitNumber cuts a host into a prefix and the digits at its end, of which there may be
-// none.
+// splitNumber cuts a host into a prefix and the digits at its end, if there are any.
 func splitNumber(host string) (prefix, digits string) {
 	at := len(host)
 	for at > 0 && len(host)-at < digitsMax && isDigit(host[at-1]) {

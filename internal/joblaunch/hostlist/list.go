@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// What is expected where a bound is passed.
+// The expected text of errors about a bound.
 var (
 	manyHosts = fmt.Sprintf("at most %d hosts in all", HostsMax)
 	longName  = fmt.Sprintf("a host name of at most %d bytes", NameMax)
 )
 
-// Expand returns the hosts of a list as Slurm writes it, in its order:
-// "n[001-003,12],gpu3" is n001, n002, n003, n12, gpu3, and "r[1-2]n[1-2]" is r1n1, r1n2,
-// r2n1, r2n2. An empty list has no hosts. An error is an *Error.
+// Expand returns the hosts of a list in Slurm's notation, in the order of the list:
+// "n[001-003,12],gpu3" is n001, n002, n003, n12, gpu3, and "r[1-2]n[1-2]" is r1n1, r1n2, r2n1,
+// r2n2. An empty list has no hosts. An error is an *Error.
 func Expand(list string) ([]string, error) {
 	var hosts []string
 	s := &scanner{text: list, line: 1}
@@ -33,8 +33,8 @@ func Expand(list string) ([]string, error) {
 	return hosts, nil
 }
 
-// names reads one name with any number of brackets, and returns what it stands for, at
-// most room names. Each bracket multiplies; the last one varies fastest.
+// names reads one name with any number of brackets, and returns the names in it, at most room.
+// Each bracket multiplies; the last one varies fastest.
 func (s *scanner) names(room int) ([]string, error) {
 	from := s.at
 	names := []string{""}
@@ -62,8 +62,8 @@ func (s *scanner) names(room int) ([]string, error) {
 	return names, s.checkNames(from, names, room)
 }
 
-// checkNames refuses names that no host can have, or that a program would take for an
-// option. from is where the text stands that they come from.
+// checkNames refuses names that no host can have, or that a program would take for an option.
+// from is the position of the names in the text.
 func (s *scanner) checkNames(from int, names []string, room int) error {
 	switch {
 	case len(names) > room:
@@ -90,7 +90,7 @@ func product(names, numbers []string) []string {
 	return all
 }
 
-// bracket reads "[001-010,12]" and returns the numbers in it, as text, at most room.
+// bracket reads "[001-010,12]" and returns its numbers as text, at most room.
 func (s *scanner) bracket(room int) ([]string, error) {
 	s.take('[')
 	var numbers []string
@@ -110,8 +110,8 @@ func (s *scanner) bracket(room int) ([]string, error) {
 	}
 }
 
-// numberRange reads "12" or "001-010" and appends its numbers. They have as many digits as the
-// first one is written with: [9-11] is 9, 10, 11, and [09-11] is 09, 10, 11.
+// numberRange reads "12" or "001-010" and appends its numbers. They have at least as many digits
+// as the first one: [9-11] is 9, 10, 11, and [09-11] is 09, 10, 11.
 func (s *scanner) numberRange(numbers []string, room int) ([]string, error) {
 	from := s.at
 	first := s.while(isDigit)

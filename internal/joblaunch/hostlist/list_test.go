@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestExpand: what Slurm 24.11's "scontrol show hostnames" printed for each list.
+// TestExpand: the output of Slurm 24.11's "scontrol show hostnames" for each list.
 func TestExpand(t *testing.T) {
 	for list, want := range map[string]string{
 		"":                        "",
@@ -36,7 +36,7 @@ func TestExpand(t *testing.T) {
 	}
 }
 
-// TestExpandErrors: each says where, what was expected, and what stands there.
+// TestExpandErrors: each error gives the position, the expected text and the found text.
 func TestExpandErrors(t *testing.T) {
 	for list, want := range map[string]string{
 		"n[1":                               `line 1, column 4: expected "-", "," or "]" after a number in brackets, found the end`,
@@ -83,8 +83,8 @@ func TestExpandErrors(t *testing.T) {
 	}
 }
 
-// TestFormat: the short form that Slurm's "scontrol show hostlist" prints; only where
-// Slurm merges a few letters more, as in a1b1, a1b2, is there more than one way.
+// TestFormat: the short form that Slurm's "scontrol show hostlist" prints. Slurm merges a few
+// letters more, as in a1b1, a1b2; only there is more than one form possible.
 func TestFormat(t *testing.T) {
 	for hosts, want := range map[string]string{
 		"":                      "",
@@ -107,8 +107,8 @@ func TestFormat(t *testing.T) {
 	}
 }
 
-// TestFormatAndBack: Expand gives what Format was given, for random hosts of few kinds,
-// so that ranges, leading zeros and doubles meet.
+// TestFormatAndBack: Expand returns the hosts that Format was given, for random hosts of few
+// kinds, so that ranges, leading zeros and doubles meet.
 func TestFormatAndBack(t *testing.T) {
 	const seed = 7
 	r := rand.New(rand.NewPCG(seed, seed))
@@ -168,7 +168,7 @@ func FuzzExpand(f *testing.F) {
 	})
 }
 
-// checkBounds: an error tells a place in the text; hosts are few, short, and no options.
+// checkBounds: an error names a place in the text; hosts are few, short, and no options.
 func checkBounds(t *testing.T, text string, hosts []string, err error) {
 	if err != nil {
 		var e *Error
