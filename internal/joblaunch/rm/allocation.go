@@ -7,12 +7,12 @@ import (
 	"github.com/goulfm/goulfm/internal/joblaunch/hostlist"
 )
 
-// Allocation returns the nodes of the allocation of Slurm's that a process is to start a job in,
-// with as many slots as the allocation has tasks there (0: not known). There are none for a process
-// outside of one, for a task of a step, which has its processors from who asked for that task, and
-// for a batch script whose only node is this one. The allocation of a heterogeneous job is an
-// error: one srun without --het-group reaches its first component alone, and the others would stand
-// idle. An error wraps ErrEvidence.
+// Allocation returns the nodes of the Slurm allocation in which a process is to start a job, with
+// the number of the allocation's tasks there as slots (0: not known). It returns none for a
+// process outside of an allocation, for a task of a step, whose processors were chosen by the
+// user that requested the task, and for a batch script whose only node is this one. The
+// allocation of a heterogeneous job is an error: one srun without --het-group reaches only the
+// first component, and the others would be idle. An error wraps ErrEvidence.
 func Allocation(env []string) ([]hostlist.Host, error) {
 	v := index(env)
 	if _, ok := v.number("SLURM_JOB_ID", 1<<32); !ok || !v.has("SLURM_JOB_NODELIST") {
@@ -42,8 +42,9 @@ func Allocation(env []string) ([]hostlist.Host, error) {
 	return hosts, nil
 }
 
-// OneOf says why a process must not start a job of its own as if nobody else did: an engine has
-// started it as one of several tasks, or as one of several it cannot tell which. nil: it may.
+// OneOf returns the reason why a process must not start a job of its own: an engine has started
+// it as one of several tasks, or as one of several without a known rank. nil: the process may
+// start a job.
 func OneOf(c Claim, err error) error {
 	const own = "each of them would start a job of its own"
 	switch {

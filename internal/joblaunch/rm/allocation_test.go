@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAllocation: a job is started in all of an allocation from a batch script or a shell, and
-// never from a task, which has what it was given.
+// TestAllocation: a job starts in a whole allocation from a batch script or a shell, and never
+// from a task, which keeps its own part.
 func TestAllocation(t *testing.T) {
 	two := []hostlist.Host{{Name: "n1", Slots: 3}, {Name: "n2", Slots: 1}}
 	for name, want := range map[string][]hostlist.Host{
@@ -46,7 +46,7 @@ func TestAllocation(t *testing.T) {
 	assert.ErrorContains(t, err, "--launcher local")
 }
 
-// TestOneOf: what is one of several does not start a job as if it were alone.
+// TestOneOf: one of several tasks does not start a job as if it were alone.
 func TestOneOf(t *testing.T) {
 	for name, want := range map[string]string{
 		srun: "srun -n 1", srunPMI: "srun -n 1", mpirun: "one task", hydra: "mpiexec -n 1", "hydra-4.2.1-pmi-port": "",

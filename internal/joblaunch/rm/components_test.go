@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A task is one of a step, as Slurm tells it: component by component it counts ranks and nodes up.
+// A task is a task of a step with the variables that Slurm sets: Slurm counts ranks and nodes up,
+// component by component.
 type task struct {
 	node        string
 	nodeID      int
@@ -17,7 +18,7 @@ type task struct {
 	peers       string
 }
 
-// step puts tasks into the environment of one that was observed.
+// step puts tasks into the environment of an observed task.
 func step(t *testing.T, name, nodes string, count int, tasks []task) (all []Claim) {
 	for _, k := range tasks {
 		env := set(observed(t, name), "SLURMD_NODENAME="+k.node, fmt.Sprintf("SLURM_NODEID=%d", k.nodeID), fmt.Sprintf("SLURM_PROCID=%d", k.rank),
@@ -28,8 +29,8 @@ func step(t *testing.T, name, nodes string, count int, tasks []task) (all []Clai
 	return all
 }
 
-// TestComponentsAreOneWorld: ranks count through all components, of which each has a program of its
-// own; all have the same key, size and nodes, and each finds its own node where its name is.
+// TestComponentsAreOneWorld: ranks count through all components, each with a program of its own.
+// All have the same key, size and nodes, and each finds its own node by name.
 func TestComponentsAreOneWorld(t *testing.T) {
 	for name, c := range map[string]struct {
 		env, nodes string
@@ -73,8 +74,8 @@ func TestComponentsAreOneWorld(t *testing.T) {
 	}
 }
 
-// TestComponentsThatShareANode: the list has it twice, in the order of the components, and it
-// counts as two nodes.
+// TestComponentsThatShareANode: the list has the shared node twice, in the order of the
+// components, and the node counts as two.
 func TestComponentsThatShareANode(t *testing.T) {
 	for _, claim := range step(t, "slurm-24.11.5-het-job", "n2,n1,n2", 3, []task{{"n2", 0, 0, 0, "0"}, {"n1", 1, 1, 0, "1"}, {"n2", 2, 2, 0, "2"}}) {
 		assert.Equal(t, claim.Rank, claim.Node)
@@ -82,8 +83,8 @@ func TestComponentsThatShareANode(t *testing.T) {
 	}
 }
 
-// TestComponentsThatCannotBePlaced: a list that does not name this node says nothing of where the
-// first one is. The numbers are there; who needs the names has an error for that.
+// TestComponentsThatCannotBePlaced: a list without this node does not locate the first node. The
+// numbers are known; a caller that needs the names returns an error.
 func TestComponentsThatCannotBePlaced(t *testing.T) {
 	for nodes, ignored := range map[string]string{
 		"n[1-2]": "SLURM_STEP_NODELIST=n[1-2]: its name 1 is not SLURMD_NODENAME=n4",
@@ -96,7 +97,7 @@ func TestComponentsThatCannotBePlaced(t *testing.T) {
 	}
 }
 
-// TestComponentsWithPMI: with --mpi=pmi2 the server's numbers are those of all components, too.
+// TestComponentsWithPMI: with --mpi=pmi2 the server's numbers count through all components, too.
 func TestComponentsWithPMI(t *testing.T) {
 	env := set(observed(t, "slurm-24.11.5-het-job"), "PMI_FD=7", "PMI_RANK=2", "PMI_SIZE=3")
 	c, err := recognise(t, env, yes).WithServer(Unknown, Unknown, "10.0")

@@ -7,7 +7,7 @@ import (
 	"github.com/goulfm/goulfm/internal/joblaunch/hostlist"
 )
 
-// String is a claim in a line, as "64 ranks on 4 nodes by PMI-1 (Slurm step 123.0)".
+// String returns a claim in a line, such as "64 ranks on 4 nodes by PMI-1 (Slurm step 123.0)".
 func (c Claim) String() string {
 	by := c.Engine.String()
 	if c.engine != "" && c.Engine == PMI {
@@ -37,8 +37,8 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// Explain says in lines what a claim is and what it rests on, for a person who wonders
-// why a program runs as it does.
+// Explain returns lines with a claim and its evidence, which show a user why a program runs as it
+// does.
 func Explain(c Claim) []string {
 	lines := []string{"this process: " + c.String(), "decided by: " + c.Why}
 	add := func(what, text string) {
@@ -57,7 +57,7 @@ func Explain(c Claim) []string {
 	return lines
 }
 
-// where says which process of which node, as far as it is known.
+// where returns the position of the process, as far as it is known.
 func (c Claim) where() string {
 	var parts []string
 	add := func(what string, i, n int) {
@@ -73,8 +73,8 @@ func (c Claim) where() string {
 	return strings.Join(parts, ", ")
 }
 
-// survivors says what the engine does to the others when a rank dies, and which flags
-// of it keep them.
+// survivors describes the engine's treatment of the other ranks when a rank dies, and the flags
+// that keep them.
 func (c Claim) survivors() string {
 	switch {
 	case c.Engine == Slurm || c.Engine == PMI && c.step != nil && c.engine == c.step.engine:
@@ -89,8 +89,8 @@ func (c Claim) survivors() string {
 	return ""
 }
 
-// Caveat is what a person has to know from the start of how this engine treats survivors, to be
-// put behind String; "" where its own defaults keep them.
+// Caveat returns the warning about the engine's treatment of survivors that a user needs from the
+// start, as a text behind String; "" if the engine's own defaults keep them.
 func (c Claim) Caveat() string {
 	if c.Engine != PMI || c.step != nil && c.engine == c.step.engine {
 		return ""
@@ -98,7 +98,7 @@ func (c Claim) Caveat() string {
 	return fmt.Sprintf("; hydra ends all ranks of a node when a signal kills one: mpiexec -n 1 goulfm run -n %d PROGRAM survives that", c.Size)
 }
 
-// shortRanks writes ranks short, as 0-3,7.
+// shortRanks writes ranks short, such as 0-3,7.
 func shortRanks(ranks []int) string {
 	var parts []string
 	for i := 0; i < len(ranks); {

@@ -10,8 +10,8 @@ import (
 	"github.com/goulfm/goulfm/internal/joblaunch/hostlist"
 )
 
-// FuzzRecognise: whatever an environment holds, a claim has numbers that fit together,
-// an error is one about evidence, and what the process starts takes nobody's place.
+// FuzzRecognise: whatever an environment holds, a claim has numbers that fit together, an error
+// wraps ErrEvidence, and a child of the process takes nobody's place.
 func FuzzRecognise(f *testing.F) {
 	for _, name := range []string{srun, srunPMI, mpirun, hydra, "hydra-4.2.1-pmi-port", "slurm-24.11.5-pmi2-step-in-mpiexec", "slurm-24.11.5-requeued"} {
 		var env []string
@@ -58,7 +58,7 @@ func checkClaim(t *testing.T, c Claim) {
 	}
 }
 
-// checkChild: by what Spent and Mark leave, a child makes no claim.
+// checkChild: with the variables that Spent and Mark leave, a child makes no claim.
 func checkChild(t *testing.T, env []string, parent Claim) {
 	left := unset(env, Spent(env)...)
 	if m := parent.Mark(); m != "" {

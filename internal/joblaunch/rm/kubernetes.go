@@ -7,9 +7,9 @@ import (
 	"github.com/goulfm/goulfm/internal/joblaunch/hostlist"
 )
 
-// kubernetes is row 6: a pod of an indexed Job whose template sets GOULFM_NODES. A pod is
-// a node; its ranks are started in it. The template is ours to write, so what is wrong
-// with it is an error, not evidence to be weighed.
+// kubernetes is row 6: a pod of an indexed Job whose template sets GOULFM_NODES. A pod is a node;
+// its ranks are started in it. The template is written for goulfm, so a fault in the template is
+// an error, not evidence to be weighed.
 func (r *reading) kubernetes() {
 	switch {
 	case !r.has("JOB_COMPLETION_INDEX"):
@@ -29,7 +29,7 @@ func (r *reading) kubernetes() {
 func (r *reading) pod() (Claim, error) {
 	nodes, okNodes := r.number("GOULFM_NODES", hostlist.HostsMax+1)
 	most := nodes
-	if r.has("GOULFM_NODES_MAX") { // the Job may grow to that while the template stays
+	if r.has("GOULFM_NODES_MAX") { // the Job may grow to that number while the template stays
 		m, ok := r.number("GOULFM_NODES_MAX", hostlist.HostsMax+1)
 		most, okNodes = max(m, nodes), okNodes && ok
 	}
@@ -55,8 +55,8 @@ func (r *reading) pod() (Claim, error) {
 	return c, nil
 }
 
-// pods returns the names of all pods of the Job, by index. A pod's host name is JOB-INDEX,
-// and below the name of the Job's headless service it can be looked up.
+// pods returns the names of all pods of the Job, by index. A pod's host name is JOB-INDEX, and
+// the headless service of the Job resolves that name below its own.
 func (r *reading) pods(index, most int) ([]string, error) {
 	suffix := fmt.Sprintf("-%d", index)
 	job, ok := strings.CutSuffix(r.vars["HOSTNAME"], suffix)

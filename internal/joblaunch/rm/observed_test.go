@@ -14,8 +14,8 @@ import (
 	"github.com/goulfm/goulfm/internal/joblaunch/hostlist"
 )
 
-// observed reads an environment as a task of a real engine had it: testdata/NAME.env. A
-// line "# twice: A=1" stands for an entry that was there twice.
+// observed reads an environment as a task of a real engine had it: testdata/NAME.env. A line "#
+// twice: A=1" stands for an entry that was set twice.
 func observed(t testing.TB, name string) []string {
 	text, err := os.ReadFile(filepath.Join("testdata", name+".env"))
 	require.NoError(t, err)
@@ -40,7 +40,7 @@ func unset(env []string, names ...string) []string {
 	})
 }
 
-// text is a claim in one line: "?" is unknown.
+// text returns a claim in one line: "?" is unknown.
 func text(c Claim) string {
 	of := func(i, n int) string {
 		return strings.ReplaceAll(fmt.Sprintf("%d/%d", i, n), "-1", "?")
@@ -58,12 +58,12 @@ func text(c Claim) string {
 	return line
 }
 
-// hydraKVS is a name as hydra gives its kvs.
+// hydraKVS is a kvs name in hydra's form.
 const hydraKVS = "kvs_4711_0_1234567_n1"
 
-// TestObserved: what each environment that was seen on a real engine means. Where there
-// is a PMI server, the second claim is the one after the server has told its kvsname and,
-// at a PMI_PORT, rank and size.
+// TestObserved: the claim of each environment that was observed on a real engine. With a PMI
+// server, the second claim is the claim after the server has reported its kvsname and, at a
+// PMI_PORT, rank and size.
 func TestObserved(t *testing.T) {
 	const one = "no engine: rank 0/1 local 0/1 node 0/1"
 	type server struct {
@@ -142,8 +142,8 @@ func TestObserved(t *testing.T) {
 	assert.Len(t, files, 35, "an observed environment without a row")
 }
 
-// child asks that a program which this process starts is a world of one, and what that
-// one starts too; and that it is so by what a mark and Spent leave, not by chance.
+// child checks that a program which this process starts is a world of one, and that a program
+// started by that program is, too. It also checks that the mark and Spent cause this, not chance.
 func child(t *testing.T, env []string, parent Claim) {
 	left := unset(env, Spent(env)...)
 	if m := parent.Mark(); m != "" {

@@ -2,12 +2,12 @@ package rm
 
 import "fmt"
 
-// openMPI is row 4. PMIX_NAMESPACE names the start; no variable names another host, and
-// which ranks are here is not said, only how many.
+// openMPI is row 4. PMIX_NAMESPACE names the start. No variable names another host, and only the
+// number of ranks on this node is known, not which.
 func (r *reading) openMPI() {
 	const rank, size, space = "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMIX_NAMESPACE"
 	if !r.has(rank) {
-		if r.has("PMIX_RANK") { // srun --mpi=pmix has it too: then row 5 holds
+		if r.has("PMIX_RANK") { // srun --mpi=pmix sets PMIX_RANK, too: then row 5 holds
 			r.fail("PMIX_RANK", "nothing says of how many")
 		}
 		return

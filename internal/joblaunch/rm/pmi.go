@@ -2,16 +2,16 @@ package rm
 
 import "fmt"
 
-// Hydra's variables of where a process is.
+// Hydra's variables of the position of a process.
 const (
 	localRankVariable = "MPI_LOCALRANKID"
 	localSizeVariable = "MPI_LOCALNRANKS"
 )
 
-// descriptorsMax bounds the descriptors that are asked about.
+// descriptorsMax bounds the descriptors that are checked.
 const descriptorsMax = 1 << 20
 
-// pmi is row 3: a PMI-1 server that can be asked.
+// pmi is row 3: a PMI-1 server that answers.
 func (r *reading) pmi() {
 	if c, ok := r.pmiSocket(); ok {
 		r.hold(c)
@@ -58,8 +58,8 @@ func (r *reading) pmiPort() (Claim, bool) {
 	return r.asked(Unknown, Unknown, r.show("PMI_PORT")+" and "+r.show("PMI_ID")), true
 }
 
-// asked makes the claim of a process with a PMI server. Whose server it is shows for
-// certain only in its kvsname; see WithServer.
+// asked makes the claim of a process with a PMI server. Only the server's kvsname shows for
+// certain to which engine the server belongs; see WithServer.
 func (r *reading) asked(rank, size int, why string) Claim {
 	c := unknown(PMI)
 	c.Rank, c.Size, c.Why = rank, size, why
@@ -76,37 +76,37 @@ func (r *reading) asked(rank, size int, why string) Claim {
 	return c
 }
 
-// agrees says whether Slurm's variables are about the same process as PMI's.
+// agrees reports whether Slurm's variables describe the same process as PMI's.
 func (c *Claim) agrees() bool {
 	return c.step != nil && c.step.Rank == c.Rank && c.step.Size == c.Size
 }
 
-// fromStep takes from Slurm's variables all that PMI does not say.
+// fromStep copies from Slurm's variables all fields that PMI does not give.
 func (c *Claim) fromStep() {
 	s := c.step
 	c.Local, c.Locals, c.Node, c.Nodes = s.Local, s.Locals, s.Node, s.Nodes
 	c.Peers, c.Hosts, c.Key, c.engine = s.Peers, s.Hosts, s.Key, s.engine
 }
 
-// fromHydra takes from hydra's variables all that PMI does not say.
+// fromHydra copies from hydra's variables all fields that PMI does not give.
 func (c *Claim) fromHydra() {
 	c.Local, c.Locals, c.Node, c.Nodes = Unknown, Unknown, Unknown, Unknown
 	c.Peers, c.Hosts, c.Key, c.engine = nil, nil, "", "hydra"
 	c.in(c.hydra)
 }
 
-// WithServer completes a claim of PMI with what the PMI server has said: kvsname after
-// init, and, of a server at PMI_PORT, rank and size, which are Unknown otherwise. Other
-// claims it returns as they are.
+// WithServer completes a claim of PMI with the answers of the PMI server: kvsname after init,
+// and, from a server at PMI_PORT, rank and size, which are Unknown otherwise. Other claims are
+// returned unchanged.
 //
-// Which engine's server it was is decided here, for an environment cannot tell when one
-// engine runs inside of the other:
+// WithServer decides to which engine the server belongs. The environment cannot show that when
+// one engine runs inside of the other:
 //
-//	srun --mpi=pmi2 -n 2 mpiexec -n 2 ./a     PMI_JOBID is Slurm's, inherited; the server is hydra's
-//	mpiexec -n 1 srun --mpi=pmi2 -n 2 ./a     MPI_LOCALNRANKS is hydra's, inherited; the server is Slurm's
+//	srun --mpi=pmi2 -n 2 mpiexec -n 2 ./a    PMI_JOBID is inherited from Slurm; hydra's server
+//	mpiexec -n 1 srun --mpi=pmi2 -n 2 ./a    MPI_LOCALNRANKS is inherited from hydra; Slurm's server
 //
-// Both have the same variables with, in unlucky cases, the same numbers. Slurm names its
-// kvs JOB.STEP. It does so again when the job is requeued, so that name is no key.
+// Both have the same variables with, in unlucky cases, the same numbers. Slurm names its kvs
+// JOB.STEP. A requeued job gets the same name again, so that name is no key.
 func (c Claim) WithServer(rank, size int, kvsname string) (Claim, error) {
 	if c.Engine != PMI {
 		return c, nil

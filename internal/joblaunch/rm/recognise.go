@@ -2,32 +2,31 @@ package rm
 
 import "strings"
 
-// The variables of ours.
+// The variables of goulfm.
 const (
-	bootVariable   = "GOULFM_BOOT"   // internal/joblaunch/boot's
-	AloneVariable  = "GOULFM_ALONE"  // 1: a world of one, whatever else is there
-	JoinedVariable = "GOULFM_JOINED" // what a Claim's Mark left
+	bootVariable   = "GOULFM_BOOT"   // of internal/joblaunch/boot
+	AloneVariable  = "GOULFM_ALONE"  // 1: a world of one, whatever other variables are set
+	JoinedVariable = "GOULFM_JOINED" // the Mark of a Claim
 )
 
 // remedy ends each error about evidence.
 const remedy = "use srun, mpiexec, mpirun or goulfm run, or set " + AloneVariable + "=1 for a world of one"
 
-// Recognise says who a process is, by its environment, in which entries are as in
-// os.Environ. socket says whether a descriptor is a socket with a peer that has not
-// closed it; it is asked about PMI_FD at most. nil is for "none is".
+// Recognise determines the identity of a process from its environment, which has the form of
+// os.Environ. socket reports whether a descriptor is a socket with a peer that has not closed it;
+// Recognise calls it only for PMI_FD. A nil socket stands for "none is".
 //
-// An error wraps ErrEvidence: the process is one of several and cannot know which. It
-// must not go on as a world of one.
+// An error wraps ErrEvidence: the process is one of several and its rank is unknown. Such a
+// process must not continue as a world of one.
 //
-// A claim of PMI has no key yet, and by PMI_PORT neither rank nor size: WithServer
-// completes it.
+// A claim of PMI has no key yet, and by PMI_PORT neither rank nor size: WithServer completes it.
 func Recognise(env []string, socket func(fd int) bool) (Claim, error) {
 	r := &reading{vars: index(env), socket: socket}
-	r.pmi() // all rows, also below one that holds: their claims are for its mark
+	r.pmi() // all rows, also below one that holds: the mark names their claims
 	r.openMPI()
 	r.slurm()
 	r.kubernetes()
-	if r.has(bootVariable) { // nothing that is wrong elsewhere concerns who has been told all
+	if r.has(bootVariable) { // a process with GOULFM_BOOT has its whole identity: faults elsewhere do not matter
 		c := unknown(Goulfm)
 		c.Why = bootVariable + " is set: goulfm started this process"
 		return r.over(c, 0), nil
@@ -42,32 +41,32 @@ func Recognise(env []string, socket func(fd int) bool) (Claim, error) {
 	return r.decide()
 }
 
-// reading is what one call of Recognise has found.
+// reading holds the findings of one call of Recognise.
 type reading struct {
 	vars
 	socket  func(fd int) bool
 	claims  []Claim  // by the rows 3 to 6, those that hold, in order
-	ignored []string // what does not count, and why
-	broken  []broken // what was meant to say that this process is one of several, and does not do
-	wrong   error    // what is wrong with what a person has set for row 6
+	ignored []string // evidence that does not count, with the reason
+	broken  []broken // evidence that this process is one of several, without its rank
+	wrong   error    // the fault in the user's settings for row 6
 }
 
 // broken is evidence that cannot be used.
 type broken struct{ variable, problem string }
 
-// hold notes a claim that a row has come to.
+// hold notes the claim of a row.
 func (r *reading) hold(c Claim) { r.claims = append(r.claims, c) }
 
-// fail notes evidence that cannot be used. It is an error only if no row holds.
+// fail notes evidence that cannot be used. Such evidence is an error only if no row holds.
 func (r *reading) fail(variable, problem string) {
 	r.broken = append(r.broken, broken{variable, problem})
 }
 
-// ignore notes what does not count, for people.
+// ignore notes evidence that does not count, for users.
 func (r *reading) ignore(line string) { r.ignored = append(r.ignored, line) }
 
-// decide takes the first claim; none at all is a world of one only if nothing says that
-// this process is one of several.
+// decide returns the first claim. Without a claim the process is a world of one only if no
+// evidence shows that this process is one of several.
 func (r *reading) decide() (Claim, error) {
 	switch {
 	case len(r.claims) > 0 && marks(r.vars[JoinedVariable], &r.claims[0]):
@@ -87,8 +86,8 @@ func (r *reading) decide() (Claim, error) {
 	return c, nil
 }
 
-// over completes the claim that has won with what else there was: the claims from first
-// on have lost.
+// over completes the winning claim with the other evidence. The claims from index first on have
+// lost.
 func (r *reading) over(c Claim, first int) Claim {
 	for _, b := range r.broken {
 		c.Ignored = append(c.Ignored, r.show(b.variable)+": "+b.problem)
@@ -99,7 +98,7 @@ func (r *reading) over(c Claim, first int) Claim {
 	}
 	for i := first; i < len(r.claims); i++ {
 		lost := &r.claims[i]
-		if c.step == nil || lost.Engine != Slurm { // of those two WithServer decides
+		if c.step == nil || lost.Engine != Slurm { // WithServer decides between these two
 			c.Ignored = append(c.Ignored, lost.Why+": "+c.Engine.String()+" goes first")
 		}
 		if name := lost.name(); name != "" {
@@ -120,9 +119,9 @@ func (r *reading) forced() (bool, error) {
 	return false, unusable("%s: 1 or 0 is expected", r.show(AloneVariable))
 }
 
-// Spent returns the names of the variables in env that belong to the identity of a
-// process, and to nobody whom it starts: who has joined a world takes them out of its
-// environment. Slurm's stay, since a child may call srun; the mark is for them.
+// Spent returns the names of the variables in env that belong to the identity of this process
+// alone. A process that has joined a world removes them from its environment. Slurm's variables
+// stay, since a child may call srun; the mark covers them.
 func Spent(env []string) []string {
 	var names []string
 	for _, entry := range env {

@@ -44,8 +44,8 @@ func TestRowsInOrder(t *testing.T) {
 	assert.Equal(t, Alone, recognise(t, nil, nil).Engine)
 }
 
-// TestOtherServerInsideAStep: a PMI server that is not Slurm's and has not hydra's
-// variables. Slurm's numbers are about its launcher's daemons.
+// TestOtherServerInsideAStep: a PMI server that is not Slurm's and does not set hydra's
+// variables. Slurm's numbers describe the daemons of the server's launcher.
 func TestOtherServerInsideAStep(t *testing.T) {
 	c := recognise(t, set(observed(t, srun), "PMI_FD=7", "PMI_RANK=1", "PMI_SIZE=4"), yes)
 	assert.Equal(t, "PMI-1: rank 1/4 local ?/? node ?/? covers slurm/bottle/1.0.0/1", text(c))
@@ -54,7 +54,7 @@ func TestOtherServerInsideAStep(t *testing.T) {
 	assert.Equal(t, "PMI-1: rank 1/4 local ?/? node ?/? key pmi/other covers slurm/bottle/1.0.0/1", text(c))
 }
 
-// TestTasksOfTheStep: SLURM_NTASKS is the allocation's, or that of a step around.
+// TestTasksOfTheStep: SLURM_NTASKS is the allocation's, or that of a surrounding step.
 func TestTasksOfTheStep(t *testing.T) {
 	assert.Equal(t, 6, recognise(t, set(observed(t, srun), "SLURM_NTASKS=9", "SLURM_NPROCS=9"), no).Size)
 	env := unset(observed(t, "slurm-24.11.5-salloc-mpiexec"), "PMI_FD", "PMI_RANK", "PMI_SIZE")
@@ -88,8 +88,8 @@ func TestPMISocketIsAskedOnce(t *testing.T) {
 	assert.Equal(t, []int{6}, asked)
 }
 
-// TestUnusableEvidence: what says that a process is one of several, and does not say
-// which, is an error with a remedy, never a world of one.
+// TestUnusableEvidence: evidence that a process is one of several, without its rank, is an error
+// with a remedy, never a world of one.
 func TestUnusableEvidence(t *testing.T) {
 	const use = ": use srun, mpiexec, mpirun or goulfm run, or set GOULFM_ALONE=1 for a world of one"
 	for _, c := range []struct{ env, want string }{
@@ -140,8 +140,8 @@ func TestUnusableEvidence(t *testing.T) {
 	}
 }
 
-// TestDeadServerFallsThrough: after one program of a task has finalized, the PMI socket
-// of the next one is dead. Under Slurm the step's variables are as good.
+// TestDeadServerFallsThrough: after one program of a task has finalized, the PMI socket of the
+// next one is dead. Under Slurm the step's variables are as good.
 func TestDeadServerFallsThrough(t *testing.T) {
 	c := recognise(t, observed(t, srunPMI), no)
 	assert.Equal(t, "Slurm: rank 1/6 local 1/4 node 0/3 peers 0-3 on n[1-3] key slurm/bottle/2.0.0", text(c))
@@ -152,7 +152,7 @@ func TestDeadServerFallsThrough(t *testing.T) {
 	assert.Equal(t, PMI, recognise(t, env, no).Engine, "a port is another way to the server")
 }
 
-// TestRequeue: job and step ids of the first run come again, and its tasks may still live.
+// TestRequeue: the second run has the job and step ids of the first, whose tasks may still live.
 func TestRequeue(t *testing.T) {
 	env := observed(t, "slurm-24.11.5-requeued")
 	first := recognise(t, unset(env, "SLURM_RESTART_COUNT"), no)
@@ -164,7 +164,7 @@ func TestRequeue(t *testing.T) {
 	assert.Equal(t, second.Key, c.Key, "a kvs of Slurm's has the same name in both runs")
 }
 
-// TestNewStepIsANewWorld: a rank calls srun, whose tasks inherit its mark.
+// TestNewStepIsANewWorld: a rank calls srun, whose tasks inherit the rank's mark.
 func TestNewStepIsANewWorld(t *testing.T) {
 	parent := recognise(t, observed(t, srun), no)
 	env := set(observed(t, srun), JoinedVariable+"="+parent.Mark())
@@ -175,17 +175,17 @@ func TestNewStepIsANewWorld(t *testing.T) {
 	assert.Equal(t, Slurm, recognise(t, set(observed(t, srun), mark), no).Engine, "a mark that only begins so")
 }
 
-// TestChildOfABornRank: a daemon that runs as a task of a step starts ranks by GOULFM_BOOT.
-// What such a rank starts must not take the daemon's place.
+// TestChildOfABornRank: a daemon that runs as a task of a step starts ranks by GOULFM_BOOT. A
+// child of such a rank must not take the daemon's place.
 func TestChildOfABornRank(t *testing.T) {
 	c := recognise(t, set(observed(t, srun), "GOULFM_BOOT={}"), no)
 	assert.Equal(t, "slurm/bottle/1.0.0/1", c.Mark())
 	assert.Equal(t, Alone, recognise(t, set(observed(t, srun), JoinedVariable+"="+c.Mark()), no).Engine)
 }
 
-// TestByHandInATaskOfSeveral: srun -n2 --pty bash, then the program by hand, is rank 0 of 2
-// as far as a process can see. A person can say otherwise, and what the process starts
-// inherits that.
+// TestByHandInATaskOfSeveral: a program started by hand after srun -n2 --pty bash is rank 0 of 2,
+// as far as its environment shows. A user can override that, and the children of the process
+// inherit the override.
 func TestByHandInATaskOfSeveral(t *testing.T) {
 	env := set(observed(t, srun), "SLURM_PTY_PORT=35315")
 	assert.Equal(t, Slurm, recognise(t, env, no).Engine)
@@ -194,8 +194,8 @@ func TestByHandInATaskOfSeveral(t *testing.T) {
 	assert.Empty(t, c.Mark())
 }
 
-// TestOtherEnginesInsideARank: a rank of a step runs mpirun or mpiexec, which are worlds of
-// their own, although the mark of the step is inherited.
+// TestOtherEnginesInsideARank: a rank of a step runs mpirun or mpiexec, which are worlds of their
+// own, although the mark of the step is inherited.
 func TestOtherEnginesInsideARank(t *testing.T) {
 	mark := JoinedVariable + "=slurm/bottle/9.0.0/1"
 	assert.Equal(t, OpenMPI, recognise(t, set(observed(t, mpirun), mark), no).Engine)
@@ -230,7 +230,7 @@ func TestWithServerErrors(t *testing.T) {
 	assert.Equal(t, slurm, same)
 }
 
-// TestPartsThatAreNotKnown: a part of Slurm's that makes no sense is unknown, and said.
+// TestPartsThatAreNotKnown: a part of Slurm's that makes no sense is unknown, and reported.
 func TestPartsThatAreNotKnown(t *testing.T) {
 	for _, c := range []struct{ entry, want, ignored string }{
 		{"SLURM_GTIDS=0,2,3", "local ?/? node 0/3 on n[1-3]", "SLURM_GTIDS=0,2,3, which is to list the ranks of this node: this rank is not among them"},
@@ -252,7 +252,7 @@ func TestPartsThatAreNotKnown(t *testing.T) {
 	assert.Contains(t, text(got), "rank 3/4 local ?/?")
 }
 
-// TestPods: a pod is a node; which rank is where is for those who start them. A Job that
+// TestPods: a pod is a node; the placement of ranks is up to the daemons of the pods. A Job that
 // has grown has pods with the numbers of later nodes.
 func TestPods(t *testing.T) {
 	env := set(observed(t, pod), "GOULFM_NODES=4", "GOULFM_JOB=a-b", "GOULFM_SERVICE=heat")
@@ -267,7 +267,7 @@ func TestPods(t *testing.T) {
 	assert.Equal(t, "Kubernetes: rank ?/? local ?/? node 0/1 key k8s/u", text(single))
 }
 
-// TestIgnored: a person finds out why a world is smaller than the allocation.
+// TestIgnored: a user finds out why a world is smaller than the allocation.
 func TestIgnored(t *testing.T) {
 	for name, want := range map[string]string{
 		"slurm-24.11.5-batch-script":     "SLURM_JOB_ID=5: an allocation or a batch script, in which this process is one; srun starts several",
@@ -289,7 +289,7 @@ func TestSpent(t *testing.T) {
 	assert.Empty(t, Spent([]string{"PMI_RANK"}))
 }
 
-// TestCaveat: only hydra is warned of, and only where it is hydra that started the ranks.
+// TestCaveat: the caveat is only about hydra, and only if hydra has started the ranks.
 func TestCaveat(t *testing.T) {
 	assert.Empty(t, recognise(t, observed(t, srun), yes).Caveat())
 	assert.Empty(t, recognise(t, observed(t, srunPMI), yes).Caveat())
@@ -297,7 +297,7 @@ func TestCaveat(t *testing.T) {
 		recognise(t, observed(t, hydra), yes).Caveat())
 }
 
-// TestExplain is what a person reads.
+// TestExplain: the lines for the user.
 func TestExplain(t *testing.T) {
 	assert.Equal(t, `this process: 6 ranks on 3 nodes by PMI-1 (Slurm step 2.0)
 decided by: PMI_FD=19 has a server, PMI_RANK=1 of PMI_SIZE=6
@@ -328,7 +328,7 @@ ignored: SLURM_JOB_ID=5: an allocation or a batch script, in which this process 
 	assert.Equal(t, "Engine(9)", Engine(9).String())
 }
 
-// TestLongValuesAreCut: what an environment holds does not flood a terminal, or control it.
+// TestLongValuesAreCut: the values of an environment neither flood a terminal nor control it.
 func TestLongValuesAreCut(t *testing.T) {
 	_, err := Recognise([]string{"PMIX_RANK=" + strings.Repeat("\x1b[2J", 1000)}, no)
 	require.ErrorIs(t, err, ErrEvidence)

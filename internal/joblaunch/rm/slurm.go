@@ -8,8 +8,8 @@ import (
 	"github.com/goulfm/goulfm/internal/joblaunch/hostlist"
 )
 
-// stepMax is the first of the step ids that mean something else than a step of tasks: a
-// batch script, an interactive shell, what Slurm itself runs on a node.
+// stepMax is the first of the step ids that are no steps of tasks: a batch script, an interactive
+// shell, Slurm's own processes on a node.
 const stepMax = 4294967280
 
 // slurm is row 5.
@@ -30,14 +30,14 @@ func (r *reading) slurm() {
 	}
 }
 
-// special says whether the step is none of tasks.
+// special reports whether the step is no step of tasks.
 func (r *reading) special() bool {
 	id, ok := r.number("SLURM_STEP_ID", 1<<32)
 	return ok && id >= stepMax
 }
 
-// step reads what srun says of a task. ok is false where this is no task of a step. It
-// notes nothing: a claim by PMI reads it, too.
+// step reads srun's variables of a task. ok is false if this process is no task of a step. step
+// records nothing in the reading, because a claim by PMI calls it, too.
 func (v vars) step() (c Claim, ok bool) {
 	rank, size, ok := v.rankOf("SLURM_PROCID", "SLURM_STEP_NUM_TASKS")
 	step, okStep := v.number("SLURM_STEP_ID", stepMax)
@@ -59,14 +59,14 @@ func (v vars) step() (c Claim, ok bool) {
 	return c, true
 }
 
-// restarts is how often the job was requeued; the variable comes with the first time.
+// restarts returns the number of requeues of the job; Slurm sets the variable from the first on.
 func (v vars) restarts() int {
 	n, _ := v.number("SLURM_RESTART_COUNT", 1<<32)
 	return n
 }
 
-// stepPeers reads the ranks on this node. They are as srun's distribution, a
-// heterogeneous step or --multi-prog have put them: 0,3,4,5,6 here, 1 there.
+// stepPeers reads the ranks on this node. They are placed by srun's distribution, a heterogeneous
+// step or --multi-prog: 0,3,4,5,6 here, 1 there.
 func (v vars) stepPeers(c *Claim) {
 	peers, problem := ranks(v["SLURM_GTIDS"], c.Size)
 	if problem == "" && !slices.Contains(peers, c.Rank) {
@@ -111,14 +111,14 @@ func (v vars) stepHosts(c *Claim) {
 	}
 }
 
-// stepPlace puts this node where its name is among those of the step. That is not where its number
-// says in a heterogeneous step: Slurm numbers the nodes of one component behind those of the one
-// before, and lists all of them by their names.
+// stepPlace sets Node to the place of this node's name among the names of the step. In a
+// heterogeneous step SLURM_NODEID is another place: Slurm numbers the nodes of one component
+// behind those of the one before, and lists all of them by their names.
 //
-//	srun -w n3 -n 1 ./a : -w n[1-2] -n 2 ./b      SLURM_NODEID is 0 on n3, SLURM_STEP_NODELIST is n[1-3]
+//	srun -w n3 -n 1 ./a : -w n[1-2] -n 2 ./b   SLURM_NODEID is 0 on n3, SLURM_STEP_NODELIST is n[1-3]
 //
-// By their numbers all would look on n1 for the daemon of n3. Where two components share a node
-// the list has it twice, and is ordered as the numbers are.
+// By their numbers all ranks would search on n1 for the daemon of n3. A node that two components
+// share is in the list twice, and the list has the order of the numbers.
 func (v vars) stepPlace(c *Claim) {
 	name := v["SLURMD_NODENAME"]
 	if c.Hosts == nil || name == "" {

@@ -8,14 +8,14 @@ import (
 	"unicode"
 )
 
-// ErrEvidence is wrapped by the error of a process that was started as one of several,
-// and cannot find out as which.
+// ErrEvidence is wrapped by the error of a process that was started as one of several, and whose
+// rank cannot be determined.
 var ErrEvidence = errors.New("who started this process cannot be told")
 
-// vars are environment variables by name. It is never iterated.
+// vars are environment variables by name. Callers never iterate over them.
 type vars map[string]string
 
-// index keeps the first of doubles. An entry without "=" is none.
+// index keeps the first of repeated variables, and skips an entry without "=".
 func index(env []string) vars {
 	v := make(vars, len(env))
 	for _, entry := range env {
@@ -37,7 +37,7 @@ func (v vars) number(name string, limit int) (int, bool) {
 	return number(v[name], limit)
 }
 
-// number reads digits, nothing else: no sign, no blank.
+// number reads digits only: no sign, no blank.
 func number(text string, limit int) (int, bool) {
 	if text == "" || strings.Trim(text, "0123456789") != "" {
 		return 0, false
@@ -46,15 +46,16 @@ func number(text string, limit int) (int, bool) {
 	return int(n), err == nil && n < int64(limit)
 }
 
-// rankOf reads a rank and the size that it is of.
+// rankOf reads a rank and its size.
 func (v vars) rankOf(rank, size string) (r, n int, ok bool) {
 	r, okRank := v.number(rank, RanksMax)
 	n, okSize := v.number(size, RanksMax+1)
 	return r, n, okRank && okSize && r < n
 }
 
-// place reads the number of a process on its node, and how many are there, of a world of
-// size; Unknown as size admits any. nil if they are not there or cannot be so.
+// place reads the number of a process on its node, and the number of processes there, of a world
+// of size, where Unknown admits any number. The result is nil if the variables are missing or
+// contradict each other.
 func (v vars) place(local, locals string, size int) *place {
 	l, n, ok := v.rankOf(local, locals)
 	if !ok || size != Unknown && n > size {
@@ -63,7 +64,7 @@ func (v vars) place(local, locals string, size int) *place {
 	return &place{l, n}
 }
 
-// show writes a variable for people, cut to what they can read.
+// show writes a variable for users, cut to a readable length.
 func (v vars) show(name string) string {
 	const most = 60
 	value, ok := v[name]
@@ -78,8 +79,8 @@ func (v vars) show(name string) string {
 	return name + "=" + value
 }
 
-// key makes text fit to be a part of a key, which has no blanks and no control
-// characters, as keys are put together with blanks in a mark and shown to people.
+// key makes text fit to be a part of a key. A key has no blanks and no control characters,
+// because a mark joins keys with blanks, and users read them.
 func key(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r == ' ' || !unicode.IsPrint(r) {
