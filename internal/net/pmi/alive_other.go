@@ -2,6 +2,6 @@
 
 package pmi
 
-// Alive says whether a descriptor is a socket with a peer; there are none that are
-// inherited here.
+// Alive reports whether a descriptor is a socket with a peer; on this system no sockets are
+// inherited.
 func Alive(int) bool { return false }

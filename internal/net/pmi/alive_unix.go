@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Alive says whether a descriptor is a connected stream socket whose other end has not
-// closed it. It takes nothing out of the socket. After a program of a task has finalized,
-// the descriptor of the next one is a socket all the same, with nobody there.
+// Alive reports whether a descriptor is a connected stream socket whose other end has not closed
+// it. Alive consumes no byte of the socket. After a program of a task has finalized, the
+// descriptor of the next program is still a socket, but without a peer.
 func Alive(fd int) bool {
 	kind, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TYPE)
 	if err != nil || kind != unix.SOCK_STREAM {

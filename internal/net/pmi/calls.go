@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Init opens the session. At a server of PMI_PORT it first learns rank and size.
+// Init opens the session. At a server of PMI_PORT it first receives rank and size.
 func (c *Client) Init(ctx context.Context) error {
 	if c.id != "" {
 		if err := c.initAck(ctx); err != nil {
@@ -27,8 +27,8 @@ func (c *Client) Init(ctx context.Context) error {
 	return nil
 }
 
-// initAck says which task this is. The server answers with as many lines as it has things
-// to tell: size, rank and debug.
+// initAck sends the number of this task. The server answers with one line for each of size, rank
+// and debug.
 func (c *Client) initAck(ctx context.Context) error {
 	const cmd = "initack"
 	if err := c.ready(cmd, 0); err != nil {
@@ -69,11 +69,11 @@ func (c *Client) settings(request string) error {
 	return err
 }
 
-// World returns rank and size as the server has told them in Init, both Unknown where
-// the environment does that.
+// World returns rank and size as the server reported them in Init. Both are Unknown if the
+// environment has them.
 func (c *Client) World() (rank, size int) { return c.rank, c.size }
 
-// Limits asks how long names and values may be.
+// Limits requests the maximum lengths of names and values.
 func (c *Client) Limits(ctx context.Context) (Limits, error) {
 	const cmd = "get_maxes"
 	a, err := c.ask(ctx, cmd, "", "maxes", c.Timeout)
@@ -94,7 +94,7 @@ func (c *Client) Limits(ctx context.Context) (Limits, error) {
 	return l, nil
 }
 
-// KVSName asks for the name of the key-value space of this job, which Put and Get use.
+// KVSName requests the name of the key-value space of this job, which Put and Get use.
 func (c *Client) KVSName(ctx context.Context) (string, error) {
 	const cmd = "get_my_kvsname"
 	a, err := c.ask(ctx, cmd, "", "my_kvsname", c.Timeout)
@@ -110,9 +110,9 @@ func (c *Client) KVSName(ctx context.Context) (string, error) {
 	return name, nil
 }
 
-// Put tells the others a value; they see it after the barrier. Key and value are
-// visible ASCII without = ; \ (hexadecimal digits do), and shorter than Limits; a key does
-// not begin with PMI_.
+// Put publishes a value for the other tasks, which can get it after the barrier. Key and value
+// are visible ASCII without = ; \ (hexadecimal digits, for example), and shorter than Limits; a
+// key does not begin with PMI_.
 func (c *Client) Put(ctx context.Context, key, value string) error {
 	const cmd = "put"
 	var why string
@@ -131,19 +131,20 @@ func (c *Client) Put(ctx context.Context, key, value string) error {
 	return err
 }
 
-// Barrier waits until all tasks of the job are in it. It does not end if one of them has
-// died, so the context should have a deadline; without one it is BarrierTimeout from now.
+// Barrier waits until all tasks of the job are in it. The barrier does not end if a task has
+// died, so the context should have a deadline; without a deadline Barrier waits for
+// BarrierTimeout.
 func (c *Client) Barrier(ctx context.Context) error {
 	limit := BarrierTimeout
 	if d, ok := ctx.Deadline(); ok {
-		limit = max(time.Until(d), 0) + time.Hour // it is the context that ends the wait
+		limit = max(time.Until(d), 0) + time.Hour // the context ends the wait
 	}
 	_, err := c.ask(ctx, "barrier_in", "", "barrier_out", limit)
 	return err
 }
 
-// Get returns what some task has put before the barrier. The error of a key that nobody
-// has put wraps ErrNoKey.
+// Get returns the value that a task has put before the barrier. The error about a key without a
+// value wraps ErrNoKey.
 func (c *Client) Get(ctx context.Context, key string) (string, error) {
 	const cmd = "get"
 	if c.kvs == "" || !graphic(key) {
@@ -166,9 +167,9 @@ func (c *Client) Get(ctx context.Context, key string) (string, error) {
 	return value, nil
 }
 
-// Finalize ends the session and closes the connection. From then on the engine does not
-// take the end of this process for a failure of the job's start. A server that closes
-// without an answer has understood.
+// Finalize ends the session and closes the connection. From then on the engine does not take the
+// end of this process for a failure of the job's start. A server that closes without an answer
+// has received the request.
 func (c *Client) Finalize(ctx context.Context) error {
 	before := c.broken
 	_, err := c.ask(ctx, "finalize", "", "finalize_ack", c.Timeout)
@@ -181,9 +182,9 @@ func (c *Client) Finalize(ctx context.Context) error {
 	return errors.Join(err, c.conn.Close())
 }
 
-// Abort asks the engine to end all tasks of the job, also this one, with an exit code. It
-// may be called while another goroutine waits in Barrier. There is no answer: that it
-// returns nil says only that the request is on its way.
+// Abort asks the engine to end all tasks of the job, also this one, with an exit code. Abort may
+// be called while another goroutine waits in Barrier. There is no answer: a nil error means only
+// that the request was sent.
 func (c *Client) Abort(code int, message string) error {
 	const most = 200
 	text := strings.Map(func(r rune) rune {

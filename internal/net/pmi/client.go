@@ -10,25 +10,24 @@ import (
 	"time"
 )
 
-// How long a call waits if nothing else is said.
+// The default time limits of calls.
 const (
 	RequestTimeout = 30 * time.Second // a node's server may have hundreds of tasks that all begin
-	BarrierTimeout = 60 * time.Second // where the context has no deadline
+	BarrierTimeout = 60 * time.Second // if the context has no deadline
 )
 
-// ErrRefused is wrapped by the error of a request that the server has answered with
-// rc other than 0. The client can still be used.
+// ErrRefused is wrapped by the error of a request that the server has answered with rc other than
+// 0. The client can still be used.
 var ErrRefused = errors.New("the PMI server refuses")
 
-// ErrNoKey is wrapped by the error of a Get of a key that nobody has put before the
-// barrier.
+// ErrNoKey is wrapped by the error of a Get of a key that no task has put before the barrier.
 var ErrNoKey = errors.New("no such key")
 
-// Error is what every call returns that fails.
+// Error is the error of every failed call.
 type Error struct {
-	Command string // the request, as barrier_in
+	Command string // the request, such as barrier_in
 	Cause   error  // wraps ErrRefused, ErrNoKey, ErrProtocol, io.ErrUnexpectedEOF, os.ErrDeadlineExceeded or the context's
-	Remedy  string // what a person can do
+	Remedy  string // advice for the user
 }
 
 func (e *Error) Error() string {
@@ -41,8 +40,8 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Cause }
 
-// Client is one end of a connection to a PMI-1 server. Calls are made in the order of the
-// package's example, by one goroutine; Abort and Close by any.
+// Client is one end of a connection to a PMI-1 server. One goroutine makes the calls, in the
+// order of the package's example; any goroutine may call Abort and Close.
 type Client struct {
 	Timeout time.Duration // for each request but a barrier
 
@@ -53,17 +52,17 @@ type Client struct {
 	size   int
 	kvs    string // after KVSName
 	limits Limits
-	broken error // why no further request can be made
+	broken error // the reason why no further request can be made
 }
 
-// Unknown is the rank and the size that the server has not told.
+// Unknown is the rank and the size that the server has not reported.
 const Unknown = -1
 
-// Limits are how long names and values may be, in bytes, with the zero byte that a C
+// Limits are the maximum lengths of names and values, in bytes, with the zero byte that a C
 // program needs at their end.
 type Limits struct{ KVSName, Key, Value int }
 
-// New makes a client of a connection to a server, which it owns from then on.
+// New makes a client of a connection to a server. The client owns the connection from then on.
 func New(conn net.Conn) *Client {
 	return &Client{
 		Timeout: RequestTimeout,
@@ -75,11 +74,11 @@ func New(conn net.Conn) *Client {
 	}
 }
 
-// Close ends the connection. Without Finalize before, hydra takes that for a death.
+// Close ends the connection. Without a Finalize before, hydra takes the end for a death.
 func (c *Client) Close() error { return c.conn.Close() }
 
-// ask sends a request and returns the answer, which has to be named want and to have
-// rc=0. It waits for at most limit, and until the context ends.
+// ask sends a request and returns the answer, which has to be named want and to have rc=0. It
+// waits for at most limit, and until the context ends.
 func (c *Client) ask(ctx context.Context, cmd, args, want string, limit time.Duration) (answer, error) {
 	if err := c.ready(cmd, len("cmd=")+len(cmd)+len(args)); err != nil {
 		return answer{}, err
@@ -102,10 +101,10 @@ func (c *Client) ask(ctx context.Context, cmd, args, want string, limit time.Dur
 	return a, nil
 }
 
-// foreign is the remedy where something answers that is no PMI-1 server.
+// foreign is the remedy if the other end is no PMI-1 server.
 const foreign = "is PMI_FD or PMI_PORT set by hand, or by something else than mpiexec or srun --mpi=pmi2?"
 
-// ready says whether a request can be made.
+// ready returns an error if no request can be made.
 func (c *Client) ready(cmd string, length int) error {
 	switch extra := c.lines.pending(); {
 	case c.broken != nil:
@@ -119,7 +118,7 @@ func (c *Client) ready(cmd string, length int) error {
 	return nil
 }
 
-// exchange is a write and the answer to it.
+// exchange writes a request and reads the answer.
 func (c *Client) exchange(request, want string) (answer, error) {
 	if _, err := c.conn.Write([]byte(request)); err != nil {
 		return answer{}, err
@@ -140,16 +139,15 @@ func (c *Client) expect(want string) (answer, error) {
 	return a, err
 }
 
-// waiting is the time that one request has.
+// waiting is the time limit of one request.
 type waiting struct {
 	ctx   context.Context
 	limit time.Duration
 	end   func()
 }
 
-// wait lets reads and writes fail once limit is over or the context ends. The end of
-// waiting has to be called before another request: a cancellation that comes late would
-// hit that one.
+// wait lets reads and writes fail once limit is over or the context ends. The caller must call
+// end of the waiting before another request: a late cancellation would hit the next request.
 func (c *Client) wait(ctx context.Context, limit time.Duration) waiting {
 	w := waiting{ctx: ctx, limit: limit}
 	_ = c.conn.SetDeadline(time.Now().Add(limit))
@@ -166,7 +164,7 @@ func (c *Client) wait(ctx context.Context, limit time.Duration) waiting {
 	return w
 }
 
-// explain says of a failed exchange what happened, and what to do.
+// explain returns the error about a failed exchange, with its cause and remedy.
 func (w *waiting) explain(cmd string, err error) error {
 	switch {
 	case w.ctx.Err() != nil:
@@ -182,7 +180,7 @@ func (w *waiting) explain(cmd string, err error) error {
 	return &Error{cmd, err, "the engine's own messages may say more"}
 }
 
-// late is the remedy for an answer that does not come.
+// late returns the remedy for an answer that does not come.
 func late(cmd string) string {
 	if cmd == "barrier_in" {
 		return "the PMI server (hydra_pmi_proxy, slurmstepd) has not ended its barrier: it hangs, or some task of the job has not come or has died, whose output says why"

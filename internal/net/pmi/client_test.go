@@ -24,7 +24,7 @@ const (
 	isName    = "cmd=my_kvsname rc=0 kvsname=2.0"
 )
 
-// slurm and hydra are what Slurm 24.11 and hydra 4.2 have answered.
+// slurm and hydra are the answers of Slurm 24.11 and hydra 4.2.
 var (
 	slurm = []string{
 		askInit, "cmd=response_to_init rc=0 pmi_version=1 pmi_subversion=1 ",
@@ -48,7 +48,7 @@ var (
 	}
 )
 
-// session makes all calls once and asks for what they are to give.
+// session makes all calls once and checks their results.
 func session(ctx context.Context, t *testing.T, c *Client) {
 	t.Helper()
 	require.NoError(t, c.Init(ctx))
@@ -83,8 +83,8 @@ func TestSession(t *testing.T) {
 	}
 }
 
-// TestSplitPaddedDelayed: the same session, with each answer in single bytes, with
-// padding about it, and just in time.
+// TestSplitPaddedDelayed: the same session, with each answer in single bytes, with padding around
+// it, and just in time.
 func TestSplitPaddedDelayed(t *testing.T) {
 	for name, change := range map[string]func(*step){
 		"split": func(s *step) { s.send = bytesOf(s.send[0]) },
@@ -104,7 +104,7 @@ func TestSplitPaddedDelayed(t *testing.T) {
 	}
 }
 
-// TestPort: at PMI_PORT the server tells rank and size before init.
+// TestPort: at PMI_PORT the server reports rank and size before init.
 func TestPort(t *testing.T) {
 	ack := "cmd=initack pmiid=3"
 	for name, c := range map[string]struct {
@@ -144,8 +144,8 @@ func TestPort(t *testing.T) {
 	}
 }
 
-// TestBadAnswers: each is an error of ErrProtocol that shows the line, and after it
-// nothing is asked any more.
+// TestBadAnswers: each is an error of ErrProtocol that shows the line, and after it the client
+// sends no further request.
 func TestBadAnswers(t *testing.T) {
 	for answer, want := range map[string]string{
 		"cmd=maxes rc=0\n":                        `"cmd=maxes rc=0" instead of cmd=barrier_out`,
@@ -176,7 +176,7 @@ func TestBadAnswers(t *testing.T) {
 	}
 }
 
-// TestLongestAnswer: one of AnswerMax bytes is read.
+// TestLongestAnswer: an answer of AnswerMax bytes is read.
 func TestLongestAnswer(t *testing.T) {
 	line := "cmd=barrier_out msg="
 	line += strings.Repeat("x", AnswerMax-len(line))
@@ -185,7 +185,7 @@ func TestLongestAnswer(t *testing.T) {
 	})
 }
 
-// TestUnasked: an answer too many would be taken for that of the next request.
+// TestUnasked: an extra answer would be taken for the answer to the next request.
 func TestUnasked(t *testing.T) {
 	steps := []step{{want: "cmd=barrier_in", send: []string{"cmd=barrier_out rc=0\ncmd=barrier_out rc=0\n"}}}
 	against(t, steps, true, func(t *testing.T, ctx context.Context, c *Client) {
@@ -196,7 +196,7 @@ func TestUnasked(t *testing.T) {
 	})
 }
 
-// TestHangs: a server that says nothing, or half of a line, or bytes now and then.
+// TestHangs: a server that sends nothing, or half of a line, or bytes now and then.
 func TestHangs(t *testing.T) {
 	half := "cmd=response_to_init rc=0"
 	for name, steps := range map[string][]step{
@@ -219,8 +219,8 @@ func TestHangs(t *testing.T) {
 	}
 }
 
-// TestBarrierDeadline: a barrier that others do not come to ends with its context, or
-// after BarrierTimeout.
+// TestBarrierDeadline: a barrier that others do not enter ends with its context, or after
+// BarrierTimeout.
 func TestBarrierDeadline(t *testing.T) {
 	stopped := errors.New("the daemon says stop")
 	for name, c := range map[string]struct {
@@ -259,7 +259,7 @@ func TestBarrierDeadline(t *testing.T) {
 	}
 }
 
-// TestLateCancellation: a context that ends when its call is over does not touch the next one.
+// TestLateCancellation: a context that ends when its call is over does not touch the next call.
 func TestLateCancellation(t *testing.T) {
 	against(t, answers("cmd=barrier_in", "cmd=barrier_out", "cmd=barrier_in", "cmd=barrier_out"), false, func(t *testing.T, ctx context.Context, c *Client) {
 		first, cancel := context.WithCancel(ctx)
@@ -268,8 +268,8 @@ func TestLateCancellation(t *testing.T) {
 		synctest.Wait()
 		require.NoError(t, c.Barrier(ctx))
 	})
-	// The context ends between the answer and the return of the call, and what that has
-	// set off is slow. The second answer takes longer still:
+	// The context ends between the answer and the return of the call, and its effect is slow. The
+	// second answer takes longer still:
 	//
 	//	0 s  the first answer; its context ends    1 s  the deadline is moved to the past
 	//	                                           4 s  the second answer
@@ -289,7 +289,7 @@ func TestLateCancellation(t *testing.T) {
 	})
 }
 
-// TestCloses: the server goes away before a request, without an answer, within one.
+// TestCloses: the server closes before a request, without an answer, within an answer.
 func TestCloses(t *testing.T) {
 	for name, steps := range map[string][]step{
 		"before":  nil,
@@ -314,7 +314,7 @@ func TestCloses(t *testing.T) {
 	})
 }
 
-// TestRefusals leave the client as it is.
+// TestRefusals: a refusal leaves the client unchanged.
 func TestRefusals(t *testing.T) {
 	steps := answers(askInit, "cmd=response_to_init rc=-1 msg=try again later", askInit, "cmd=response_to_init rc=0",
 		askName, isName, askPut, "cmd=put_result rc=-1 msg=duplicate_key", "cmd=barrier_in", "cmd=barrier_out rc=0",
@@ -359,7 +359,7 @@ func TestOtherServers(t *testing.T) {
 	}
 }
 
-// TestBadArguments: what a server would take for something else is not sent.
+// TestBadArguments: an argument that a server would misread is not sent.
 func TestBadArguments(t *testing.T) {
 	steps := answers(askLimits, "cmd=maxes kvsname_max=900 keylen_max=9 vallen_max=1024", askName, "cmd=my_kvsname kvsname="+strings.Repeat("k", 800))
 	against(t, steps, true, func(t *testing.T, ctx context.Context, c *Client) {

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// step is what a fake server does: wait for a request, which has to come as one write,
-// then send pieces, each in a write of its own.
+// step is one step of a fake server: wait for a request, which has to come as one write, then
+// send pieces, each in a write of its own.
 type step struct {
 	want string   // the request without its end; "" waits for none
 	send []string // as they are; "\n" is not added
@@ -29,8 +29,8 @@ func answers(lines ...string) []step {
 	return steps
 }
 
-// against runs body with a client of a server that takes the steps, and then closes, or
-// hangs. All of it is in a bubble of virtual time.
+// against runs body with a client of a server that performs the steps, and then closes, or hangs.
+// All of it is in a bubble of virtual time.
 func against(t *testing.T, steps []step, hang bool, body func(t *testing.T, ctx context.Context, c *Client)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -93,7 +93,7 @@ func (c *slowConn) SetDeadline(t time.Time) error {
 // bytesOf cuts a text into single bytes.
 func bytesOf(text string) []string { return strings.Split(text, "") }
 
-// told is a connection to a server that says everything at once, whatever it is asked.
+// told is a connection to a server that sends its whole text at once, whatever the requests are.
 type told struct {
 	net.Conn
 	io.Reader

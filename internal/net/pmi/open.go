@@ -12,19 +12,18 @@ import (
 	"syscall"
 )
 
-// Server is where a PMI server is, by the environment.
+// Server is the location of a PMI server, according to the environment.
 type Server struct {
 	FD   int    // inherited socket, of PMI_FD; Unknown: there is none, and Port holds
 	Port string // host:port, of PMI_PORT
 	ID   string // number of this task for the server at Port, of PMI_ID
 }
 
-// Find looks for a server in an environment as os.Environ gives it: at PMI_FD if alive
-// says that somebody is at its other end and PMI_RANK and PMI_SIZE are there, else at
-// PMI_PORT. ok is false without one. Of
-// doubles the first counts.
+// Find returns the server of an environment in the form of os.Environ. That is the server at
+// PMI_FD if alive reports a peer there and PMI_RANK and PMI_SIZE are set, otherwise the server at
+// PMI_PORT. ok is false without a server. Of repeated variables the first counts.
 func Find(env []string, alive func(fd int) bool) (s Server, ok bool) {
-	told := first(env, "PMI_RANK") != "" && first(env, "PMI_SIZE") != "" // a server at PMI_FD does not say that
+	told := first(env, "PMI_RANK") != "" && first(env, "PMI_SIZE") != "" // a server at PMI_FD does not report them
 	if fd, err := strconv.Atoi(first(env, "PMI_FD")); told && err == nil && fd >= 0 && alive(fd) {
 		return Server{FD: fd}, true
 	}
@@ -41,9 +40,9 @@ func first(env []string, name string) string {
 	return ""
 }
 
-// Open connects to a server. An inherited descriptor it takes over and closes: from then
-// on its number may mean something else, so PMI_FD has to go out of the environment. What
-// this process starts does not inherit the connection.
+// Open connects to a server. It takes over an inherited descriptor and closes it. From then on
+// the number may mean another file, so PMI_FD has to be removed from the environment. Children of
+// this process do not inherit the connection.
 func Open(ctx context.Context, s Server) (*Client, error) {
 	if s.FD != Unknown {
 		conn, err := inherit(s.FD)
@@ -62,7 +61,7 @@ func Open(ctx context.Context, s Server) (*Client, error) {
 	return c, nil
 }
 
-// inherit makes a connection of a descriptor: deadlines work, and it is closed on exec.
+// inherit makes a connection of a descriptor: deadlines work, and exec closes it.
 func inherit(fd int) (net.Conn, error) {
 	f := os.NewFile(uintptr(fd), "PMI_FD")
 	if f == nil {
@@ -72,7 +71,7 @@ func inherit(fd int) (net.Conn, error) {
 	return net.FileConn(f)
 }
 
-// gone says whether an error is that of a peer which has closed.
+// gone reports whether an error is that of a peer which has closed.
 func gone(err error) bool {
 	return errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, io.ErrClosedPipe)
 }

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pair is a connected pair of sockets, as an engine makes for a task.
+// pair returns a connected pair of sockets, like the one that an engine makes for a task.
 func pair(t *testing.T) (task int, engine *os.File) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
 	require.NoError(t, err)
@@ -23,7 +23,8 @@ func pair(t *testing.T) (task int, engine *os.File) {
 	return fds[0], engine
 }
 
-// TestAlive: a socket lives as long as somebody is at its other end; other descriptors do not.
+// TestAlive: a socket is alive as long as its other end is open or bytes are unread; other
+// descriptors are not.
 func TestAlive(t *testing.T) {
 	fd, engine := pair(t)
 	defer unix.Close(fd)
@@ -57,8 +58,8 @@ func TestAlive(t *testing.T) {
 	assert.False(t, Alive(1<<19))
 }
 
-// TestOpenDescriptor: a session over an inherited socket, which nobody inherits further,
-// and whose number is free afterwards.
+// TestOpenDescriptor: a session over an inherited socket, which no child inherits, and whose
+// number is free afterwards.
 func TestOpenDescriptor(t *testing.T) {
 	fd, engine := pair(t)
 	conn, err := net.FileConn(engine)

@@ -15,7 +15,7 @@ const (
 	AnswerMax = 2047 // of an answer: a value alone may have 1,024 bytes by the servers' own limits
 )
 
-// ErrProtocol is wrapped by the error of an answer that is none of PMI-1.
+// ErrProtocol is wrapped by the error about an answer that is no answer of PMI-1.
 var ErrProtocol = errors.New("not an answer of a PMI-1 server")
 
 // answer is a line from the server: a name, and fields in order.
@@ -36,7 +36,7 @@ func (a *answer) value(key string) (string, bool) {
 	return "", false
 }
 
-// number returns a field that has to be a number from low up.
+// number returns a field that has to be a number not below low.
 func (a *answer) number(key string, low int) (int, error) {
 	text, ok := a.value(key)
 	n, err := strconv.Atoi(text)
@@ -46,7 +46,7 @@ func (a *answer) number(key string, low int) (int, error) {
 	return n, nil
 }
 
-// refusal returns rc, which is 0 where it is missing, and the server's word for it.
+// refusal returns rc, which is 0 if the field is missing, and the server's message.
 func (a *answer) refusal() (rc int, msg string, err error) {
 	if text, ok := a.value("rc"); ok {
 		if rc, err = strconv.Atoi(text); err != nil {
@@ -57,9 +57,9 @@ func (a *answer) refusal() (rc int, msg string, err error) {
 	return rc, msg, nil
 }
 
-// parse reads an answer. Words are separated by blanks, and by zero bytes, with which
-// some servers pad. Only a message for people may have blanks in it: what follows msg=
-// and has no "=" belongs to it.
+// parse reads an answer. Words are separated by blanks, and by zero bytes, with which some
+// servers pad. Only a message for users may have blanks in it: words behind msg= without a "="
+// belong to the message.
 func parse(line string) (answer, error) {
 	var a answer
 	for i := range len(line) {
@@ -91,16 +91,16 @@ func parse(line string) (answer, error) {
 
 func isPadding(b byte) bool { return b == ' ' || b == '\t' || b == '\r' || b == 0 }
 
-// lines cuts a stream into lines. What it keeps is at most one answer, and what came in
-// the same read behind it.
+// lines cuts a stream into lines. It keeps at most one answer, and the bytes behind the answer
+// that came in the same read.
 type lines struct {
 	from io.Reader
 	buf  [AnswerMax + 1]byte
-	held int // bytes of buf that have come and are not taken
+	held int // bytes of buf that have come and are not consumed
 }
 
-// next returns the next line that is not empty, without its end. The bound holds for what
-// is skipped, too, so that a server which sends nothing else cannot go on for ever.
+// next returns the next line that is not empty, without its end. The bound covers skipped lines,
+// too, so that a server which sends nothing else cannot block next for ever.
 func (l *lines) next() (string, error) {
 	for skipped := 0; skipped <= AnswerMax; {
 		for end := bytes.IndexByte(l.buf[:l.held], '\n'); end < 0; end = bytes.IndexByte(l.buf[:l.held], '\n') {
@@ -119,8 +119,8 @@ func (l *lines) next() (string, error) {
 	return "", fmt.Errorf("%w: more than %d bytes of empty lines", ErrProtocol, AnswerMax)
 }
 
-// fill reads once. A read that gives nothing and no error is left to the reader's own
-// good sense; connections do not do that.
+// fill reads once. A read that returns no bytes and no error is left to the reader; connections
+// do not do that.
 func (l *lines) fill() error {
 	if l.held == len(l.buf) {
 		return fmt.Errorf("%w: a line of more than %d bytes: %.80q", ErrProtocol, AnswerMax, l.buf[:])
@@ -133,7 +133,7 @@ func (l *lines) fill() error {
 	return err
 }
 
-// pending returns what has come and nobody has asked for, "" if that is nothing but padding.
+// pending returns received bytes that no request asked for, and "" if they are only padding.
 func (l *lines) pending() string {
 	if text := string(l.buf[:l.held]); !blank(text) {
 		return text
@@ -144,8 +144,8 @@ func (l *lines) pending() string {
 
 func blank(text string) bool { return strings.Trim(text, " \t\r\n\x00") == "" }
 
-// graphic says whether text has at least one character and only such as go through every
-// server: visible ASCII without what separates or escapes.
+// graphic reports whether text has at least one character and only characters that pass every
+// server: visible ASCII without separators and escapes.
 func graphic(text string) bool {
 	for i := range len(text) {
 		if b := text[i]; b <= ' ' || b > '~' || strings.IndexByte(`=;\`, b) >= 0 {

@@ -22,7 +22,7 @@ func TestParse(t *testing.T) {
 	assert.ErrorIs(t, err, ErrProtocol)
 }
 
-// plain reads a stream of lines slowly: what lines.next has to give, as far as it goes.
+// plain returns the lines of a stream that lines.next has to return, up to an error.
 func plain(stream string) []string {
 	var all []string
 	for line := range strings.SplitAfterSeq(stream, "\n") {
@@ -33,8 +33,8 @@ func plain(stream string) []string {
 	return all
 }
 
-// FuzzLines: in whatever pieces a stream comes, the same lines come out, in bounded
-// memory, and each is an answer that can be written again or an error of ErrProtocol.
+// FuzzLines: whatever the pieces of a stream, the same lines come out, in bounded memory. Each
+// line is an answer that can be written again, or an error of ErrProtocol.
 func FuzzLines(f *testing.F) {
 	for i := 0; i < len(slurm); i += 2 {
 		f.Add(slurm[i+1]+"\n"+hydra[i+1]+"\n", byte(i/2))
@@ -87,8 +87,8 @@ func checkParse(t *testing.T, line string) {
 	require.True(t, err != nil || 1 <= n && n <= 1<<30)
 }
 
-// FuzzSession: whatever a server says, each call ends; what it returns without an error
-// is as it may be; after an error that is no refusal nothing is asked any more.
+// FuzzSession: whatever a server sends, each call ends, and a result without an error is valid.
+// After an error that is no refusal the client sends no further request.
 func FuzzSession(f *testing.F) {
 	for _, lines := range [][]string{slurm, hydra} {
 		var stream string
@@ -132,7 +132,7 @@ func FuzzSession(f *testing.F) {
 	})
 }
 
-// byLine gives a line for each read, as a server does that answers.
+// byLine returns a line for each read, like a server that answers.
 type byLine struct{ rest string }
 
 func (b *byLine) Read(p []byte) (int, error) {
