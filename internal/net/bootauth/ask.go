@@ -9,27 +9,27 @@ import (
 	"time"
 )
 
-// Bounds of one attempt of a dialler's, and the pauses between rounds.
+// Bounds of one attempt of a dialler, and the pauses between rounds.
 const (
-	connectFor   = 2 * time.Second  // its name resolved, connected
-	handshakeFor = 5 * time.Second  // some other service may listen there and say nothing
-	proveFor     = 10 * time.Second // MUNGE may be asked by many at a time
+	connectFor   = 2 * time.Second  // to resolve the name and connect
+	handshakeFor = 5 * time.Second  // another service may listen there and send nothing
+	proveFor     = 10 * time.Second // many nodes may call MUNGE at a time
 	answerFor    = 10 * time.Second
 	pauseMin     = 50 * time.Millisecond // after the first round; doubling
 	pauseMax     = time.Second
 )
 
-// Ask connects to one of addrs ("host:port"; names are resolved each time anew), has p check that
-// there is a daemon of this start, sends it the request, a line of at most [RequestMax] bytes
-// without its end, and returns the answer.
+// Ask connects to one of addrs ("host:port"; names are resolved each time anew). It calls p to
+// check that the other end is a daemon of this start, sends the request, a line of at most
+// [RequestMax] bytes without its end, and returns the answer.
 //
-// It goes round until one answers, or refuses, which is [ErrRefused] with the reason: all who
-// can refuse are of this start, and would do it again. If ctx ends before, the error wraps its
-// cause and names each address with what happened there last. Each is given 2 seconds to connect,
-// 5 for the handshake, 10 to prove itself and 10 to answer; after each round there is a pause,
-// 50 ms at first and doubling to a second.
+// Ask tries the addresses in turn until one answers or refuses. A refusal is [ErrRefused] with
+// the reason: a daemon that can refuse is of this start, and would refuse again. If ctx ends
+// before, the error wraps its cause and names each address with its last error. Each address has
+// 2 seconds to connect, 5 for the handshake, 10 to prove itself and 10 to answer. After each
+// round there is a pause, 50 ms at first and doubling to a second.
 //
-// A request may be heard twice, where the connection breaks before the answer is here.
+// A request may arrive twice, if the connection breaks before the answer arrives.
 func Ask(ctx context.Context, addrs []string, id *Identity, p Proof, request []byte) ([]byte, error) {
 	var d net.Dialer
 	a := asker{id: id, proof: p, request: request, dial: func(ctx context.Context, addr string) (net.Conn, error) {
@@ -67,7 +67,7 @@ func (a asker) ask(ctx context.Context, addrs []string) ([]byte, error) {
 				return answer, nil
 			case errors.Is(err, ErrRefused):
 				return nil, fmt.Errorf("%s: %w", addr, err)
-			case ctx.Err() == nil || errors.Is(last[i], errNotTried): // the end of ctx says nothing of the address
+			case ctx.Err() == nil || errors.Is(last[i], errNotTried): // the end of ctx is no fault of the address
 				last[i] = err
 			}
 			if ctx.Err() != nil {
@@ -132,8 +132,8 @@ func (a asker) secure(ctx context.Context, conn net.Conn) (secure net.Conn, peer
 	return secure, peer, err
 }
 
-// converse says the request and hears the answer. A listener that was not content with this
-// side's proof may have closed already: what it said counts, not that it takes no more.
+// converse sends the request and reads the answer. A listener that rejected this side's proof may
+// have closed already: then its answer counts, not the failed write.
 func (a asker) converse(secure net.Conn) ([]byte, error) {
 	_, sent := secure.Write(append(append([]byte{}, a.request...), '\n'))
 	line, err := readLine(secure, replyMax)

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAskGoesRound: past addresses where nobody is, and where somebody else is.
+// TestAskGoesRound: past addresses without a listener, and with another service.
 func TestAskGoesRound(t *testing.T) {
 	p := Secret(file("a"), "k")
 	nobody := listen(t)
@@ -32,7 +32,7 @@ func TestAskGoesRound(t *testing.T) {
 	assert.Equal(t, "heard x", string(got))
 }
 
-// TestUnanswered: the error names each address and what happened there.
+// TestUnanswered: the error names each address and its last error.
 func TestUnanswered(t *testing.T) {
 	p := Secret(file("a"), "k")
 	nobody := listen(t)
@@ -90,7 +90,7 @@ func TestPauses(t *testing.T) {
 	})
 }
 
-// TestOneThatHangs: an address where nothing happens costs a bounded time.
+// TestOneThatHangs: an address that never responds costs a bounded time.
 func TestOneThatHangs(t *testing.T) {
 	listener := identity(t)
 	for name, c := range map[string]struct {
@@ -118,13 +118,13 @@ func TestOneThatHangs(t *testing.T) {
 				a := asker{id: identity(t), proof: Secret(file("a"), "k"), dial: c.dial}
 				_, err := a.attempt(t.Context(), "coordinator")
 				assert.ErrorContains(t, err, c.why)
-				assert.LessOrEqual(t, time.Since(since).Round(time.Second), c.limit+5*time.Second) // TLS takes five to say goodbye
+				assert.LessOrEqual(t, time.Since(since).Round(time.Second), c.limit+5*time.Second) // TLS takes five seconds to close
 			})
 		})
 	}
 }
 
-// TestAnswerThatHangs: as when the coordinator was stopped after it had proved itself.
+// TestAnswerThatHangs: the coordinator may be stopped after it has proved itself.
 func TestAnswerThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ln, p := newPipes(), Secret(file("a"), "k")

@@ -10,21 +10,21 @@ import (
 	"github.com/goulfm/goulfm/internal/base/buildid"
 )
 
-// ErrCard says that a text is no card: its error tells why.
+// ErrCard reports that a text is no card; the error that wraps it has the reason.
 var ErrCard = errors.New("not a card of a daemon")
 
-// A card begins with the build of its daemon. What follows is laid out as that build does it.
+// A card begins with the build of its daemon. That build defines the layout of the rest.
 
-// A Card is what a daemon shows of itself where everybody can read: nothing in it is secret, and
-// whoever has an authentic one knows by Key who may answer at the addresses.
+// A Card is a daemon's public description of itself. Nothing in it is secret. A holder of an
+// authentic card knows by Key which daemon may answer at the addresses.
 type Card struct {
-	Birth uint64       // tells this daemon from any other that will ever be at its addresses
+	Birth uint64       // differs from that of any other daemon that will ever be at these addresses
 	Key   [32]byte     // SHA-256 of its public key (PKIX DER): see [Identity.Key]
-	Port  uint16       // of TCP, where it listens; 0: nowhere
-	Addrs []netip.Addr // where it can be reached, the best first; at most [AddrsMax]
+	Port  uint16       // TCP port of its listener; 0: none
+	Addrs []netip.Addr // its addresses, the best first; at most [AddrsMax]
 }
 
-// AddrsMax is how many addresses a card holds.
+// AddrsMax is the number of addresses that a card holds.
 const AddrsMax = 3
 
 const (
@@ -36,15 +36,15 @@ const (
 	cardBytes = addrsAt + AddrsMax*addrBytes
 )
 
-// CardDigits is how long the text of a card is. Engines bound what a task may publish: PMI-1 by
-// no less than 256.
+// CardDigits is the length of the text of a card. Engines bound the text that a task may publish:
+// PMI-1 by no less than 256.
 const CardDigits = 2 * cardBytes
 
 // Text returns the card as 188 lower-case hexadecimal digits: the build (4 bytes), the birth, the
-// key, the port, and three addresses of 16 bytes, IPv4 as IPv6 writes it, unused ones zero; numbers
-// most significant byte first. Of the addresses the first three that can be dialled
-// everywhere are written: one that is unspecified is left out, and the zone of an address means
-// nothing on another node.
+// key, the port, and three addresses of 16 bytes, IPv4 in its IPv6 form, unused ones zero.
+// Numbers are most significant byte first. Text writes the first three addresses that can be
+// dialled from other nodes. It leaves out unspecified addresses, and drops the zone of an
+// address, which means nothing on another node.
 func (c Card) Text() string {
 	b := make([]byte, addrsAt, cardBytes)
 	binary.BigEndian.PutUint32(b, buildid.Build)
@@ -60,12 +60,12 @@ func (c Card) Text() string {
 	return hex.EncodeToString(b[:cardBytes]) // make has zeroed the rest
 }
 
-// usable says whether an address means something to others.
+// usable reports whether an address means something to other nodes.
 func usable(a netip.Addr) bool { return a.IsValid() && !a.Unmap().IsUnspecified() }
 
-// ParseCard reads what [Card.Text] wrote, and nothing else: any text that it accepts is what
-// Text returns for the card. The error is [buildid.ErrAnother] for a card of another build, else
-// [ErrCard].
+// ParseCard reads the result of [Card.Text], and nothing else: any text that it accepts is what
+// Text returns for the card. The error is [buildid.ErrAnother] for a card of another build,
+// otherwise [ErrCard].
 func ParseCard(text string) (Card, error) {
 	b, err := cardDigits(text)
 	if err != nil {

@@ -20,7 +20,7 @@ func addrs(texts ...string) []netip.Addr {
 	return as
 }
 
-// numbered is a key that a reader recognises in a dump.
+// numbered returns a key that a reader recognises in a dump.
 func numbered(first byte) (key [32]byte) {
 	for i := range key {
 		key[i] = first + byte(i)
@@ -82,8 +82,8 @@ func TestParseCardRefuses(t *testing.T) {
 	}
 }
 
-// TestCardOfAnotherBuild: only the first four bytes are read, however long the card is. Cards from
-// before there was a build had 182 digits and began with 01.
+// TestCardOfAnotherBuild: only the first four bytes are read, whatever the length of the card.
+// Cards of versions without build numbers had 182 digits and began with 01.
 func TestCardOfAnotherBuild(t *testing.T) {
 	other := fmt.Sprintf("%08x", buildid.Build^1)
 	for _, text := range []string{other, other + cardText[8:], other + cardText[8:] + "00", "01" + cardText[8:]} {
@@ -93,8 +93,8 @@ func TestCardOfAnotherBuild(t *testing.T) {
 	}
 }
 
-// FuzzParseCard: the card that is read has the text that was read. An error is ErrCard, or tells
-// of another build.
+// FuzzParseCard: a parsed card has the text that was parsed. An error is ErrCard, or reports
+// another build.
 func FuzzParseCard(f *testing.F) {
 	f.Add(cardText)
 	f.Add(Card{}.Text())

@@ -1,8 +1,8 @@
-// Package bootauth introduces daemons of several nodes to each other whose ranks a job engine has
-// started. They do not know each other, and are to get a common secret from the daemon of node 0,
-// the coordinator. The engine's channels are of little help: what goes over them is authentic, but
-// in clear. So hashes of keys go there, and what is secret goes over connections whose ends have
-// shown to have those keys.
+// Package bootauth introduces the daemons of several nodes to each other when a job engine has
+// started their ranks. The daemons do not know each other, and each needs the common secret of
+// the job from the daemon of node 0, the coordinator. The engine's channels are authentic but in
+// clear. So hashes of keys go over these channels, and secrets go over connections whose ends
+// have proved to have the keys.
 //
 //	daemon of node 3                                    daemon of node 0, the coordinator
 //	NewIdentity                                         NewIdentity
@@ -15,19 +15,20 @@
 //	                              ◀──────────────────── "answer TEXT\n", or "refused WHY\n"
 //	close                                               close
 //
-// A listener that is not content with the dialler's proof, or cannot make its own, says "failed
-// WHY\n" and closes: a person at the dialler's end has to see what is wrong at the listener's.
+// A listener that rejects the dialler's proof, or cannot make its own, sends "failed WHY\n" and
+// closes: the user at the dialler's end has to see the fault at the listener's.
 //
 // There are three proofs:
 //
-//	           who is a daemon of this start                       on the wire
-//	Pinned     whose key is on a card that the engine has passed   nothing
-//	Munge      who runs as the same user and names this start      a credential of MUNGE each way
-//	Secret     who can read the same file and names this start     a code (HMAC-SHA256) each way
+//	           accepts as a daemon of this start                   on the wire
+//	Pinned     a key on a card that the engine has passed          nothing
+//	Munge      a process of the same user that names this start    a credential of MUNGE each way
+//	Secret     a reader of the same file that names this start     a code (HMAC-SHA256) each way
 //
-// What Munge and Secret prove holds for one connection only: the hashes of both keys are in it,
-// and the role. The dialler is the first to prove itself. So one who listens at a port of
-// Ports in the coordinator's stead gets a proof that it cannot use, and one who dials gets none.
+// The proofs of Munge and Secret hold for one connection only: they contain the hashes of both
+// keys, and the role. The dialler proves itself first. So an impostor that listens at a port of
+// Ports in place of the coordinator receives a proof that is of no use elsewhere, and an impostor
+// that dials receives none.
 //
 //	dialler                        a stranger between them          coordinator
 //	key D                          key S                            key H
@@ -35,21 +36,22 @@
 //
 // # Invariants
 //
-//   - Nothing but hashes of public keys, addresses and births is on a card. Private keys are in
-//     memory only, and are made anew for each start.
-//   - No request is heard, and no answer given, before both ends have proved themselves.
-//   - Nothing is taken from the other end without a bound in bytes and in time. What it says of
-//     itself is shown to people as one line without control characters.
-//   - Nothing waits longer than its context. Serve leaves no goroutine behind, nor a connection.
-//   - An error is one line that says what happened, where, and mostly what to do.
+//   - Nothing but hashes of public keys, addresses and births is on a card. Private keys are
+//     in memory only, and are made anew for each start.
+//   - No request is read, and no answer sent, before both ends have proved themselves.
+//   - All input from the other end is bounded in bytes and in time. Its texts are shown to
+//     users as one line without control characters.
+//   - No call waits longer than its context. Serve leaves no goroutine behind, nor a connection.
+//   - An error is one line with the cause, the place, and mostly the remedy.
 //
 // # Not promised
 //
-// Whoever reaches the port can use up the coordinator's time: strangers who make a handshake with
-// keys of their own and then say nothing keep the 64 places for ten seconds each. A request may be
-// heard twice. Serve tells nobody of strangers. Munge believes munged on all nodes; Secret is as
-// good as the file: whoever reads it is a member. Cards that somebody could change on their way are
-// worth nothing to Pinned. What the requests and answers mean is internal/joblaunch/enginejob's.
+// Any program that reaches the port can use up the coordinator's time: strangers that make a
+// handshake with keys of their own and then send nothing keep the 64 places for ten seconds each.
+// A request may arrive twice. Serve reports no strangers. Munge trusts munged on all nodes.
+// Secret is as good as the file: each reader of the file is a member. Pinned is worth nothing if
+// the cards can be changed on their way. Package internal/joblaunch/enginejob defines the
+// requests and answers.
 //
 // Reading order: card.go, identity.go, secure.go, proof.go, secret.go, secretfile.go, munge.go,
 // unmunge.go, run.go, line.go, within.go, serve.go, ask.go, ports.go.

@@ -9,8 +9,8 @@ import (
 	"github.com/goulfm/goulfm/internal/net/bootauth"
 )
 
-// The daemon of node 3 asks that of node 0 to be let in. Both have read the other's card from the
-// engine that started them.
+// The daemon of node 3 asks the daemon of node 0 for admission. Both have read the other's card
+// from the engine that started them.
 func ExampleAsk() {
 	coordinator, err := bootauth.NewIdentity()
 	if err != nil {
@@ -43,7 +43,7 @@ func ExampleAsk() {
 	// welcome, node 3 <nil>
 }
 
-// What a daemon shows of itself is a text that fits into what engines pass on.
+// The card of a daemon is a text that fits into the values of engines.
 func ExampleParseCard() {
 	text := bootauth.Card{Birth: 7, Port: 20001}.Text()
 	card, err := bootauth.ParseCard(text)

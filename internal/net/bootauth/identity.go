@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// An Identity is a key pair made for one start of one daemon. It is Ed25519, with a certificate
-// signed by itself, since TLS wants one; both are in memory only and go with the process.
+// An Identity is a key pair made for one start of one daemon. It is Ed25519, with a self-signed
+// certificate, since TLS needs one. Both are in memory only and end with the process.
 type Identity struct {
 	key  [32]byte
 	cert tls.Certificate
 }
 
-// NewIdentity draws a key pair. It fails only where the system cannot make one.
+// NewIdentity draws a key pair. It fails only if the system cannot make one.
 func NewIdentity() (*Identity, error) {
 	public, private, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
@@ -28,8 +28,7 @@ func NewIdentity() (*Identity, error) {
 	if err != nil {
 		return nil, fmt.Errorf("public key: %w", err)
 	}
-	// Nobody looks at the times or the number: clocks of nodes differ, and the key is all that
-	// counts.
+	// Nobody checks the times or the number: clocks of nodes differ, and only the key counts.
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1),
 		NotBefore:    time.Unix(0, 0),
@@ -45,5 +44,5 @@ func NewIdentity() (*Identity, error) {
 	}, nil
 }
 
-// Key returns the SHA-256 of the public key (PKIX DER): by it others recognise this daemon.
+// Key returns the SHA-256 of the public key (PKIX DER), by which others recognise this daemon.
 func (i *Identity) Key() [32]byte { return i.key }

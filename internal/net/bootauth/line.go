@@ -9,18 +9,17 @@ import (
 	"unicode"
 )
 
-// RequestMax is how long a request may be, AnswerMax an answer, in bytes, without the end of its
-// line.
+// RequestMax bounds a request, and AnswerMax an answer, in bytes, without the end of the line.
 const (
 	RequestMax = 4 << 10
 	AnswerMax  = 64 << 10
 )
 
-// What a listener says begins with a word.
+// Each line of a listener begins with a word.
 const (
-	wordAnswer  = "answer"  // what was asked for
-	wordRefused = "refused" // the listener is of this start and does not want to answer
-	wordFailed  = "failed"  // it has not found the dialler to be of this start, or could not show that itself is
+	wordAnswer  = "answer"  // the requested answer
+	wordRefused = "refused" // the listener is of this start and refuses to answer
+	wordFailed  = "failed"  // the dialler did not prove to be of this start, or the listener could not prove itself
 )
 
 const (
@@ -28,15 +27,15 @@ const (
 	replyMax  = len(wordRefused) + 1 + AnswerMax
 )
 
-// ErrRefused says that the listener, a daemon of this start, did not want to answer; the reason
+// ErrRefused reports that the listener, a daemon of this start, refused to answer; the reason
 // follows.
 var ErrRefused = errors.New("refused")
 
-// errFailed says what a listener said of the proof. It may be anybody who says so.
+// errFailed is a listener's report about the proof. The listener may be a stranger.
 var errFailed = errors.New("the other end says")
 
-// readLine reads as far as the end of a line, and not a byte further: what follows is
-// another reader's.
+// readLine reads up to the end of a line, and not a byte further: the bytes behind belong to
+// another reader.
 func readLine(r io.Reader, most int) ([]byte, error) {
 	var line []byte
 	for one := make([]byte, 1); ; {
@@ -54,7 +53,7 @@ func readLine(r io.Reader, most int) ([]byte, error) {
 	}
 }
 
-// checkLine says why text cannot be sent as a line.
+// checkLine returns the reason why text cannot be sent as a line, or nil.
 func checkLine(text []byte, most int) error {
 	switch {
 	case len(text) > most:
@@ -65,10 +64,10 @@ func checkLine(text []byte, most int) error {
 	return nil
 }
 
-// readRequest reads what a dialler asks for.
+// readRequest reads the request of a dialler.
 func readRequest(r io.Reader) ([]byte, error) { return readLine(r, RequestMax) }
 
-// reply is a line that a listener says.
+// reply returns a line of a listener.
 func reply(word string, text []byte) []byte {
 	line := make([]byte, 0, len(word)+1+len(text)+1)
 	line = append(line, word...)
@@ -77,7 +76,7 @@ func reply(word string, text []byte) []byte {
 	return append(line, '\n')
 }
 
-// parseReply takes such a line apart, which has lost its end.
+// parseReply parses such a line, without its end.
 func parseReply(line []byte) ([]byte, error) {
 	word, text, ok := bytes.Cut(line, []byte(" "))
 	switch {
@@ -91,7 +90,7 @@ func parseReply(line []byte) ([]byte, error) {
 	return nil, fmt.Errorf("no answer, but %q", line[:min(len(line), 40)])
 }
 
-// plain makes one short line of what others have written: it is shown on a terminal.
+// plain makes one short line of a foreign text, for a terminal.
 func plain(text string) string {
 	text = strings.Map(func(r rune) rune {
 		switch {

@@ -39,7 +39,7 @@ func TestReadLine(t *testing.T) {
 	assert.ErrorIs(t, err, io.ErrClosedPipe)
 }
 
-// FuzzRequest: a request is a bounded line, the first of what came; the rest is untouched.
+// FuzzRequest: a request is a bounded line, the first of the input; the rest is untouched.
 func FuzzRequest(f *testing.F) {
 	for _, text := range []string{"", "\n", "join 3 0badcafe\n", "a\nb\n", strings.Repeat("x", RequestMax) + "\n", strings.Repeat("x", RequestMax+1) + "\n", "\x00\xff\r\n"} {
 		f.Add([]byte(text))
@@ -58,7 +58,7 @@ func FuzzRequest(f *testing.F) {
 	})
 }
 
-// FuzzReply: an answer is as it was sent, and a reason is one line that a terminal can show.
+// FuzzReply: an answer is unchanged, and a reason is one line that a terminal can show.
 func FuzzReply(f *testing.F) {
 	for _, text := range []string{"", "answer", "answer ", "answer a b", "refused not yet", "failed \x1b[2J", "answers x", strings.Repeat("x", 100)} {
 		f.Add([]byte(text))

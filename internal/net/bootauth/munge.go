@@ -11,12 +11,12 @@ import (
 	"time"
 )
 
-// Munge is the proof of those who run as one user on nodes that share a MUNGE key, as those of
-// a Slurm cluster do (https://github.com/dun/munge). Each side has munge make a
-// credential which only user uid can decode and which holds key, the name of the start, the
-// hashes of its own key and of the other's, and its role; the other side has unmunge
-// decode it, and compares. The two programs are looked for in folder dir, or in $PATH where it
-// is empty; each may take five seconds. An error is one line that says what to do.
+// Munge is the proof of daemons that run as one user on nodes with a common MUNGE key, such as
+// those of a Slurm cluster (https://github.com/dun/munge). Each side calls munge to make a
+// credential that only user uid can decode. The credential holds key, which is the name of the
+// start, the hashes of its own key and of the other's, and its role. The other side decodes the
+// credential with unmunge and compares the values. The two programs are in folder dir, or in
+// $PATH if dir is empty; each may take five seconds. An error is one line with a remedy.
 func Munge(key string, uid int, dir string) Proof {
 	return munge{key: key, uid: uid, dir: dir, limit: mungeFor}
 }
@@ -47,15 +47,16 @@ func (m munge) Check(ctx context.Context, conn net.Conn, own, peer [32]byte, acc
 	return e.run(ctx, conn, accepting)
 }
 
-// payload is what the credential of the side with this role and key holds.
+// payload returns the content of the credential of the side with this role and key.
 func (m munge) payload(own, peer [32]byte, role string) string {
 	return fmt.Sprintf("goulfm1 %s %x %x %s", m.key, own, peer, role)
 }
 
-// wellFormed is what a credential looks like. Nothing else is given to unmunge.
+// wellFormed matches a credential. Nothing else is passed to unmunge.
 var wellFormed = regexp.MustCompile(`^MUNGE:[A-Za-z0-9+/=]+:$`)
 
-// credential has munge make one. The payload is no secret: others see it among the processes.
+// credential makes a credential. The payload is no secret: it is visible in the list of
+// processes.
 func (m munge) credential(ctx context.Context, payload string) (string, error) {
 	ran, err := m.run(ctx, "munge", "", "-u", strconv.Itoa(m.uid), "-s", payload)
 	if err != nil {
@@ -71,7 +72,7 @@ func (m munge) credential(ctx context.Context, payload string) (string, error) {
 	return line, nil
 }
 
-// verify has unmunge decode a credential of the other end's, and compares what is in it.
+// verify decodes a credential of the other end, and compares its content.
 func (m munge) verify(ctx context.Context, credential, payload string) error {
 	if !wellFormed.MatchString(credential) {
 		return errors.New("what the other end says is no MUNGE credential: it is a stranger, or proves itself in another way: all nodes must have the same settings")
@@ -97,7 +98,7 @@ func (m munge) verify(ctx context.Context, credential, payload string) error {
 	return nil
 }
 
-// complaint is the error of a program that ran and has not done what it is for.
+// complaint returns the error of a program that ran and did not succeed.
 func (r ran) complaint(program string) error {
 	line, _, _ := strings.Cut(strings.TrimSpace(r.errors), "\n")
 	line = strings.TrimPrefix(line, program+": Error: ")
@@ -107,7 +108,7 @@ func (r ran) complaint(program string) error {
 	return remedied(program + ": " + plain(line))
 }
 
-// remedies are what to do, by what munge and unmunge say (their libmunge/strerror.c).
+// remedies are the remedies by the messages of munge and unmunge (their libmunge/strerror.c).
 var remedies = []struct{ says, do string }{
 	{"failed to access", "start munged on this node"},
 	{"failed to connect", "start munged on this node"},
@@ -118,7 +119,7 @@ var remedies = []struct{ says, do string }{
 	{"unauthorized", "start all ranks as one user, who has the same number on all nodes"},
 }
 
-// remedied appends to what a program says what to do.
+// remedied appends the remedy to the message of a program.
 func remedied(said string) error {
 	lower := strings.ToLower(said)
 	for _, r := range remedies {

@@ -26,15 +26,15 @@ func programs(t *testing.T, munge, unmunge string) (dir string) {
 	return dir
 }
 
-// encodes is a munge that user uid runs: its credential holds who has made it, for whom, and the
-// payload.
+// encodes returns a munge that user uid runs: its credential holds its maker, its receiver, and
+// the payload.
 func encodes(uid int) string {
 	return fmt.Sprintf(`[ $# = 4 ] && [ "$1" = -u ] && [ "$3" = -s ] || exit 2
 printf 'MUNGE:%%s:\n' "$(printf '%d\n%%s\n%%s' "$2" "$4" | base64 | tr -d '\n')"
 `, uid)
 }
 
-// decodes is an unmunge that user uid runs. What is in end follows the payload.
+// decodes returns an unmunge that user uid runs. end follows the payload.
 func decodes(uid int, end string) string {
 	return fmt.Sprintf(`text=$(cat)
 text=${text#MUNGE:}
@@ -45,7 +45,7 @@ printf 'STATUS:          Success (0)\nENCODE_HOST:     n1 (10.0.0.1)\nUID:      
 `, uid, uid, end)
 }
 
-// says is a program that writes this to its two streams and ends with a code.
+// says returns a program that writes two texts to its two streams and ends with a code.
 func says(code int, out, errors string) string {
 	return fmt.Sprintf("cat > /dev/null\ncat <<'EOF'\n%s\nEOF\ncat >&2 <<'EOF'\n%s\nEOF\nexit %d\n", out, errors, code)
 }
@@ -60,7 +60,7 @@ func TestMunge(t *testing.T) {
 	good := annsMunge(t, "job 7")
 	for name, c := range map[string]struct {
 		other Proof
-		why   string // of the listener, which looks first; "": content
+		why   string // of the listener, which checks first; "": accepted
 	}{
 		"the same":          {annsMunge(t, "job 7"), ""},
 		"an older MUNGE":    {Munge("job 7", ann, programs(t, encodes(ann), decodes(ann, `\n`))), ""},
@@ -103,7 +103,7 @@ func TestPayloadStays(t *testing.T) {
 		munge{key: "job 7"}.payload(keyD, keyL, dialler))
 }
 
-// TestOnlyCredentialsAreDecoded: what a stranger says is not given to a program.
+// TestOnlyCredentialsAreDecoded: the text of a stranger is not passed to a program.
 func TestOnlyCredentialsAreDecoded(t *testing.T) {
 	mark := filepath.Join(t.TempDir(), "ran")
 	p := Munge("k", ann, programs(t, encodes(ann), "touch "+mark+"\n"+decodes(ann, "")))
@@ -116,7 +116,7 @@ func TestOnlyCredentialsAreDecoded(t *testing.T) {
 	assert.FileExists(t, mark)
 }
 
-// TestMungeThatFails: one line says what happened and what to do.
+// TestMungeThatFails: one line has the cause and the remedy.
 func TestMungeThatFails(t *testing.T) {
 	const unreachable = `Error: Failed to access "/run/munge/munge.socket.2": No such file or directory (Did you start munged?)`
 	good := encodes(ann)
@@ -151,7 +151,7 @@ func TestMungeThatFails(t *testing.T) {
 	}
 }
 
-// TestMungeThatHangs: neither it nor what it has started is waited for.
+// TestMungeThatHangs: the caller waits neither for a hanging program nor for its children.
 func TestMungeThatHangs(t *testing.T) {
 	const limit = 100 * time.Millisecond
 	pipe := filepath.Join(t.TempDir(), "pipe")
@@ -164,10 +164,10 @@ func TestMungeThatHangs(t *testing.T) {
 	patient := munge{key: "k", uid: ann, dir: programs(t, encodes(ann), hangs), limit: mungeFor}
 	hasty := patient
 	hasty.limit = limit
-	_, acceptErr := prove(t, patient, hasty) // that decodes first
+	_, acceptErr := prove(t, patient, hasty) // the side that decodes first
 	assert.EqualError(t, acceptErr, "unmunge"+why)
 	hasty.dir = programs(t, hangs, "")
-	dialErr, _ := prove(t, hasty, patient) // that encodes first
+	dialErr, _ := prove(t, hasty, patient) // the side that encodes first
 	assert.EqualError(t, dialErr, "munge"+why)
 
 	ctx, cancel := context.WithCancel(t.Context())

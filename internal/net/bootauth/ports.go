@@ -6,15 +6,15 @@ import (
 )
 
 const (
-	portsFrom   = 20000 // above what services use, below what systems hand out for outgoing connections (32768)
+	portsFrom   = 20000 // above the ports of services, below those that systems use for outgoing connections (32768)
 	portsSpan   = 12000
-	portsStride = 7919 // a prime: no port comes twice, and neighbours of a busy range are left
+	portsStride = 7919 // a prime: no port comes twice, and the next port is far from a busy range
 	portsCount  = 16
 )
 
-// Ports returns where node 0 listens when nobody could be told: 16 different ports of TCP from
-// 20000 to 31999, the same on all nodes for the same key. It takes the first that is free; others
-// try them all.
+// Ports returns the ports of node 0 if its address could not be published: 16 different ports of
+// TCP from 20000 to 31999, the same on all nodes for the same key. Node 0 listens at the first
+// free one; the others try all.
 func Ports(key string) []int {
 	sum := sha256.Sum256([]byte(key))
 	first := binary.BigEndian.Uint64(sum[:]) % portsSpan

@@ -9,16 +9,17 @@ import (
 	"slices"
 )
 
-// A Proof says whether the other end of a connection, which has shown to have the key with the
-// hash peer, is a daemon of this start. It may talk with the other end; own is the hash of
-// this side's key, accepting says whether this side has accepted the connection. It ends when ctx
-// does, and reads no byte that does not belong to it. One Proof serves many connections at a time.
+// A Proof checks whether the other end of a connection is a daemon of this start. The other end
+// has shown to have the key with the hash peer. Check may exchange data with the other end; own
+// is the hash of this side's key, and accepting is true on the side that accepted the connection.
+// Check ends when ctx does, and reads no byte behind the proof. One Proof serves many connections
+// at a time.
 type Proof interface {
 	Check(ctx context.Context, conn net.Conn, own, peer [32]byte, accepting bool) error
 }
 
-// Pinned is the proof of those who have seen each other's cards on an authentic channel: the
-// key of the other end must be one of these. It says nothing on the wire.
+// Pinned is the proof of daemons that have each other's cards from an authentic channel: the key
+// of the other end must be one of these. Pinned sends nothing on the wire.
 func Pinned(keys ...[32]byte) Proof { return pinned(slices.Clone(keys)) }
 
 type pinned [][32]byte
@@ -30,14 +31,14 @@ func (p pinned) Check(_ context.Context, _ net.Conn, _, peer [32]byte, _ bool) e
 	return fmt.Errorf("the key %x... is none of the %d on the cards: a stranger, or a daemon of another start", peer[:4], len(p))
 }
 
-// The roles of the two ends, as they are written into what is proved: what one end has
-// said is no proof of the other.
+// The roles of the two ends, which are part of a proof: the proof of one end is no proof of the
+// other.
 const (
 	dialler  = "dialler"
 	listener = "listener"
 )
 
-// roles returns that of this side and that of the other.
+// roles returns the role of this side and that of the other.
 func roles(accepting bool) (own, peer string) {
 	if accepting {
 		return listener, dialler
@@ -45,8 +46,8 @@ func roles(accepting bool) (own, peer string) {
 	return dialler, listener
 }
 
-// An exchange is a proof that each side says in one line. The dialler begins: a stranger who
-// dials hears nothing.
+// An exchange is a proof that each side sends in one line. The dialler begins: a stranger that
+// dials receives nothing.
 type exchange struct {
 	prove  func(context.Context) (string, error)
 	verify func(ctx context.Context, line string) error

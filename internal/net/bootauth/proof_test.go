@@ -17,8 +17,8 @@ import (
 
 var keyD, keyL, keyS = numbered(1), numbered(101), numbered(201) // of a dialler, a listener, a stranger
 
-// prove has the two ends of a connection prove themselves, each of which closes when it is not
-// content.
+// prove makes the two ends of a connection prove themselves. Each end closes if it rejects the
+// other.
 func prove(t *testing.T, dial, accept Proof) (dialErr, acceptErr error) {
 	t.Helper()
 	d, a := net.Pipe()
@@ -32,7 +32,7 @@ func prove(t *testing.T, dial, accept Proof) (dialErr, acceptErr error) {
 	return dialErr, <-accepted
 }
 
-// against has p, as the listener, prove itself to one who says this line first.
+// against checks p, as the listener, against a peer that sends this line first.
 func against(t *testing.T, p Proof, line string) error {
 	t.Helper()
 	d, a := net.Pipe()
@@ -44,7 +44,7 @@ func against(t *testing.T, p Proof, line string) error {
 	return p.Check(t.Context(), a, keyL, keyD, true)
 }
 
-// reflected has p, as the dialler, prove itself to one who says the same back.
+// reflected checks p, as the dialler, against a peer that sends the same line back.
 func reflected(t *testing.T, p Proof) error {
 	t.Helper()
 	d, a := net.Pipe()
@@ -57,7 +57,7 @@ func reflected(t *testing.T, p Proof) error {
 	return p.Check(t.Context(), d, keyD, keyL, false)
 }
 
-// said is what p, as the dialler, says to a listener with the key peer.
+// said returns the line that p, as the dialler, sends to a listener with the key peer.
 func said(t *testing.T, p Proof, own, peer [32]byte) string {
 	t.Helper()
 	d, a := net.Pipe()
@@ -107,7 +107,8 @@ func TestSecret(t *testing.T) {
 	}
 }
 
-// TestSecretOfOneConnection: a code is worth nothing from the other end, and on another connection.
+// TestSecretOfOneConnection: a code is worth nothing from the other end, and on another
+// connection.
 func TestSecretOfOneConnection(t *testing.T) {
 	p := Secret(file("a"), "job 7")
 	assert.ErrorIs(t, reflected(t, p), errSecret)
@@ -120,7 +121,7 @@ func TestSecretOfOneConnection(t *testing.T) {
 	assert.ErrorContains(t, against(t, p, said(t, p, keyD, keyL)), "does not take the proof", "good; but the dialler has gone")
 }
 
-// TestSecretStays: other builds say the same codes.
+// TestSecretStays: other builds send the same codes.
 func TestSecretStays(t *testing.T) {
 	assert.Equal(t, "9f5df08c6d63d7872185c22a100418831dbf00d29ffc15e9e43546f62eeb46a6", said(t, Secret(file("a"), "job 7"), keyD, keyL))
 }
@@ -141,7 +142,7 @@ func TestStrangerWhoDialsHearsNothing(t *testing.T) {
 	})
 }
 
-// TestProofEndsWithItsContext, whatever it waits for.
+// TestProofEndsWithItsContext: a proof ends with its context in each wait.
 func TestProofEndsWithItsContext(t *testing.T) {
 	cause := errors.New("the start was given up")
 	for _, accepting := range []bool{false, true} {
@@ -160,7 +161,7 @@ func TestProofEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// TestWhyTheListenerIsNotContent: the dialler hears it, on one line.
+// TestWhyTheListenerIsNotContent: the dialler receives the reason, on one line.
 func TestWhyTheListenerIsNotContent(t *testing.T) {
 	d, a := net.Pipe()
 	defer d.Close()

@@ -14,14 +14,14 @@ import (
 
 const (
 	outputMax = 32 << 10               // bytes of each of the two streams; the rest is dropped
-	streamsIn = 200 * time.Millisecond // both streams end so soon after the program; a child of its own may hold them
+	streamsIn = 200 * time.Millisecond // both streams end within this time after the program; a child of its own may hold them
 )
 
-// ran is what a program has written. Whether it was content shows there: its exit code may be
-// lost to a daemon that waits for all its children in one place.
+// ran is the output of a program. The output shows whether the program succeeded: its exit code
+// may be lost to a daemon that waits for all its children in one place.
 type ran struct{ out, errors string }
 
-// run has a program of MUNGE run, at most for the limit, with input on its standard input.
+// run runs a program of MUNGE, at most for the limit, with input on its standard input.
 func (m munge) run(ctx context.Context, program, input string, args ...string) (ran, error) {
 	path, err := m.find(program)
 	if err != nil {
@@ -46,7 +46,7 @@ func (m munge) run(ctx context.Context, program, input string, args ...string) (
 	return ran{}, fmt.Errorf("%s: %w", program, err)
 }
 
-// find returns where a program is.
+// find returns the path of a program.
 func (m munge) find(program string) (string, error) {
 	where, name := m.dir, filepath.Join(m.dir, program)
 	if m.dir == "" {
@@ -62,7 +62,7 @@ func (m munge) find(program string) (string, error) {
 	return path, nil
 }
 
-// bounded keeps the beginning of what is written to it.
+// bounded keeps the beginning of the written bytes.
 type bounded struct{ text strings.Builder }
 
 func (b *bounded) Write(p []byte) (int, error) {

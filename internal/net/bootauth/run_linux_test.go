@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestExitCodesAreNotNeeded: the daemon of a node waits for all its children in one place, which
-// takes the exit codes of these programs, too, whenever it is faster.
+// TestExitCodesAreNotNeeded: the daemon of a node waits for all its children in one place. If
+// that wait is faster, it takes the exit codes of these programs, too.
 func TestExitCodesAreNotNeeded(t *testing.T) {
 	p := annsMunge(t, "k")
 	stop, ended := make(chan struct{}), make(chan struct{})

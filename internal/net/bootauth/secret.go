@@ -11,13 +11,13 @@ import (
 	"net"
 )
 
-// Secret is the proof of those who can read the same file, of which file is what is in it (see
-// [ReadSecretFile]); key names the start. Each side says a code (HMAC-SHA256) over its
-// role and the hashes of its own key and of the other's, in hexadecimal digits. The codes of
-// the two sides differ, and are worth nothing on another connection.
+// Secret is the proof of daemons that can read the same file. file is its content (see
+// [ReadSecretFile]), and key names the start. Each side sends a code (HMAC-SHA256) over its role
+// and the hashes of its own key and of the other's, in hexadecimal digits. The codes of the two
+// sides differ, and are worth nothing on another connection.
 //
-// Who listens in a daemon's stead learns one code of a dialler's, and can try out secrets
-// on it: the file has to be random, not a word that people remember.
+// An impostor that listens in place of a daemon learns one code of a dialler, and can test
+// secrets against it: the file has to be random, not a word that people remember.
 func Secret(file []byte, key string) Proof {
 	derived, err := hkdf.Key(sha256.New, file, nil, "goulfm introduce "+key, sha256.Size)
 	return secret{derived, err}
@@ -25,7 +25,7 @@ func Secret(file []byte, key string) Proof {
 
 type secret struct {
 	key []byte
-	err error // why there is none: the Go runtime refuses short keys in FIPS mode
+	err error // the reason why there is no key: the Go runtime refuses short keys in FIPS mode
 }
 
 var errSecret = errors.New("the other end does not know the secret: it is a stranger, or the secret files of the two nodes differ")
@@ -48,7 +48,7 @@ func (s secret) Check(ctx context.Context, conn net.Conn, own, peer [32]byte, ac
 	return e.run(ctx, conn, accepting)
 }
 
-// code is what the side with this role and key says to the one with the key peer.
+// code returns the code of the side with this role and key for the side with the key peer.
 func (s secret) code(role string, own, peer [32]byte) string {
 	mac := hmac.New(sha256.New, s.key)
 	for _, part := range [][]byte{[]byte(role), {0}, own[:], peer[:]} {

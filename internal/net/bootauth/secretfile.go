@@ -13,11 +13,11 @@ const (
 	secretFileMax = 64 << 10
 )
 
-// ReadSecretFile returns what is in the file at path, without white space around it. It must
-// be a regular file that only its owner and group may read or write, with at least 16 bytes. An
-// error says which file, what is wrong, and what to do.
+// ReadSecretFile returns the content of the file at path, without white space around it. The file
+// must be a regular file that only its owner and group may read or write, with at least 16 bytes.
+// An error has the file, the cause and the remedy.
 func ReadSecretFile(path string) ([]byte, error) {
-	// A pipe would have to be opened to be looked at, and that waits for a writer.
+	// Check before open: to open a pipe would block until there is a writer.
 	if info, err := os.Stat(path); err != nil {
 		return nil, fmt.Errorf("secret file: %w: make it on a file system that all nodes see, or copy it to each", err)
 	} else if err = checkSecretFile(path, info); err != nil {
@@ -28,7 +28,7 @@ func ReadSecretFile(path string) ([]byte, error) {
 		return nil, fmt.Errorf("secret file: %w: it must be readable by the user who starts the ranks", err)
 	}
 	defer f.Close()
-	info, err := f.Stat() // of what was opened: it may be another file meanwhile
+	info, err := f.Stat() // of the opened file: the path may name another file meanwhile
 	if err != nil {
 		return nil, fmt.Errorf("secret file: %w", err)
 	}

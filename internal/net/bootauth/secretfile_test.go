@@ -32,7 +32,7 @@ func TestReadSecretFile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "secret")
 			require.NoError(t, os.WriteFile(path, []byte(c.text), 0o600))
-			require.NoError(t, os.Chmod(path, c.mode)) // whatever the umask
+			require.NoError(t, os.Chmod(path, c.mode)) // independent of the umask
 			got, err := ReadSecretFile(path)
 			if c.why == "" {
 				require.NoError(t, err)

@@ -11,8 +11,8 @@ import (
 )
 
 // handshake makes conn a TLS 1.3 connection, and returns the hash of the key that the other end
-// has shown to have. Whose key that is, it does not say: see [Proof]. A dialler may
-// have ended its handshake before the listener has looked at the dialler's certificate.
+// has shown to have. The owner of that key is unknown: see [Proof]. A dialler may have ended its
+// handshake before the listener has checked the dialler's certificate.
 func (i *Identity) handshake(ctx context.Context, conn net.Conn, accepting bool) (secure *tls.Conn, peer [32]byte, err error) {
 	config := i.config(&peer)
 	if accepting {
@@ -32,10 +32,10 @@ func (i *Identity) config(peer *[32]byte) *tls.Config {
 		Certificates: []tls.Certificate{i.cert},
 		MinVersion:   tls.VersionTLS13,
 		ClientAuth:   tls.RequireAnyClientCert,
-		// There is no authority and no name to verify. That the other end has the key of its
-		// certificate, TLS makes sure of all the same.
+		// There is no authority and no name to verify. TLS still verifies that the other end has
+		// the key of its certificate.
 		InsecureSkipVerify: true,
-		// Of a resumed session the certificates are not shown again.
+		// A resumed session does not show the certificates again.
 		SessionTicketsDisabled: true,
 		VerifyPeerCertificate: func(chain [][]byte, _ [][]*x509.Certificate) error {
 			var err error

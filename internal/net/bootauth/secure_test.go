@@ -80,7 +80,7 @@ func TestHandshakeTellsKeys(t *testing.T) {
 	assert.False(t, mine.state.DidResume)
 }
 
-// TestHandshakeRefuses: what is no TLS 1.3 with a certificate of Ed25519 is refused by a listener.
+// TestHandshakeRefuses: a listener refuses all but TLS 1.3 with a certificate of Ed25519.
 func TestHandshakeRefuses(t *testing.T) {
 	id := identity(t)
 	for name, c := range map[string]struct {

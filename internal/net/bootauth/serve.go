@@ -11,30 +11,31 @@ import (
 	"time"
 )
 
-// Bounds for those who have not proved to be of this start. A daemon makes its handshake at once;
-// so who is silent after a second has to make room, once others wait.
+// Bounds for strangers, which have not proved to be of this start. A daemon makes its handshake
+// at once. So a stranger that is silent after a second has to make room if others wait.
 const (
 	strangersMax = 64
 	strangerFor  = 10 * time.Second       // until its request is there
 	silentFor    = time.Second            // until its handshake is made, when others wait
-	hurryEvery   = 100 * time.Millisecond // others wait
-	partFor      = time.Second            // a stranger takes the reason with it
-	replyFor     = 10 * time.Second       // a daemon takes its answer with it
+	hurryEvery   = 100 * time.Millisecond // interval of the check for silent strangers while others wait
+	partFor      = time.Second            // for a stranger to read the reason
+	replyFor     = 10 * time.Second       // for a daemon to read its answer
 	acceptPause  = 20 * time.Millisecond  // when no descriptor is free
 )
 
-// Serve answers those who dial ln, until ctx ends, and closes ln then. With each it makes a TLS 1.3
-// connection, in which both ends show their keys and p is content with the other's; then
-// it reads one request, a line of at most [RequestMax] bytes, and writes what answer returns, a
-// line of at most [AnswerMax]. Neither holds the end of its line. If answer returns an
-// error, its text goes to the dialler as the reason why it is refused.
+// Serve answers the diallers of ln, until ctx ends, and then closes ln. With each dialler Serve
+// makes a TLS 1.3 connection, in which both ends show their keys and p accepts the other's. Then
+// Serve reads one request, a line of at most [RequestMax] bytes, and writes the result of answer,
+// a line of at most [AnswerMax]. Neither includes the end of its line. If answer returns an
+// error, the dialler receives its text as the reason of the refusal.
 //
-// answer is called by several goroutines at a time, and once for each request: one whose
-// answer is lost comes again. Serve returns once all calls of answer have, and what they
-// returned was taken, within 10 seconds: nil when ctx ended, or why ln does not accept any more.
+// Several goroutines call answer at a time, once for each request. A dialler whose answer is lost
+// sends its request again. Serve returns once all calls of answer have returned and their results
+// were read, within 10 seconds. The result is nil if ctx ended, and otherwise the reason why ln
+// accepts no more.
 //
-// Of those who have not proved anything there are at most 64 at a time, for at most 10 seconds
-// each; others wait to be accepted. Whatever one of them does harms nobody.
+// There are at most 64 strangers at a time, for at most 10 seconds each; others wait to be
+// accepted. A stranger cannot harm the other connections.
 func Serve(ctx context.Context, ln net.Listener, id *Identity, p Proof, answer func(request []byte) ([]byte, error)) error {
 	h := &host{id: id, proof: p, answer: answer, places: make(chan struct{}, strangersMax), strangers: map[*stranger]bool{}}
 	var all sync.WaitGroup
@@ -56,7 +57,7 @@ func Serve(ctx context.Context, ln net.Listener, id *Identity, p Proof, answer f
 			return nil
 		case errors.Is(err, net.ErrClosed):
 			return err
-		case err != nil: // no descriptor is free, or the dialler has gone
+		case err != nil: // no descriptor is free, or the dialler has closed
 			<-h.places
 			sleep(ctx, acceptPause)
 		default:
@@ -72,7 +73,7 @@ type host struct {
 	id     *Identity
 	proof  Proof
 	answer func([]byte) ([]byte, error)
-	places chan struct{} // one in it for each stranger, and for the one to be accepted next
+	places chan struct{} // holds an entry for each stranger, and for the next one to be accepted
 
 	mu        sync.Mutex
 	strangers map[*stranger]bool
@@ -82,10 +83,10 @@ type host struct {
 type stranger struct {
 	conn   net.Conn
 	since  time.Time
-	silent bool // it has not made its handshake
+	silent bool // the stranger has not made its handshake
 }
 
-// room waits until one more may be accepted. It says false when ctx ends.
+// room waits until one more stranger may be accepted. It returns false when ctx ends.
 func (h *host) room(ctx context.Context) bool {
 	hurry := time.NewTicker(hurryEvery)
 	defer hurry.Stop()
@@ -101,7 +102,7 @@ func (h *host) room(ctx context.Context) bool {
 	}
 }
 
-// hurry sends those away who have been silent since then.
+// hurry closes the connections of strangers that have been silent since then.
 func (h *host) hurry(since time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -120,7 +121,7 @@ func (h *host) enter(conn net.Conn) *stranger {
 	return s
 }
 
-// leave makes room: s is no stranger any more, or goes.
+// leave makes room: s has proved itself, or its connection ends.
 func (h *host) leave(s *stranger) {
 	h.mu.Lock()
 	delete(h.strangers, s)
@@ -128,14 +129,14 @@ func (h *host) leave(s *stranger) {
 	<-h.places
 }
 
-// heard says that s has made its handshake.
+// heard records that s has made its handshake.
 func (h *host) heard(s *stranger) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	s.silent = false
 }
 
-// meet has a stranger prove itself, answers, and closes its connection.
+// meet makes a stranger prove itself, answers, and closes its connection.
 func (h *host) meet(ctx context.Context, s *stranger) {
 	defer s.conn.Close()
 	secure, request, err := h.admit(ctx, s)
@@ -150,8 +151,8 @@ func (h *host) meet(ctx context.Context, s *stranger) {
 	part(context.WithoutCancel(ctx), secure, replyFor, h.reply(request))
 }
 
-// admit returns what a daemon of this start asks for. With an error it returns a connection on
-// which the other end can be told why, if there is one.
+// admit returns the request of a daemon of this start. With an error it also returns a connection
+// for the report to the other end, if there is one.
 func (h *host) admit(ctx context.Context, s *stranger) (secure *tls.Conn, request []byte, err error) {
 	err = within(ctx, s.conn, strangerFor, func(ctx context.Context) error {
 		made, peer, err := h.id.handshake(ctx, s.conn, true)
@@ -171,7 +172,7 @@ func (h *host) admit(ctx context.Context, s *stranger) (secure *tls.Conn, reques
 	return secure, request, err
 }
 
-// reply is what a request gets.
+// reply returns the reply to a request.
 func (h *host) reply(request []byte) []byte {
 	text, err := h.answer(request)
 	if err == nil {
@@ -185,13 +186,13 @@ func (h *host) reply(request []byte) []byte {
 	return reply(wordAnswer, text)
 }
 
-// part says the last line, and waits until the other end has taken it and closes, at most so
-// long. To close while anything of the other end's is unread would make TCP drop the line.
+// part sends the last line, and waits until the other end has read it and closes, at most for
+// limit. A close with unread data of the other end would make TCP drop the line.
 func part(ctx context.Context, secure *tls.Conn, limit time.Duration, line []byte) {
-	if secure.SetDeadline(time.Time{}) != nil { // the one before may be over
+	if secure.SetDeadline(time.Time{}) != nil { // the earlier deadline may be over
 		return
 	}
-	_ = within(ctx, secure, limit, func(context.Context) error { // whom it does not reach comes again
+	_ = within(ctx, secure, limit, func(context.Context) error { // a dialler that misses the line asks again
 		if _, err := secure.Write(line); err != nil {
 			return err
 		}

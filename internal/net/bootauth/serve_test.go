@@ -17,10 +17,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// echo answers a request with itself.
+// echo answers a request with its text behind "heard ".
 func echo(request []byte) ([]byte, error) { return append([]byte("heard "), request...), nil }
 
-// served has a daemon answer on loopback until the test ends, and returns where.
+// served runs a daemon on loopback until the test ends, and returns its address.
 func served(t *testing.T, id *Identity, p Proof, answer func([]byte) ([]byte, error)) (addr string) {
 	t.Helper()
 	ln := listen(t)
@@ -28,8 +28,7 @@ func served(t *testing.T, id *Identity, p Proof, answer func([]byte) ([]byte, er
 	return ln.Addr().String()
 }
 
-// serving has a daemon answer on ln. The function that it returns ends that, as does the end of the
-// test.
+// serving runs a daemon on ln, until the returned function is called or the test ends.
 func serving(t *testing.T, ln net.Listener, id *Identity, p Proof, answer func([]byte) ([]byte, error)) (end func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -61,7 +60,7 @@ func TestEachProof(t *testing.T) {
 	}
 }
 
-// TestManyAtATime: all of more than may be strangers at a time get their answers.
+// TestManyAtATime: more diallers than places for strangers all get their answers.
 func TestManyAtATime(t *testing.T) {
 	p := Secret(file("a"), "k")
 	addr := served(t, identity(t), p, echo)
@@ -80,7 +79,7 @@ func TestManyAtATime(t *testing.T) {
 	all.Wait()
 }
 
-// TestRefused: the reason is at the dialler's, at once.
+// TestRefused: the dialler receives the reason, at once.
 func TestRefused(t *testing.T) {
 	p := Secret(file("a"), "k")
 	for name, c := range map[string]struct {
@@ -106,8 +105,8 @@ func TestRefused(t *testing.T) {
 	assert.Len(t, got, AnswerMax, "the longest")
 }
 
-// TestStrangersAreNotHeard: answer is not called for who is not of this start, and the stranger
-// hears why.
+// TestStrangersAreNotHeard: answer is not called for a stranger, and the stranger receives the
+// reason.
 func TestStrangersAreNotHeard(t *testing.T) {
 	coordinator, other := identity(t), identity(t)
 	for name, c := range map[string]struct {
@@ -137,7 +136,7 @@ func overTCP(ctx context.Context, addr string) (net.Conn, error) {
 	return d.DialContext(ctx, "tcp", addr)
 }
 
-// TestRequestTooLong: it is not heard.
+// TestRequestTooLong: such a request is not passed to answer.
 func TestRequestTooLong(t *testing.T) {
 	id := identity(t)
 	addr := served(t, id, Pinned(id.Key()), func([]byte) ([]byte, error) {
@@ -156,7 +155,7 @@ func TestRequestTooLong(t *testing.T) {
 	assert.Equal(t, "failed request: more than 4096 bytes in a line\n", string(said))
 }
 
-// TestGarbage: whatever strangers say, a daemon gets its answer between them.
+// TestGarbage: whatever strangers send, a daemon gets its answer between them.
 func TestGarbage(t *testing.T) {
 	p := Secret(file("a"), "k")
 	addr := served(t, identity(t), p, echo)
@@ -217,7 +216,7 @@ func closedAfter(conn io.Reader) time.Duration {
 	return time.Since(since)
 }
 
-// TestStrangersHaveTenSeconds, with a handshake or without.
+// TestStrangersHaveTenSeconds: with a handshake or without.
 func TestStrangersHaveTenSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ln, id := newPipes(), identity(t)
@@ -237,7 +236,7 @@ func TestStrangersHaveTenSeconds(t *testing.T) {
 	})
 }
 
-// TestSilentOnesMakeRoom: a daemon gets its answer past more silent connections than there may be.
+// TestSilentOnesMakeRoom: a daemon gets its answer even if silent connections occupy all places.
 func TestSilentOnesMakeRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ln, p := newPipes(), Secret(file("a"), "k")
@@ -256,7 +255,7 @@ func TestSilentOnesMakeRoom(t *testing.T) {
 	})
 }
 
-// TestThoseWhoShookHandsStay: they are not sent away for others, but for their time.
+// TestThoseWhoShookHandsStay: they keep their places for their full time, even if others wait.
 func TestThoseWhoShookHandsStay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ln, id := newPipes(), identity(t)
@@ -278,7 +277,7 @@ func TestThoseWhoShookHandsStay(t *testing.T) {
 	})
 }
 
-// TestServeEnds: with its context, whoever is connected, and with its listener.
+// TestServeEnds: with its context, even with open connections, and with its listener.
 func TestServeEnds(t *testing.T) {
 	p := Secret(file("a"), "k")
 	ln := listen(t)
@@ -298,7 +297,7 @@ func TestServeEnds(t *testing.T) {
 	assert.ErrorIs(t, Serve(t.Context(), other, identity(t), p, echo), net.ErrClosed)
 }
 
-// TestAcceptFails: it is tried again.
+// TestAcceptFails: Serve accepts again.
 func TestAcceptFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ln, p := newPipes(), Secret(file("a"), "k")

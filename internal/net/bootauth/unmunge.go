@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// success is the status of a credential that is good.
+// success is the status of a good credential.
 const success = "Success"
 
-// unmunged is what unmunge says of a credential.
+// unmunged is the report of unmunge about a credential.
 type unmunged struct {
-	status  string // success, or what is wrong with it; the rest may be there all the same
-	uid     int    // who has made it
+	status  string // success, or the fault; with a fault the other fields may still be set
+	uid     int    // of the user that made the credential
 	payload string
 }
 
-// parseUnmunge reads what unmunge writes: lines of a key, a colon and a value, as
+// parseUnmunge reads the output of unmunge: lines of a key, a colon and a value, such as
 //
 //	STATUS:          Success (0)
 //	UID:             ann (1000)
@@ -51,7 +51,7 @@ func parseUnmunge(out string) (unmunged, error) {
 	return unmunged{status, uid, strings.TrimSuffix(payload, "\n")}, nil
 }
 
-// named takes a value as "ann (1000)" apart.
+// named parses a value such as "ann (1000)".
 func named(values map[string]string, key string) (name string, number int, err error) {
 	value := values[key]
 	at := strings.LastIndex(value, " (")

@@ -64,7 +64,7 @@ func TestParseUnmungeRefuses(t *testing.T) {
 	}
 }
 
-// FuzzUnmunge: what is taken for a good credential says so, and the payload is the end of the
+// FuzzUnmunge: an accepted credential has the status success, and the payload is the end of the
 // output.
 func FuzzUnmunge(f *testing.F) {
 	f.Add(unmungeOutput)

@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestWithinIsOverWhenItReturns: what ends a connection's reads and writes when the time is over
-// does so before within returns, also where what was done has seen the end of the time by itself.
-// Later it would end the line with the reason:
+// TestWithinIsOverWhenItReturns: the function that ends the reads and writes at the time limit
+// runs before within returns, also if do has seen the end of the time by itself. A later run
+// would end the line with the reason:
 //
 //	the time is over          what ends reads and writes is about to run
 //	do returns; within too
