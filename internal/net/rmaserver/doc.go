@@ -1,17 +1,19 @@
-// Package rmaserver is what the owner of a window's memory does for members that cannot reach it:
-// they send frames, it executes them one after the other, and answers.
+// Package rmaserver serves the memory of a window to members that cannot reach it: they send
+// frames to the owner, which executes the frames one after the other, and answers.
 //
 // # Problem
 //
-// Members on other nodes, and all members where everything goes by messages, share no memory with
-// the owner. Their operations must mean the same as those of members that do: elements are stored
-// whole, atomic operations are atomic with everybody's, a lock is one lock for all, and after a
-// death each operation has happened once or not at all.
+// Members on other nodes share no memory with the owner, and neither do any members if the job
+// communicates by messages only. Their operations must mean the same as those of members that
+// share memory: elements are stored whole, atomic operations are atomic with those of all
+// members, a lock is one lock for all, and after a death each operation has happened once or not
+// at all.
 //
 // # How
 //
-// A Frame is one operation of one origin. The transport delivers frames of an origin in the order
-// in which they were sent, each once, as long as both live. A Target executes each when it comes:
+// A Frame is one operation of one origin. The transport delivers the frames of an origin in the
+// order of their sends, each once, as long as both live. A Target executes each frame when it
+// arrives:
 //
 //	put, store, accumulate, notify     no answer
 //	get, load, fetch, compare-and-swap what was there
@@ -22,14 +24,14 @@
 //	                                   lock that was granted meanwhile goes back, broken if it was
 //	posted, completed                  counts for Start and WaitPosted
 //
-// So whatever an origin sends takes effect after all that it has sent before (P1), and a flush
-// needs no list. A Target has one hold.Lock for each origin that has asked, in the same memory as
-// the members that reach it themselves: it makes an origin's steps as that origin would. If the
-// target dies the lock is gone with it; if the origin dies the others see in the lock's words what
-// they would see of any member.
+// So each frame of an origin takes effect after all earlier frames of that origin (P1), and a
+// flush needs no list. A Target has one hold.Lock for each origin that has asked, in the same
+// memory as the members that reach the lock directly: the Target makes an origin's steps as that
+// origin would. If the target dies, the lock dies with it. If the origin dies, the others see in
+// the lock's words the same state as after the death of any member.
 //
 // # What is not promised
 //
-// Order between origins. That the frame of an origin that has died is dropped: it is for the host
-// to stop delivering once the death is known (W7).
+// Order between origins. That the frame of an origin that has died is dropped: the host has to
+// stop delivery once the death is known (W7).
 package rmaserver

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Op is what an origin wants.
+// Op is the operation of a frame.
 type Op uint8
 
 // The operations. At, Count and Operand are fields of the Frame.
@@ -16,18 +16,18 @@ const (
 	Swap                         // the number at At becomes Operand
 	CompareAndSwap               // the number at At becomes Operand if it is Count
 	Accumulate                   // the numbers from At on are combined with those in Data
-	Notify                       // counter At is one more
-	Flush                        // nothing: it is answered
-	Lock                         // the lock, in mode Mode
-	Unlock                       // the lock back
+	Notify                       // counter At is incremented
+	Flush                        // no effect: the frame is answered
+	Lock                         // acquire the lock, in mode Mode
+	Unlock                       // release the lock
 	Posted                       // the target of a Start: the sender has posted Count times for it
 	Completed                    // the sender has completed Count epochs here
 	Dead                         // the sender knows that member At is dead
-	Withdraw                     // the wait for the lock given up, and a lock that was granted meanwhile
+	Withdraw                     // give up the wait for the lock, and return a lock that was granted meanwhile
 	last
 )
 
-// String returns the name, as "put".
+// String returns the name, such as "put".
 func (o Op) String() string {
 	if o < Put || o >= last {
 		return fmt.Sprintf("operation %d", uint8(o))
@@ -36,8 +36,8 @@ func (o Op) String() string {
 		Notify: "notify", Flush: "flush", Lock: "lock", Unlock: "unlock", Posted: "posted", Completed: "completed", Dead: "dead", Withdraw: "withdraw"}[o]
 }
 
-// A Frame is one operation. Its first eight bytes belong to who carries it: the name under which an
-// answer is sent, 0 for none.
+// A Frame is one operation. Its first eight bytes belong to the transport: the name under which
+// an answer is sent, 0 for none.
 //
 //	0  reply u64 | 8 op u8 | 9 kernel u8 | 10 element u8 | 11 size u8 | 12 mode u8 | 13 zero [3]
 //	16 at u64 | 24 count u64 | 32 operand u64 | 40 data
@@ -66,7 +66,7 @@ func (f *Frame) Append(b []byte) []byte {
 	return append(b, f.Data...)
 }
 
-// Read returns the frame in b, whose Data is a part of b. It says what is wrong with one that no
+// Read returns the frame in b, whose Data is a part of b. It returns an error for a frame that no
 // origin sends.
 func Read(b []byte) (f Frame, err error) {
 	if len(b) < HeadBytes {
@@ -90,12 +90,12 @@ func Read(b []byte) (f Frame, err error) {
 	return f, nil
 }
 
-// hasNumber says whether the operation is on numbers.
+// hasNumber reports whether the operation is on numbers.
 func (f *Frame) hasNumber() bool {
 	return f.Op == Load || f.Op == Swap || f.Op == CompareAndSwap || f.Op == Accumulate
 }
 
-// answers says whether the operation makes no sense without an answer.
+// answers reports whether the operation makes no sense without an answer.
 func (f *Frame) answers() bool {
 	return f.Op == Get || f.Op == Load || f.Op == CompareAndSwap || f.Op == Flush || f.Op == Lock
 }

@@ -8,38 +8,38 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/robustlock"
 )
 
-// Memory is what a Target's owner lends: Bytes of elements, and counters.
+// Memory is the part of its owner's memory that a Target serves: Bytes of elements, and counters.
 type Memory interface {
-	// Bytes returns how many there are.
+	// Bytes returns the number of bytes.
 	Bytes() int
 	// Put stores data from byte at on, Get fills dst from there: each element as a whole.
 	Put(at int, data []byte)
 	Get(at int, dst []byte)
 	// Load, Swap and CompareAndSwap are atomic operations on the number of size bytes at byte at,
-	// in the lowest bits of a word. They return what was there.
+	// in the lowest bits of a word. They return the old number.
 	Load(at, size int) uint64
 	Swap(at, size int, v uint64) uint64
 	CompareAndSwap(at, size int, old, v uint64) uint64
-	// Combines says whether there is such an operation on such numbers; Combine changes those from
-	// byte at on by it and by in, each atomically, and stores what was there in were, which has the
-	// length of in or is nil.
+	// Combines reports whether there is such an operation on such numbers. Combine combines the
+	// numbers from byte at on with the numbers in in, each atomically, and stores the old numbers
+	// in were, which has the length of in or is nil.
 	Combines(kernel, elem uint8, size int) bool
 	Combine(kernel, elem uint8, at, size int, in, were []byte)
-	// Count has a counter of notifications be one more; false: there is none of that number.
+	// Count increments a counter of notifications; false: there is no counter of that number.
 	Count(slot uint64) bool
-	// Posted and Completed say of an origin how often it has posted for this process, and how
-	// many epochs it has completed here.
+	// Posted and Completed record how often an origin has posted for this process, and how many
+	// epochs the origin has completed here.
 	Posted(origin int, n uint64)
 	Completed(origin int, n uint64)
-	// MarkDead has no request of a member take effect any more, as another member knows that it is
-	// dead. It reports false if there is no such member.
+	// MarkDead stops the effects of all requests of a member, because another member knows that
+	// it is dead. It reports false if there is no such member.
 	MarkDead(rank uint64) bool
 }
 
 // Gate closes the time between the check that an origin lives and the effects of its requests.
 type Gate interface {
 	// Admit begins the execution of a request of an origin, until Dismiss. It reports false, and
-	// there is no Dismiss, if anybody who reads the memory may know that the origin is dead.
+	// there is no Dismiss, if any reader of the memory may know that the origin is dead.
 	Admit(origin int) bool
 	Dismiss()
 }
@@ -55,7 +55,7 @@ type Locker interface {
 	Dead() uint64
 }
 
-// An Answer goes back to an origin, under the name that its frame had. Its Data are valid until the
+// An Answer is sent back to an origin, under the name in its frame. Its Data are valid until the
 // next Step.
 type Answer struct {
 	To    int
@@ -63,7 +63,7 @@ type Answer struct {
 	Data  []byte
 }
 
-// Granted is what the answer to a Lock says.
+// Granted is the content of the answer to a Lock.
 type Granted struct {
 	Held bool
 	Dead uint64 // not held: the name of the holder that died
@@ -72,7 +72,7 @@ type Granted struct {
 // GrantedBytes is the length of an answer to a Lock.
 const GrantedBytes = 9
 
-// ReadGranted returns what the answer to a Lock says.
+// ReadGranted returns the content of the answer to a Lock.
 func ReadGranted(b []byte) (g Granted, err error) {
 	if len(b) != GrantedBytes || b[0] > 1 {
 		return g, fmt.Errorf("answer to a lock: %d bytes", len(b))
@@ -88,12 +88,12 @@ func (g Granted) append(b []byte) []byte {
 	return binary.LittleEndian.AppendUint64(append(b, held), g.Dead)
 }
 
-// A Target executes what origins ask for on the memory of one member.
+// A Target executes the requests of origins on the memory of one member.
 type Target struct {
 	memory Memory
 	gate   Gate
 	lock   func(origin int) Locker
-	asked  []asker // who has asked for the lock, in the order of their first time
+	asked  []asker // the origins that have asked for the lock, in the order of their first request
 	out    []byte  // of the answer of the last Step
 }
 
@@ -101,16 +101,16 @@ type Target struct {
 type asker struct {
 	origin int
 	lock   Locker
-	reply  uint64 // of the Lock that waits; 0: none does
+	reply  uint64 // of the Lock that waits; 0: no Lock waits
 }
 
-// New returns the Target of a memory. Lock makes an origin's part in its lock.
+// New returns the Target of a memory. lock makes an origin's part in the lock.
 func New(m Memory, g Gate, lock func(origin int) Locker) *Target {
 	return &Target{memory: m, gate: g, lock: lock}
 }
 
-// Step executes a frame of an origin that is not known to be dead. The error says what is wrong
-// with it; then nothing happened.
+// Step executes a frame of an origin that is not known to be dead. With an error the frame had a
+// fault, and has had no effect.
 func (t *Target) Step(from int, b []byte) ([]Answer, error) {
 	f, err := Read(b)
 	if err == nil {
@@ -144,8 +144,8 @@ func (t *Target) execute(from int, f *Frame) []Answer {
 	return nil
 }
 
-// check says what is wrong with a frame for this memory. The origin has checked the same, so nobody
-// who is well sends one.
+// check returns the fault of a frame for this memory, or nil. The origin has checked the same, so
+// a correct origin sends no such frame.
 func (t *Target) check(f *Frame) error {
 	n := uint64(len(f.Data))
 	switch f.Op {
@@ -200,7 +200,7 @@ func (t *Target) access(from int, f *Frame) []Answer {
 
 func word(v uint64) []byte { return binary.LittleEndian.AppendUint64(nil, v) }
 
-// accumulate combines numbers, and returns what was there if anybody wants to know.
+// accumulate combines numbers, and returns the old ones if the frame wants an answer.
 func (t *Target) accumulate(f *Frame) (were []byte) {
 	if f.Reply != 0 {
 		were = make([]byte, len(f.Data))
@@ -219,14 +219,14 @@ func (t *Target) stepLock(from int, f *Frame) []Answer {
 		return nil
 	}
 	if a.lock.Outcome() == robustlock.Held || a.lock.Outcome() == robustlock.Waiting {
-		return nil // of one process one goroutine at a time asks: it is not one of ours
+		return nil // a process has one goroutine at a time that asks: this frame is not from goulfm
 	}
 	a.reply = f.Reply
 	return t.granted(nil, a, a.lock.Lock(robustlock.Mode(f.Mode)))
 }
 
-// letGo gives back what an origin has of the lock, unused if it has given up before it learned that
-// it holds the lock.
+// letGo releases an origin's lock, or ends its wait. unused: the origin gave up before it learned
+// that it holds the lock.
 func (t *Target) letGo(a *asker, unused bool) {
 	switch o := a.lock.Outcome(); {
 	case o == robustlock.Held && unused:
@@ -239,7 +239,7 @@ func (t *Target) letGo(a *asker, unused bool) {
 	a.reply = 0
 }
 
-// granted answers a Lock that is over.
+// granted answers a Lock whose wait is over.
 func (t *Target) granted(out []Answer, a *asker, o robustlock.Outcome) []Answer {
 	if o == robustlock.Waiting || a.reply == 0 {
 		return out
@@ -264,9 +264,8 @@ func (t *Target) asker(origin int) *asker {
 	return &t.asked[len(t.asked)-1]
 }
 
-// Look goes on with the locks that are waited for: what they wait for may have changed in memory.
-// It makes no step for an origin that is known to be dead: the death of a waiter breaks nothing
-// (W12).
+// Look makes a step for each waiting Lock, because the state in memory may have changed. It makes
+// no step for an origin that is known to be dead: the death of a waiter breaks nothing (W12).
 func (t *Target) Look() (answers []Answer) {
 	for i := range t.asked {
 		if a := &t.asked[i]; a.reply != 0 && t.gate.Admit(a.origin) {
@@ -277,7 +276,7 @@ func (t *Target) Look() (answers []Answer) {
 	return answers
 }
 
-// Waits says whether an origin waits for the lock: then Look wants to be called again and again.
+// Waits reports whether an origin waits for the lock: then the host has to call Look repeatedly.
 func (t *Target) Waits() bool {
 	for i := range t.asked {
 		if t.asked[i].reply != 0 {
@@ -287,8 +286,8 @@ func (t *Target) Waits() bool {
 	return false
 }
 
-// Died forgets an origin that is known to be dead. What it held stays in the words of the lock,
-// where all see that its holder is dead.
+// Died forgets an origin that is known to be dead. A lock that it held stays in the words of the
+// lock, where all members see that the holder is dead.
 func (t *Target) Died(origin int) {
 	for i := range t.asked {
 		if t.asked[i].origin == origin {

@@ -11,7 +11,7 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/robustlock"
 )
 
-// plain is a memory that nobody else has.
+// plain is a memory that no other process has.
 type plain struct {
 	data              []byte
 	counters          []int
@@ -63,7 +63,8 @@ func (m *plain) MarkDead(rank uint64) bool {
 	return rank < 4
 }
 
-// door is a gate that keeps out whom the test says, and checks that it is passed once at a time.
+// door is a gate that refuses the closed origins, and checks that there is one admission at a
+// time.
 type door struct {
 	closed map[int]bool
 	inside int
@@ -79,14 +80,14 @@ func (d *door) Admit(origin int) bool {
 
 func (d *door) Dismiss() { d.inside-- }
 
-// turns is a lock that one origin has at a time, in the order in which they ask.
+// turns is a lock that one origin has at a time, in the order of the requests.
 type turns struct {
 	queue    []int
 	dead     map[int]bool
 	returned int
 }
 
-// turn is one origin's part in it.
+// turn is one origin's part in the lock.
 type turn struct {
 	all    *turns
 	origin int
@@ -126,7 +127,7 @@ func (l *turn) Withdraw()                   { l.leave(); l.out = robustlock.Idle
 func (l *turn) Return()                     { l.all.returned++; l.leave(); l.out = robustlock.Idle }
 func (l *turn) Dead() uint64                { return l.broken }
 
-// world is a target and what it is made of.
+// world is a target and its parts.
 type world struct {
 	*Target
 	memory *plain
@@ -146,7 +147,7 @@ func (w world) do(t *testing.T, from int, f Frame) []Answer {
 	return answers
 }
 
-// TestOperations: what each does, and what it answers.
+// TestOperations: the effect and the answer of each operation.
 func TestOperations(t *testing.T) {
 	w := newWorld()
 	assert.Empty(t, w.do(t, 1, Frame{Op: Put, At: 8, Data: []byte{1, 2, 3, 4, 5, 6, 7, 8}}))
@@ -169,7 +170,8 @@ func TestOperations(t *testing.T) {
 	assert.Equal(t, uint64(3), w.memory.completed[2])
 }
 
-// TestLocks: one has it, others wait for their answers; a wait is given up; a dead holder is named.
+// TestLocks: one origin holds the lock, others wait for their answers; a wait is given up; a dead
+// holder is named.
 func TestLocks(t *testing.T) {
 	w := newWorld()
 	held, lock := Granted{Held: true}.append(nil), func(reply uint64) Frame { return Frame{Op: Lock, Reply: reply, Mode: uint8(robustlock.Exclusive)} }
@@ -194,9 +196,9 @@ func TestLocks(t *testing.T) {
 	assert.Error(t, err)
 }
 
-// TestNothingOfTheDead: no request of an origin that anybody may know to be dead takes effect, and
-// it gets no lock for which it waited (W7, W12). An Unlock of another origin makes no step for it
-// either.
+// TestNothingOfTheDead: no request of an origin takes effect once any member may know that it is
+// dead, and the origin gets no lock for which it waited (W7, W12). An Unlock of another origin
+// makes no step for the dead origin either.
 func TestNothingOfTheDead(t *testing.T) {
 	w := newWorld()
 	lock := func(reply uint64) Frame { return Frame{Op: Lock, Reply: reply, Mode: uint8(robustlock.Exclusive)} }
@@ -215,14 +217,15 @@ func TestNothingOfTheDead(t *testing.T) {
 	assert.Zero(t, w.door.inside)
 }
 
-// TestDeathToldByAnotherMember: a member that knows of a death says so before its next request.
+// TestDeathToldByAnotherMember: a member that knows of a death reports it before its next
+// request.
 func TestDeathToldByAnotherMember(t *testing.T) {
 	w := newWorld()
 	assert.Empty(t, w.do(t, 1, Frame{Op: Dead, At: 2}))
 	assert.Equal(t, []uint64{2}, w.memory.marked)
 }
 
-// TestBadFrames: what nobody sends changes nothing.
+// TestBadFrames: a frame that no origin sends changes nothing.
 func TestBadFrames(t *testing.T) {
 	for what, f := range map[string]Frame{
 		"no operation":      {},
@@ -247,7 +250,7 @@ func TestBadFrames(t *testing.T) {
 	assert.Error(t, err)
 }
 
-// FuzzStep: whatever comes, a target stays within its memory, and a frame that is read is written
+// FuzzStep: a target stays within its memory for all input, and a frame that is read is written
 // the same.
 func FuzzStep(f *testing.F) {
 	for _, x := range []Frame{{Op: Put, At: 8, Data: []byte{1}}, {Op: Get, Reply: 1, Count: 3}, {Op: Accumulate, Kernel: 1, Elem: 1, Size: 4, Data: make([]byte, 8)},
@@ -265,7 +268,7 @@ func FuzzStep(f *testing.F) {
 	})
 }
 
-// TestDeathOfOneWhoWaits: nobody looks for it any more, and it gets no answer.
+// TestDeathOfOneWhoWaits: a dead waiter gets no more steps, and no answer.
 func TestDeathOfOneWhoWaits(t *testing.T) {
 	w := newWorld()
 	lock := func(reply uint64) Frame { return Frame{Op: Lock, Reply: reply, Mode: uint8(robustlock.Exclusive)} }
@@ -274,7 +277,7 @@ func TestDeathOfOneWhoWaits(t *testing.T) {
 	assert.True(t, w.Waits())
 	w.Died(2)
 	assert.False(t, w.Waits())
-	w.Died(3) // it has asked for nothing
+	w.Died(3) // 3 has sent no request
 	assert.Equal(t, []Answer{{1, 11, nil}}, w.do(t, 1, Frame{Op: Unlock, Reply: 11}))
 }
 
