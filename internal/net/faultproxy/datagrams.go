@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Datagrams forwards datagrams between a target and whoever speaks to it last, the dialer, through
-// a weather.
+// Datagrams forwards datagrams between a target and the dialer, which is the last process that
+// sent to it, through a weather.
 type Datagrams struct {
 	conn   *net.UDPConn
 	target netip.AddrPort
@@ -22,17 +22,16 @@ type Datagrams struct {
 	stats  DatagramStats
 }
 
-// DatagramStats counts what Datagrams have done.
+// DatagramStats counts the work of Datagrams.
 type DatagramStats struct {
 	Passed, Lost int64
-	// Late is the most by which one was handed on later than was drawn, because this machine was
-	// busy.
+	// Late is the maximum delay beyond the drawn one, because this machine was busy.
 	Late time.Duration
 }
 
-// NewDatagrams returns one on loopback for a target, "host:port". What the weather draws depends on
-// seed. seen, if there is one, is shown each datagram whose fate is drawn, lost or not; it must
-// neither block nor keep it. An error is the operating system's.
+// NewDatagrams returns Datagrams on loopback for a target, "host:port". The draws of the weather
+// depend on seed. seen, if it is not nil, receives each datagram whose fate is drawn, lost or
+// not; seen must neither block nor keep the datagram. An error is the operating system's.
 func NewDatagrams(target string, seed uint64, w Weather, seen func(d Direction, packet []byte)) (*Datagrams, error) {
 	conn, to, err := listenFor(target)
 	if err != nil {
@@ -44,30 +43,30 @@ func NewDatagrams(target string, seed uint64, w Weather, seen func(d Direction, 
 	return p, nil
 }
 
-// Addr returns where it listens, as "127.0.0.1:port".
+// Addr returns the listening address, such as "127.0.0.1:port".
 func (p *Datagrams) Addr() string { return p.conn.LocalAddr().String() }
 
-// Change takes another weather, for what comes from now on.
+// Change sets another weather, for the datagrams from now on.
 func (p *Datagrams) Change(w Weather) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.fate.change(time.Since(p.begin), w)
 }
 
-// Stats returns what was done so far.
+// Stats returns the counts so far.
 func (p *Datagrams) Stats() DatagramStats {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.stats
 }
 
-// Close ends it. What is on its way is lost.
+// Close stops forwarding. Datagrams on their way are lost.
 func (p *Datagrams) Close() {
 	p.conn.Close()
 	p.ended.Wait()
 }
 
-// take draws the fate of a datagram, and hands it on when that is due.
+// take draws the fate of a datagram, and forwards it when that is due.
 func (p *Datagrams) take(packet []byte, from netip.AddrPort) {
 	d := ToTarget
 	if from == p.target {
@@ -106,9 +105,9 @@ func (p *Datagrams) send(d Direction, packet []byte, from netip.AddrPort) {
 	})
 }
 
-// pass hands one on. It has the lock.
+// pass forwards a datagram. The caller holds mu.
 func (p *Datagrams) pass(packet []byte, to netip.AddrPort, due time.Duration) {
 	p.stats.Passed++
 	p.stats.Late = max(p.stats.Late, time.Since(p.begin)-due)
-	_, _ = p.conn.WriteToUDPAddrPort(packet, to) // it may be lost
+	_, _ = p.conn.WriteToUDPAddrPort(packet, to) // a datagram may be lost
 }

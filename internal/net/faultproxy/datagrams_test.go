@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestWeather: what is drawn has the shares that were asked for, in virtual time.
+// TestWeather: the draws have the requested shares, in virtual time.
 func TestWeather(t *testing.T) {
 	const n, step = 200_000, time.Millisecond
 	w := Weather{Loss: 0.05, Delay: 5 * time.Millisecond, Jitter: 20 * time.Millisecond}
@@ -30,7 +30,7 @@ func TestWeather(t *testing.T) {
 	assert.InDelta(t, 15, float64(sum.Milliseconds())/float64(n-lost), 0.5)
 }
 
-// TestOutages: all is lost for as long as an outage lasts, and nothing else is.
+// TestOutages: all datagrams are lost for the time of an outage, and no others.
 func TestOutages(t *testing.T) {
 	const step = time.Millisecond
 	f := newFate(2)
@@ -47,7 +47,7 @@ func TestOutages(t *testing.T) {
 			run = 0
 		}
 	}
-	assert.InDelta(t, total/10_300, len(lengths), 45, "outages in 2,000 s") // three deviations of some 194
+	assert.InDelta(t, total/10_300, len(lengths), 45, "outages in 2,000 s") // three deviations of about 194
 	for _, l := range lengths {
 		assert.Zero(t, l%300, "an outage of %d ms", l) // a pause below a step joins two
 	}
@@ -56,7 +56,7 @@ func TestOutages(t *testing.T) {
 	assert.False(t, lost, "fair again")
 }
 
-// TestDatagrams: both ways, to the dialer that spoke last, and each is seen, also what is lost.
+// TestDatagrams: both ways, to the dialer that sent last. Each datagram is seen, also a lost one.
 func TestDatagrams(t *testing.T) {
 	target := listenUDP(t)
 	came := make(chan Direction, 10)
@@ -86,7 +86,7 @@ func TestDatagrams(t *testing.T) {
 		say(dialer, "gone")
 		assert.Equal(t, []Direction{ToTarget, ToDialer, ToTarget}, []Direction{<-came, <-came, <-came})
 		p.Change(Weather{})
-		say(dialer, "again") // behind the one that is gone
+		say(dialer, "again") // behind the lost one
 		assert.Equal(t, "again", hear(target))
 		assert.Equal(t, before+1, p.Stats().Lost)
 		<-came

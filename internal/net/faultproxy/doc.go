@@ -1,12 +1,12 @@
-// Package faultproxy is a bad network for tests and trials: a TCP relay that listens on loopback,
-// forwards what it is given to a target and back, and breaks connections on command or by a
-// plan. It sees bytes and no frames, so it breaks anything that goes over TCP, encrypted or not.
+// Package faultproxy is a faulty network for tests and trials: a TCP relay that listens on
+// loopback, forwards data to a target and back, and breaks connections on command or by a plan.
+// The relay sees bytes and no frames, so it can break any protocol over TCP, encrypted or not.
 //
 //	dialer ═════▶ Relay.Addr ─── relay ───▶ target
 //	                    ToTarget ──▶
 //	                    ◀── ToDialer
 //
-// What it can do to a connection, and what that looks like at its two ends:
+// The faults of a connection, and their effects at its two ends:
 //
 //	Cut       reset at both ends; what is on its way is lost. A process that was killed, a
 //	          firewall that forgets
@@ -20,19 +20,21 @@
 //	          itself; a broken middlebox does
 //	Garble    one byte is another one. TCP's checksum misses one such packet of some millions
 //
-// A delay (Script.Delay) makes each byte late and none slower: a long cable, in front of the place
-// where all this happens.
+// A delay (Script.Delay) makes each byte late without a limit of the rate: a long cable, in front
+// of the place of the faults.
 //
-// Packets does the same for datagrams, which only vanish. Datagrams go both ways, through a
-// Weather: some are lost, each is late by a drawn time, and now and then all are lost for a while.
+// Packets does the same for datagrams, which only vanish. Datagrams forwards both ways, through a
+// Weather: some datagrams are lost, each is late by a drawn time, and now and then all are lost
+// for a while.
 //
 // # By plan or on command
 //
-// A Plan says for the n-th connection, counted from 0, at which byte of which direction what
-// happens: the same each time, however the kernel cuts the stream into pieces. Only what is on its
-// way in the other direction at that moment is not determined. Random draws a plan from a seed.
+// A Plan gives the faults of the n-th connection, counted from 0, each with its direction, its
+// byte and its act. The faults are the same each time, whatever the pieces in which the kernel
+// cuts the stream. Only the data on its way in the other direction at that moment is not
+// determined. Random draws a plan from a seed.
 //
-// Commands (Relay.Cut, Relay.Stall and so on) apply to all connections that are there: those that
-// Stats counts as made. Its target's kernel may have accepted one a moment before. A test that
-// wants to know that something has happened waits for it with Relay.Await, and never sleeps.
+// Commands (Relay.Cut, Relay.Stall and so on) apply to all present connections, which are those
+// that Stats counts as made. The kernel of the target may have accepted a connection a moment
+// before. A test that depends on an event waits for it with Relay.Await, and never sleeps.
 package faultproxy

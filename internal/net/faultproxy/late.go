@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// A piece is what one Read has returned, and when it is to be handed on.
+// A piece is the result of one Read, and the time at which it is due.
 type piece struct {
 	due   time.Time
 	bytes []byte
 	err   error // behind the bytes
 }
 
-// piecesMax is how many pieces may be on a long way.
+// piecesMax bounds the pieces in a delay.
 const piecesMax = 256
 
-// late returns a function that returns what from says, each piece late by a delay, and whether
-// there is more. Without a delay the bytes are valid until the next call.
+// late returns a function that returns the data of from, each piece late by a delay, and an error
+// after the last piece. Without a delay the bytes are valid until the next call.
 func late(from io.Reader, delay time.Duration) func() ([]byte, error) {
 	buf := make([]byte, 64<<10)
 	if delay == 0 {

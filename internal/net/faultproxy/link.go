@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// A link is one connection through a relay: that of the dialer and that to the target.
+// A link is one connection through a relay: the connection of the dialer and that to the target.
 type link struct {
 	relay    *Relay
 	ends     [2]*net.TCPConn // ends[d] is read for Direction d, and ends[1-d] written
 	stalled  [2]bool         // under the relay's lock
-	swallows [2]atomic.Bool  // what is still read is thrown away, and nobody is told of its end
+	swallows [2]atomic.Bool  // further input is discarded, and the other end does not learn of its end
 	flowing  atomic.Int32    // directions
 }
 
@@ -21,7 +21,7 @@ type link struct {
 func (l *link) flow(d Direction, faults []Fault, delay time.Duration) {
 	defer l.relay.running.Done()
 	err := l.copy(d, faults, late(l.ends[d], delay))
-	l.awaitFlow(d) // its end does not overtake what stands still, and crosses no cut
+	l.awaitFlow(d) // the end of a direction neither overtakes a stall nor crosses a cut
 	switch {
 	case l.swallows[d].Load():
 	case errors.Is(err, io.EOF):
@@ -36,8 +36,8 @@ func (l *link) flow(d Direction, faults []Fault, delay time.Duration) {
 	}
 }
 
-// copy reads one direction, forwards it, and does the faults at their places. It returns why it
-// has ended, never nil.
+// copy reads one direction, forwards it, and performs the faults at their places. It returns the
+// error that ended the direction, never nil.
 func (l *link) copy(d Direction, faults []Fault, next func() ([]byte, error)) error {
 	for at := int64(0); ; {
 		piece, ended := next()
@@ -62,8 +62,8 @@ func (l *link) copy(d Direction, faults []Fault, next func() ([]byte, error)) er
 	}
 }
 
-// forward passes a piece on, once this direction does not stand still. Where that fails the link
-// is over, and what still comes is thrown away.
+// forward writes a piece, once this direction is not stalled. If the write fails, the link is
+// over, and further input is discarded.
 func (l *link) forward(d Direction, b []byte) {
 	if len(b) == 0 {
 		return
@@ -81,7 +81,7 @@ func (l *link) forward(d Direction, b []byte) {
 	l.relay.count(func(s *Stats) { s.Bytes[d] += int64(len(b)) })
 }
 
-// awaitFlow waits until a direction does not stand still, or is swallowed.
+// awaitFlow waits until a direction is not stalled, or is swallowed.
 func (l *link) awaitFlow(d Direction) {
 	r := l.relay
 	r.mu.Lock()
@@ -99,13 +99,13 @@ func (l *link) awaitFlow(d Direction) {
 	r.changed.Broadcast()
 }
 
-// do does an act at a place in a direction.
+// do performs an act at a place in a direction.
 func (l *link) do(a Act, d Direction) {
-	l.relay.count(func(s *Stats) { s.Done[a]++ }) // first: whoever sees what it did finds it counted
+	l.relay.count(func(s *Stats) { s.Done[a]++ }) // first: an observer of the effect finds it counted
 	switch a {
 	case Cut:
 		l.kill()
-	case End: // what still comes is read: a close with unread input would be a reset
+	case End: // further input is read: a close with unread input would be a reset
 		l.swallow(0, 1)
 		_ = l.ends[0].CloseWrite()
 		_ = l.ends[1].CloseWrite()
@@ -128,7 +128,7 @@ func (l *link) kill() {
 	resetConn(l.ends[1])
 }
 
-// swallow has directions vanish, also one that stands still.
+// swallow makes directions vanish, also a stalled one.
 func (l *link) swallow(directions ...Direction) {
 	l.relay.mu.Lock()
 	for _, d := range directions {

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 )
 
-// Packets forwards datagrams in one direction, and can have them vanish, as a network does.
+// Packets forwards datagrams in one direction, and can drop them, like a network.
 type Packets struct {
 	conn    *net.UDPConn
 	target  netip.AddrPort
@@ -17,7 +17,8 @@ type Packets struct {
 	ended   sync.WaitGroup
 }
 
-// NewPackets returns one on loopback for a target, "host:port". An error is the operating system's.
+// NewPackets returns Packets on loopback for a target, "host:port". An error is the operating
+// system's.
 func NewPackets(target string) (*Packets, error) {
 	conn, to, err := listenFor(target)
 	if err != nil {
@@ -28,16 +29,16 @@ func NewPackets(target string) (*Packets, error) {
 	return p, nil
 }
 
-// Addr returns where it listens, as "127.0.0.1:port".
+// Addr returns the listening address, such as "127.0.0.1:port".
 func (p *Packets) Addr() string { return p.conn.LocalAddr().String() }
 
-// Drop has all that comes from now on vanish, or not.
+// Drop makes all datagrams from now on vanish, or not.
 func (p *Packets) Drop(on bool) { p.dropped.Store(on) }
 
-// Lost returns how many have vanished.
+// Lost returns the number of dropped datagrams.
 func (p *Packets) Lost() int64 { return p.lost.Load() }
 
-// Close ends it.
+// Close stops forwarding.
 func (p *Packets) Close() {
 	p.conn.Close()
 	p.ended.Wait()
@@ -48,11 +49,11 @@ func (p *Packets) forward(packet []byte, _ netip.AddrPort) {
 		p.lost.Add(1)
 		return
 	}
-	_, _ = p.conn.WriteToUDPAddrPort(packet, p.target) // it may be lost
+	_, _ = p.conn.WriteToUDPAddrPort(packet, p.target) // a datagram may be lost
 }
 
-// listenFor returns a socket on loopback, of the family of a target, for what is meant for it, and
-// where it is.
+// listenFor returns a socket on loopback, of the family of a target, for the datagrams to that
+// target, and the target's address.
 func listenFor(target string) (*net.UDPConn, netip.AddrPort, error) {
 	to, err := net.ResolveUDPAddr("udp", target)
 	if err != nil {
@@ -62,7 +63,7 @@ func listenFor(target string) (*net.UDPConn, netip.AddrPort, error) {
 	return conn, unmapped(to.AddrPort()), err
 }
 
-// takePackets hands on all that comes, and from where, until the socket is closed.
+// takePackets passes each datagram and its sender to take, until the socket is closed.
 func takePackets(conn *net.UDPConn, take func(packet []byte, from netip.AddrPort)) {
 	buf := make([]byte, 64<<10)
 	for {
@@ -70,11 +71,11 @@ func takePackets(conn *net.UDPConn, take func(packet []byte, from netip.AddrPort
 		switch {
 		case errors.Is(err, net.ErrClosed):
 			return
-		case err == nil: // another error is of an earlier one: nobody listens there
+		case err == nil: // another error is of an earlier datagram, which had no receiver
 			take(buf[:n], unmapped(from))
 		}
 	}
 }
 
-// unmapped is an address in the form in which two of them can be compared.
+// unmapped returns an address in a form that can be compared.
 func unmapped(a netip.AddrPort) netip.AddrPort { return netip.AddrPortFrom(a.Addr().Unmap(), a.Port()) }

@@ -39,7 +39,7 @@ func TestPackets(t *testing.T) {
 	assert.Equal(t, "second", hear())
 }
 
-// TestTheEndStandsStill with what comes before it.
+// TestTheEndStandsStill: a stall holds the end back, with the data before it.
 func TestTheEndStandsStill(t *testing.T) {
 	r := newRoad(t, nil)
 	dialer, target := r.connect()

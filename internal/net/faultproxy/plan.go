@@ -11,11 +11,11 @@ type Direction int
 
 // The directions.
 const (
-	ToTarget Direction = iota // what the dialer says
-	ToDialer                  // what the target says
+	ToTarget Direction = iota // the data of the dialer
+	ToDialer                  // the data of the target
 )
 
-// An Act is something that happens to a connection. The package comment says what its ends see.
+// An Act is a fault of a connection. The package comment has its effects at both ends.
 type Act uint8
 
 // The acts.
@@ -27,7 +27,7 @@ const (
 	Swallow
 	Garble
 
-	acts // how many there are
+	acts // the number of acts
 )
 
 // String returns the act in a word.
@@ -35,26 +35,25 @@ func (a Act) String() string {
 	return [...]string{"cut", "end", "stall", "half-open", "swallow", "garble"}[a]
 }
 
-// A Fault is one act at one place: when At bytes have gone in a direction. Garble changes the
-// next one.
+// A Fault is one act at one place: after At bytes of a direction. Garble changes the next byte.
 type Fault struct {
 	Direction Direction
 	At        int64
 	Act       Act
 }
 
-// A Script is what happens to one connection.
+// A Script has the faults of one connection.
 type Script struct {
 	Faults []Fault
 	Delay  time.Duration // of each byte, in both directions
 }
 
-// A Plan returns the script of the n-th connection, counted from 0. It is called once for each, by
-// one goroutine at a time.
+// A Plan returns the script of the n-th connection, counted from 0. The relay calls a plan once
+// for each connection, in one goroutine at a time.
 type Plan func(n int) Script
 
-// Random returns a plan in which each connection has a fault in each direction: one of the acts, at
-// a byte of [least, most]. It depends on seed and nothing else.
+// Random returns a plan in which each connection has a fault in each direction: one of the acts,
+// at a byte of [least, most]. The plan depends on seed and nothing else.
 func Random(seed uint64, least, most int64, acts ...Act) Plan {
 	return func(n int) (s Script) {
 		rng := rand.New(rand.NewPCG(seed, uint64(n)))
@@ -65,7 +64,8 @@ func Random(seed uint64, least, most int64, acts ...Act) Plan {
 	}
 }
 
-// First returns a plan in which the first connections have scripts, one each, and the others none.
+// First returns a plan in which the first connections have scripts, one each, and the others
+// none.
 func First(scripts ...Script) Plan {
 	return func(n int) Script {
 		if n < len(scripts) {

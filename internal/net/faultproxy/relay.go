@@ -9,17 +9,17 @@ import (
 	"time"
 )
 
-// dialFor is how long the target may take to accept.
+// dialFor is the time within which the target has to accept.
 const dialFor = 5 * time.Second
 
-// A Relay listens at Addr and forwards to its target. Its methods may be called by any goroutine.
+// A Relay listens at Addr and forwards to its target. Any goroutine may call its methods.
 type Relay struct {
 	listener *net.TCPListener
 	target   string
 	plan     Plan
 
 	mu      sync.Mutex
-	changed *sync.Cond // with mu: something that somebody waits for
+	changed *sync.Cond // with mu: for changes that a goroutine waits for
 	links   map[*link]struct{}
 	stats   Stats
 	stalled [2]bool
@@ -30,18 +30,19 @@ type Relay struct {
 	running sync.WaitGroup
 }
 
-// Stats counts what a relay has done.
+// Stats counts the work of a relay.
 type Stats struct {
 	Accepted int       // connections of dialers
-	Made     int       // of them, those that the target has accepted too; they number the plan
-	Open     int       // of those, the ones that are there now
+	Made     int       // of them, the connections that the target has accepted, too; they number the plan
+	Open     int       // of those, the connections that are present
 	Bytes    [2]int64  // forwarded, by Direction
-	Done     [acts]int // how often, by Act; one that finds no connection does not count
-	Waiting  [2]int    // by Direction: connections that have something to say and stand still now
+	Done     [acts]int // by Act, one for each connection; a Stall on command is counted once, also without a connection
+	Waiting  [2]int    // by Direction: connections that have data and are stalled
 }
 
-// New returns a relay on loopback, of the family of the target, for a target, "host:port". A nil
-// plan has nothing happen. The target need not listen yet. An error is the operating system's.
+// New returns a relay on loopback, of the family of the target, for a target, "host:port". With a
+// nil plan there are no faults. The target need not listen yet. An error is the operating
+// system's.
 func New(target string, plan Plan) (*Relay, error) {
 	l, err := net.ListenTCP("tcp", &net.TCPAddr{IP: loopbackFor(target)})
 	if err != nil {
@@ -67,10 +68,10 @@ func loopbackFor(target string) net.IP {
 	return net.IPv4(127, 0, 0, 1)
 }
 
-// Addr returns where the relay listens, as "127.0.0.1:port".
+// Addr returns the listening address of the relay, such as "127.0.0.1:port".
 func (r *Relay) Addr() string { return r.listener.Addr().String() }
 
-// Close resets all connections, stops listening, and returns when nothing of the relay runs.
+// Close resets all connections, stops listening, and returns when all goroutines have ended.
 func (r *Relay) Close() {
 	r.mu.Lock()
 	r.closed = true
@@ -88,13 +89,14 @@ func (r *Relay) Cut() { r.each(func(l *link) { l.do(Cut, ToTarget) }) }
 // End ends all connections in order.
 func (r *Relay) End() { r.each(func(l *link) { l.do(End, ToTarget) }) }
 
-// HalfOpen resets the end towards which a direction leads of all connections, and leaves the other.
+// HalfOpen resets the end of all connections towards which a direction leads, and leaves the
+// other.
 func (r *Relay) HalfOpen(d Direction) { r.each(func(l *link) { l.do(HalfOpen, d) }) }
 
-// Swallow has vanish what is said in a direction of all connections that are there.
+// Swallow makes the data in a direction of all present connections vanish.
 func (r *Relay) Swallow(d Direction) { r.each(func(l *link) { l.do(Swallow, d) }) }
 
-// Stall has a direction of all connections stand still, also of those to come.
+// Stall stops a direction of all connections, including future ones.
 func (r *Relay) Stall(d Direction) {
 	r.mu.Lock()
 	r.stalled[d] = true
@@ -102,7 +104,7 @@ func (r *Relay) Stall(d Direction) {
 	r.mu.Unlock()
 }
 
-// Heal ends every Stall, by plan or on command: what stood still goes on.
+// Heal ends every Stall, by plan or on command: the stalled directions continue.
 func (r *Relay) Heal() { r.Resume(ToTarget, ToDialer) }
 
 // Resume is Heal of some directions.
@@ -118,31 +120,31 @@ func (r *Relay) Resume(directions ...Direction) {
 	r.mu.Unlock()
 }
 
-// Refuse has new connections reset, until it is told otherwise.
+// Refuse resets new connections, until Refuse(false).
 func (r *Relay) Refuse(refuse bool) {
 	r.mu.Lock()
 	r.refuses = refuse
 	r.mu.Unlock()
 }
 
-// RefuseWithTarget has the relay stop listening once its target refuses a connection: later dialers
-// are refused, too, as they are where no relay stands in the way. The dialer that finds the target
-// gone is reset. A stall holds that back: a network that is cut does not refuse.
+// RefuseWithTarget makes the relay stop listening once its target refuses a connection: later
+// dialers are refused, too, as they are without a relay. The dialer that finds the target closed
+// is reset. A stall defers that: a network that is cut does not refuse.
 func (r *Relay) RefuseWithTarget() {
 	r.mu.Lock()
 	r.follows = true
 	r.mu.Unlock()
 }
 
-// Stats returns what was done so far.
+// Stats returns the counts so far.
 func (r *Relay) Stats() Stats {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.stats
 }
 
-// Await returns when the relay's counts are as wanted, and says that they are; false: the relay
-// was closed before. Want must not call the relay.
+// Await returns true when the counts satisfy want, and false if the relay was closed before. want
+// must not call the relay.
 func (r *Relay) Await(want func(Stats) bool) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -163,7 +165,7 @@ func (r *Relay) count(change func(s *Stats)) {
 	r.mu.Unlock()
 }
 
-// each does something to the connections that are there.
+// each calls do for the present connections.
 func (r *Relay) each(do func(l *link)) {
 	r.mu.Lock()
 	var list []*link
@@ -195,8 +197,8 @@ func (r *Relay) accept(ctx context.Context) {
 	}
 }
 
-// join dials the target and forwards from then on. One is joined after the other, so that the
-// number of a connection is that of its dialer.
+// join dials the target and forwards from then on. The relay joins one dialer after the other, so
+// that the number of a connection is that of its dialer.
 func (r *Relay) join(ctx context.Context, dialer *net.TCPConn) bool {
 	ctx, cancel := context.WithTimeout(ctx, dialFor)
 	defer cancel()
@@ -235,7 +237,7 @@ func (r *Relay) follow(err error) {
 	}
 }
 
-// leave forgets a connection of which nothing flows any more.
+// leave forgets a connection whose directions have both ended.
 func (r *Relay) leave(l *link) {
 	r.mu.Lock()
 	delete(r.links, l)

@@ -31,8 +31,8 @@ func newRoad(t *testing.T, plan Plan) *road {
 	return &road{Relay: r, t: t, target: l}
 }
 
-// connect returns both ends of a connection that the relay knows: the kernel accepts it for the
-// target earlier, and a command would miss it.
+// connect returns both ends of a connection that the relay knows. The kernel accepts a connection
+// for the target earlier, and a command would miss it.
 func (r *road) connect() (dialer, target net.Conn) {
 	dialer, err := net.Dial("tcp", r.Addr())
 	require.NoError(r.t, err)
@@ -60,7 +60,7 @@ func (r *road) wantNext(c net.Conn, text string) {
 	assert.Equal(r.t, text, string(b))
 }
 
-// wantEnd reads until the end, and says whether it was a reset.
+// wantEnd reads until the end, and checks whether that was a reset.
 func (r *road) wantEnd(c net.Conn, text string, reset bool) {
 	r.t.Helper()
 	b, err := io.ReadAll(c)
@@ -87,14 +87,14 @@ func TestForwardsBothWays(t *testing.T) {
 	assert.Equal(t, 1, s.Made)
 }
 
-// TestFaultsAtTheirByte: what was before the place arrives, however it was written.
+// TestFaultsAtTheirByte: the bytes before the place arrive, whatever the sizes of the writes.
 func TestFaultsAtTheirByte(t *testing.T) {
 	at := func(d Direction, a Act) Plan {
 		return First(Script{Faults: []Fault{{Direction: d, At: 5, Act: a}}})
 	}
 	write := func(c net.Conn) {
 		for _, b := range []byte("123456789") {
-			_, _ = c.Write([]byte{b}) // the connection may be gone by then
+			_, _ = c.Write([]byte{b}) // the connection may be closed by then
 		}
 	}
 	t.Run("cut", func(t *testing.T) {
@@ -103,7 +103,7 @@ func TestFaultsAtTheirByte(t *testing.T) {
 		write(dialer)
 		r.wantEnd(target, "12345", true)
 		assert.Equal(t, 1, r.Stats().Done[Cut])
-		_, err := dialer.Read(make([]byte, 1)) // that it was reset a write may have been told
+		_, err := dialer.Read(make([]byte, 1)) // a write may have returned the reset
 		assert.Error(t, err)
 	})
 	t.Run("end", func(t *testing.T) {
@@ -180,7 +180,7 @@ func TestCommands(t *testing.T) {
 	r.Stall(ToTarget)
 	r.say(dialer, "x")
 	r.Await(func(s Stats) bool { return s.Waiting[ToTarget] == 1 })
-	r.Cut() // also one that stands still
+	r.Cut() // also a stalled connection
 	r.wantEnd(dialer, "", true)
 	r.wantEnd(target, "", true)
 	r.Heal()
@@ -195,7 +195,7 @@ func TestCommands(t *testing.T) {
 	assert.Equal(t, 4, r.Stats().Made)
 }
 
-// TestCloseLeavesNothing: also connections that stand still, and those who wait.
+// TestCloseLeavesNothing: also stalled connections, and goroutines in Await.
 func TestCloseLeavesNothing(t *testing.T) {
 	r := newRoad(t, nil)
 	dialer, target := r.connect()
@@ -210,7 +210,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 	assert.Zero(t, r.Stats().Open)
 }
 
-// tryRead connects and reads to the end: a connection that is reset may be so before it is there.
+// tryRead connects and reads to the end: a reset may come before the connection is there.
 func tryRead(addr string) error {
 	c, err := net.Dial("tcp", addr)
 	if err != nil {
@@ -226,7 +226,7 @@ func TestATargetThatIsNotThere(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	defer l.Close()
-	taken, err := net.Dial("tcp", l.Addr().String()) // nobody listens at its own port, which nobody else can get either
+	taken, err := net.Dial("tcp", l.Addr().String()) // a port without a listener, which no other process can get either
 	require.NoError(t, err)
 	defer taken.Close()
 	r, err := New(taken.LocalAddr().String(), nil)
@@ -236,7 +236,7 @@ func TestATargetThatIsNotThere(t *testing.T) {
 	assert.Zero(t, r.Stats().Made)
 }
 
-// TestDelay is in virtual time: each piece comes late by the delay, not by its sum.
+// TestDelay is in virtual time: each piece comes late by the delay, not by a sum of delays.
 func TestDelay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start, said := time.Now(), 0
@@ -270,7 +270,8 @@ func TestDelayedConnection(t *testing.T) {
 	assert.GreaterOrEqual(t, time.Since(start), 20*time.Millisecond)
 }
 
-// TestPlansAreTheSameEachTime, and faults of one connection come in the order of their places.
+// TestPlansAreTheSameEachTime: a plan draws the same faults each time. Faults of one connection
+// come in the order of their places.
 func TestPlansAreTheSameEachTime(t *testing.T) {
 	seen := map[Act]bool{}
 	for n := range 200 {
@@ -286,8 +287,8 @@ func TestPlansAreTheSameEachTime(t *testing.T) {
 	assert.Equal(t, "half-open", HalfOpen.String())
 }
 
-// TestRefusesWithTarget: after the target has gone, dialers of the relay are refused, unless the
-// network between them is cut.
+// TestRefusesWithTarget: after the target has closed, dialers of the relay are refused, unless
+// the network between them is cut.
 func TestRefusesWithTarget(t *testing.T) {
 	refused := func(r *road) bool {
 		conn, err := net.Dial("tcp", r.Addr())
