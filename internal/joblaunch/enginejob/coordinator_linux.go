@@ -14,9 +14,9 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/job"
 )
 
-// A coordinator is the daemon of rank 0, as what decides for all nodes: what goulfm run is
-// elsewhere. It hears which nodes there are, starts the job once all have come, and declares who
-// has died. The world ends with it.
+// A coordinator is the part of the daemon of rank 0 that decides for all nodes, as goulfm run
+// does for its jobs. It receives the introductions of the nodes, starts the job once all have
+// come, and declares deaths. The world ends with the coordinator.
 type coordinator struct {
 	size   int
 	within time.Duration
@@ -27,30 +27,30 @@ type coordinator struct {
 	complete chan struct{}
 	over     chan struct{} // closed when the job has ended, with code
 	code     int
-	standbys map[uint64]chan struct{}                      // by birth: standby daemons; closed: it has heard of the end
-	invite   func(name string) (bootstrap []byte, ok bool) // nil: the world takes nobody in
-	invited  map[uint64][]byte                             // by birth: what daemons were told that were taken in
+	standbys map[uint64]chan struct{}                      // by birth: standby daemons; closed: the daemon has received the end
+	invite   func(name string) (bootstrap []byte, ok bool) // nil: the world admits no late daemons
+	invited  map[uint64][]byte                             // by birth: the bootstraps of the admitted late daemons
 	failed   error
 	failing  chan struct{}
 
-	own atomic.Pointer[daemon.Daemon] // that of this node, once its ranks are adopted
+	own atomic.Pointer[daemon.Daemon] // the daemon of this node, once its ranks are adopted
 }
 
-// anyLeft says whether a rank of this node is through Finalize.
+// anyLeft reports whether a rank of this node is through Finalize.
 func (h *coordinator) anyLeft() bool {
 	d := h.own.Load()
 	return d != nil && d.AnyLeft()
 }
 
-// An asking is a daemon that has introduced itself, and what it is told: the same, as often as it
-// asks.
+// An asking is a daemon that has introduced itself, with the reply for it. Each request of the
+// daemon gets the same reply.
 type asking struct {
-	told      chan struct{} // closed: the rest is there
+	told      chan struct{} // closed: the reply is set
 	bootstrap []byte
 	err       error
 }
 
-// tell tells it, once.
+// tell sets the reply, once.
 func (a *asking) tell(bootstrap []byte, err error) {
 	select {
 	case <-a.told:
@@ -64,7 +64,7 @@ func newCoordinator(key string, size int, within time.Duration) *coordinator {
 	return &coordinator{size: size, within: within, register: newRegister(key, size), complete: make(chan struct{}), over: make(chan struct{}), standbys: map[uint64]chan struct{}{}, invited: map[uint64][]byte{}, failing: make(chan struct{})}
 }
 
-// answer notes a node, and returns its bootstrap once all have come.
+// answer records a node, and returns its bootstrap once all have come.
 func (h *coordinator) answer(line []byte) ([]byte, error) {
 	in, err := decodeIntroduction(line)
 	if err != nil {
@@ -86,7 +86,7 @@ func (h *coordinator) admit(in introduction) ([]byte, error) {
 	return a.bootstrap, a.err
 }
 
-// enter notes a node.
+// enter records a node.
 func (h *coordinator) enter(in introduction) (*asking, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -129,7 +129,7 @@ func (h *coordinator) failLocked(err error) {
 	}
 }
 
-// run has the job live, from its start to its end.
+// run runs the job, from its start to its end.
 func (h *coordinator) run(ctx context.Context, iface string) error {
 	err := h.await(ctx)
 	if err == nil {
@@ -166,7 +166,7 @@ func (h *coordinator) runJob(ctx context.Context, iface string) error {
 	}
 	d := &host{ended: func(int) {}, isOver: h.anyLeft}
 	d.Rules = job.New(job.Config{Ranks: h.size, Procs: h.size, Survive: job.SurviveKilled, Nodes: of})
-	d.Mu.Lock() // until there is a daemonclient.Client that what the rules decide could go to
+	d.Mu.Lock() // until there is a daemonclient.Client for the decisions of the rules
 	f, err := daemonclient.New(ctx, d, cfg)
 	d.Daemon = f
 	d.Mu.Unlock()
@@ -192,7 +192,8 @@ func (h *coordinator) runJob(ctx context.Context, iface string) error {
 	return nil
 }
 
-// A handOut starts no daemons: it hands their bootstraps to those that have introduced themselves.
+// A handOut starts no daemons: it hands their bootstraps to daemons that have introduced
+// themselves.
 type handOut struct {
 	h     *coordinator
 	nodes []int // introductions, by node

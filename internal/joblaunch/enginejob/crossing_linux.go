@@ -23,13 +23,13 @@ import (
 	"github.com/goulfm/goulfm/internal/net/socket"
 )
 
-// A crossing is the way of a node's daemon into a world on several nodes: it is introduced to the
-// coordinator, the daemon of rank 0, gets the job's secret, and serves its node for the coordinator
-// from then on.
+// A crossing brings a node's daemon into a world on several nodes. The daemon is introduced to
+// the coordinator, which is the daemon of rank 0, receives the job's secret, and serves its node
+// for the coordinator from then on.
 //
 //	ranks               daemon                            coordinator
 //	all of the node --> meetOthers
-//	cards           --> who is the coordinator
+//	cards           --> card of the coordinator
 //	                    introduction: these ranks     --> register: all nodes have come
 //	                    daemonproto.Bootstrap              <-- daemonclient: the job, its secret
 //	                    node daemon: Plan, Ready, Table   <-> daemonclient
@@ -37,19 +37,19 @@ import (
 //	placed          <--
 type crossing struct {
 	claim       *claim // of the first rank
-	host        string // for people
+	host        string // for users
 	birth       uint64 // of this daemon
 	due         mono.Time
 	id          *bootauth.Identity
-	listener    net.Listener // where the coordinator listens; with cards all daemons do until they know who it is
+	listener    net.Listener // the coordinator's listener; with cards all daemons listen until they know the coordinator
 	guests      []*guest
 	placings    chan<- placing
-	coordinator *coordinator // nil: another daemon's
+	coordinator *coordinator // nil: another daemon is the coordinator
 
-	cancel context.CancelCauseFunc // nil: it has not begun
+	cancel context.CancelCauseFunc // nil: the crossing has not begun
 }
 
-// A placing asks for the places of the ranks to be given.
+// A placing is a request to give the ranks their places.
 type placing struct {
 	d     *daemon.Daemon
 	n     *daemon.Neighbours
@@ -58,16 +58,16 @@ type placing struct {
 	done  chan error
 }
 
-// newCrossing makes what others know this daemon by.
+// newCrossing makes the identity of this daemon for the others.
 func newCrossing(c *claim, host string, due mono.Time) (x *crossing, err error) {
 	x = &crossing{claim: c, host: host, birth: rand.Uint64(), due: due}
 	if x.id, err = bootauth.NewIdentity(); err == nil && c.Several.Channel == byCards {
-		x.listener, err = net.Listen("tcp", ":0") // a card says where
+		x.listener, err = net.Listen("tcp", ":0") // a card has its port
 	}
 	return x, err
 }
 
-// listenAt opens where the coordinator is reached that others do not know by its card.
+// listenAt opens the listener of a coordinator whose card the others do not have.
 func listenAt(s *several, key string) (net.Listener, error) {
 	var last error
 	for _, at := range s.addrs(key) {
@@ -87,7 +87,7 @@ func listenAt(s *several, key string) (net.Listener, error) {
 	return nil, fmt.Errorf("no port for the daemons of other nodes (%s=HOST:PORT names one): %w", rendezvousVariable, last)
 }
 
-// addrs are where the coordinator may listen, as host:port.
+// addrs returns the addresses at which the coordinator may listen, as host:port.
 func (s *several) addrs(key string) []string {
 	if len(s.Addrs) > 0 {
 		return s.Addrs
@@ -99,18 +99,18 @@ func (s *several) addrs(key string) []string {
 	return all
 }
 
-// card is what the daemon shows by PMI; empty where nothing is.
+// card returns the card of the daemon for PMI, or an empty text.
 func (x *crossing) card() string {
 	if x == nil || x.claim.Several.Channel != byCards {
 		return ""
 	}
-	own, _ := socket.OwnAddresses() // without them nobody finds the coordinator, and the time is up
+	own, _ := socket.OwnAddresses() // without addresses no daemon finds the coordinator, and the start times out
 	return bootauth.Card{Key: x.id.Key(), Port: uint16(x.listener.Addr().(*net.TCPAddr).Port), Addrs: own}.Text()
 }
 
 func (x *crossing) add(g *guest) { x.guests = append(x.guests, g) }
 
-// ranks are those of this node, ascending.
+// ranks returns the ranks of this node, ascending.
 func (x *crossing) ranks() (all []int) {
 	for _, g := range x.guests {
 		all = append(all, g.claim.Rank)
@@ -148,8 +148,9 @@ func (x *crossing) run(ctx context.Context, brought <-chan *cards) error {
 	return x.serve(ctx, line)
 }
 
-// meetCoordinator introduces this daemon to the coordinator and returns its answer. With a proof
-// there is none: this is the coordinator, it listens, and the proof is how it knows the others.
+// meetCoordinator introduces this daemon to the coordinator and returns its answer. If this
+// daemon is the coordinator, there is no answer: it listens, and returns the proof by which it
+// checks the others.
 func (x *crossing) meetCoordinator(ctx context.Context, cs *cards) (others bootauth.Proof, answer []byte, err error) {
 	s := x.claim.Several
 	proof, addrs, err := x.way(cs)
@@ -169,7 +170,7 @@ func (x *crossing) meetCoordinator(ctx context.Context, cs *cards) (others boota
 	return proof, nil, err
 }
 
-// way is how this daemon and the coordinator know each other, and where the coordinator is.
+// way returns the proof between this daemon and the coordinator, and the coordinator's addresses.
 func (x *crossing) way(cs *cards) (bootauth.Proof, []string, error) {
 	s := x.claim.Several
 	switch s.Channel {
@@ -206,23 +207,23 @@ func wayByCards(cs *cards) (bootauth.Proof, []string, error) {
 	return bootauth.Pinned(keys...), addrs, nil
 }
 
-// introduction is what this daemon says to the coordinator.
+// introduction returns this daemon's message to the coordinator.
 func (x *crossing) introduction(why string) introduction {
 	return introduction{Build: buildid.Build, Key: x.claim.Key, Size: x.claim.Size, Node: x.claim.Several.Node, Host: x.host, Ranks: x.ranks(), Birth: x.birth, Why: why}
 }
 
-// leads says whether this daemon is the coordinator. After a start that has failed it stays for a
-// while, though its ranks have heard: a daemon that it has not answered would ask until the time is
-// up.
+// leads reports whether this daemon is the coordinator. After a failed start the coordinator
+// stays for a while, though its ranks have received the reason: a daemon without an answer would
+// ask until its timeout.
 //
 //	daemon of node 1    coordinator          daemon of node 2
 //	                    fails          <--   rank 2 ended
-//	introduction -->    is gone
+//	introduction -->    has ended
 //	asks again, for a minute
 func (x *crossing) leads() bool { return x.claim.Several.isCoordinator(x.ranks()) }
 
-// lead is run of the coordinator, which also serves its own node. Those that ask are answered for
-// as long as this process lives: if the start fails, with the reason.
+// lead is run of the coordinator, which also serves its own node. It answers requests for as long
+// as this process lives: if the start fails, with the reason.
 func (x *crossing) lead(ctx context.Context, proof bootauth.Proof) error {
 	h := newCoordinator(x.claim.Key, x.claim.Size, time.Duration(x.due.Sub(now())))
 	x.coordinator = h
@@ -236,7 +237,7 @@ func (x *crossing) lead(ctx context.Context, proof bootauth.Proof) error {
 	return errors.Join(err, unlessSame(<-over, err))
 }
 
-// unlessSame is other, unless it says the same as err.
+// unlessSame returns other, unless it has the text of err.
 func unlessSame(other, err error) error {
 	if err != nil && other != nil && other.Error() == err.Error() {
 		return nil
@@ -244,8 +245,8 @@ func unlessSame(other, err error) error {
 	return other
 }
 
-// iface is the address at which the coordinator listens for node daemons: all, unless other nodes
-// are on this machine.
+// iface returns the address at which the coordinator listens for node daemons: all addresses,
+// unless other nodes are on this machine.
 func (x *crossing) iface() string {
 	if ip := x.listener.Addr().(*net.TCPAddr).IP; ip.IsLoopback() {
 		return ip.String()
@@ -263,8 +264,8 @@ func (x *crossing) serve(ctx context.Context, line []byte) error {
 	return err
 }
 
-// Adopt implements remotedaemon.Guests, as does Place. The daemon has copies of the pidfds: those
-// of the guests are still needed if the start fails.
+// Adopt implements remotedaemon.Guests, as does Place. The daemon gets copies of the pidfds: a
+// failed start still needs those of the guests.
 func (x *crossing) Adopt(d *daemon.Daemon) (pids map[int]int, err error) {
 	d.Expect(len(x.guests))
 	if x.coordinator != nil {
@@ -285,17 +286,17 @@ func (x *crossing) Adopt(d *daemon.Daemon) (pids map[int]int, err error) {
 	return pids, nil
 }
 
-// Place has the server give the places, if no rank has ended meanwhile.
+// Place makes the server give the places, if no rank has ended meanwhile.
 func (x *crossing) Place(d *daemon.Daemon, n *daemon.Neighbours, nodes, crowd int) error {
 	p := placing{d, n, nodes, crowd, make(chan error, 1)}
 	x.placings <- p
 	return <-p.done
 }
 
-// errNoWorld is why no places are given.
+// errNoWorld is the reason why no places are given.
 var errNoWorld = errors.New("the start has failed on this node")
 
-// place gives each rank of this node its place, or says that there is no world any more.
+// place gives each rank of this node its place, or returns an error if the start has failed.
 func (s *server) place(p placing) error {
 	s.do(s.muster.Step(met{}))
 	if s.muster.state != hasStarted {
@@ -304,19 +305,19 @@ func (s *server) place(p placing) error {
 	node, arenas := p.d.Memory()
 	for _, g := range s.crossing.guests {
 		info := boot.Info{Job: p.d.Job(), Rank: g.claim.Rank, Size: p.d.Procs(), Ranks: p.d.Procs(), Cores: s.countCores(), Crowd: p.crowd, Mesh: &boot.Mesh{Slots: p.n.Slots}}
-		_ = send(g.conn, answer{Build: buildid.Build, What: placed, Info: &info, Nodes: p.nodes}, append([]int{int(node.Fd()), int(arenas.Fd())}, p.n.Descriptors(g.claim.Rank)...)...) // else it has died
+		_ = send(g.conn, answer{Build: buildid.Build, What: placed, Info: &info, Nodes: p.nodes}, append([]int{int(node.Fd()), int(arenas.Fd())}, p.n.Descriptors(g.claim.Rank)...)...) // otherwise the rank has died
 		p.n.CloseListener(g.claim.Rank)
 	}
 	return nil
 }
 
-// abandon ends a crossing, and lets the coordinator know why.
+// abandon ends a crossing, and reports the reason to the coordinator.
 func (x *crossing) abandon(why string) {
 	switch {
 	case x == nil:
 	case x.cancel != nil:
 		x.cancel(errors.New(why))
-	case x.claim.Several.Channel != byCards && !x.claim.Several.isCoordinator(x.ranks()): // else the engine ends all
+	case x.claim.Several.Channel != byCards && !x.claim.Several.isCoordinator(x.ranks()): // otherwise the engine ends all
 		ctx, cancel := context.WithTimeout(context.Background(), lingerMax/2)
 		defer cancel()
 		if proof, addrs, err := x.way(nil); err == nil {
@@ -327,19 +328,19 @@ func (x *crossing) abandon(why string) {
 	}
 }
 
-// disappoint has the coordinator answer the daemons of other nodes, for as long as this process
+// disappoint makes the coordinator answer the daemons of other nodes, for as long as this process
 // lives, though it has failed before it met any of them.
 func (x *crossing) disappoint(why string) {
 	proof, _, err := x.meetCoordinator(context.Background(), nil)
 	if err != nil {
-		return // they wait until their time is up
+		return // the others wait until their timeout
 	}
 	x.coordinator = newCoordinator(x.claim.Key, x.claim.Size, 0)
 	x.coordinator.fail(errors.New(why))
 	go func() { _ = bootauth.Serve(context.Background(), x.listener, x.id, proof, x.coordinator.answer) }()
 }
 
-// part is the end of a node of a world: what went wrong is told.
+// part is the end of a node of a world: it prints the error.
 func (s *server) part(err error) {
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "goulfm: daemon of %s: %v\n", s.muster.node, err)

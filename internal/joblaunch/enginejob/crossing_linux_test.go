@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTheCoordinatorListens, whichever rank of its node has come first: where nodes have no numbers
-// it is the daemon that has rank 0.
+// TestTheCoordinatorListens: if nodes have no numbers, the daemon of rank 0 listens, whichever
+// rank of its node has come first.
 func TestTheCoordinatorListens(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "secret")
 	require.NoError(t, os.WriteFile(file, []byte("sixteen bytes, at least"), 0o600))

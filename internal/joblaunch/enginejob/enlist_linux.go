@@ -14,8 +14,8 @@ import (
 	"github.com/goulfm/goulfm/internal/net/pmi"
 )
 
-// Enlist has the daemons of a job that an engine has started meet, as the daemons of adopted ranks
-// do: the tasks of the engine are nodes. It returns nil where there is nobody to meet.
+// Enlist makes the daemons of a job that an engine has started meet, like the daemons of adopted
+// ranks: the tasks of the engine are nodes. It returns nil if there are no other daemons.
 func Enlist(ctx context.Context, within time.Duration) (e *Enlisted, err error) {
 	task, err := rm.Recognise(os.Environ(), pmi.Alive)
 	var session *pmi.Client
@@ -48,13 +48,13 @@ func Enlist(ctx context.Context, within time.Duration) (e *Enlisted, err error) 
 	return e, err
 }
 
-// beNode makes the claim of a pod that of a task: one a node. One beyond GOULFM_NODES came when the
-// Job was made larger; it waits on standby.
+// beNode makes the claim of a pod that of a task, one on each node. A pod beyond GOULFM_NODES
+// came when the Job was made larger; it waits on standby.
 func beNode(pod *rm.Claim) {
 	pod.Rank, pod.Size, pod.Local, pod.Locals = pod.Node, pod.Nodes, 0, 1
 }
 
-// enlist is Enlist for a task that has others to meet. What a claim calls ranks are nodes here.
+// enlist is Enlist for a task with others to meet. Claims call nodes ranks here.
 func enlist(ctx context.Context, c *claim, session *pmi.Client, within time.Duration) (*Enlisted, error) {
 	host, _ := os.Hostname()
 	x, err := newCrossing(c, host, now().Add(mono.Duration(within)))
@@ -82,7 +82,7 @@ func enlist(ctx context.Context, c *claim, session *pmi.Client, within time.Dura
 	return e, nil
 }
 
-// enlistOthers waits until all daemons have come. Those that ask are answered for as long as this
+// enlistOthers waits until all daemons have come. It answers their requests for as long as this
 // process lives.
 func (x *crossing) enlistOthers(ctx context.Context, proof bootauth.Proof, within time.Duration) (*Enlisted, error) {
 	h := newCoordinator(x.claim.Key, x.claim.Size, within)
@@ -115,8 +115,8 @@ func (s mixed) Opens(invite func(name string) (bootstrap []byte, ok bool)) {
 	s.h.invite = invite
 }
 
-// A mixed starter starts the daemon of the first node, its own, beside this process, and hands the
-// others what they have asked for.
+// A mixed starter starts the daemon of the first node beside this process, and hands the others
+// the bootstraps that they have requested.
 type mixed struct {
 	handOut
 	local daemonclient.Local

@@ -7,5 +7,5 @@ import (
 	"time"
 )
 
-// Enlist fails: daemons take Linux.
+// Enlist fails: daemons need Linux.
 func Enlist(context.Context, time.Duration) (*Enlisted, error) { return nil, errUnsupported }

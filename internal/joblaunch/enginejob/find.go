@@ -15,24 +15,24 @@ import (
 	"github.com/goulfm/goulfm/internal/net/pmi"
 )
 
-// Environment variables that a person may set.
+// Environment variables that a user may set.
 const (
-	graceVariable   = "GOULFM_GRACE"         // how long a pod has from SIGTERM to its end; default grace
-	timeoutVariable = "GOULFM_START_TIMEOUT" // how long all ranks may take to come; default startTimeout
-	quietVariable   = "GOULFM_QUIET"         // 1: no line of what the world is
+	graceVariable   = "GOULFM_GRACE"         // time of a pod from SIGTERM to its end; default grace
+	timeoutVariable = "GOULFM_START_TIMEOUT" // time within which all ranks have to come; default startTimeout
+	quietVariable   = "GOULFM_QUIET"         // 1: no line about the world
 )
 
-// grace is how long a pod has from SIGTERM to SIGKILL where its template does not say.
+// grace is the time of a pod from SIGTERM to SIGKILL if its template does not set one.
 const grace = 30 * time.Second
 
-// startTimeout is how long the ranks of a world may take until all have come.
+// startTimeout is the time within which all ranks of a world have to come.
 const startTimeout = 60 * time.Second
 
-// A Failure is why a world did not start. Of its ranks one says so.
+// A Failure is the reason why a world did not start. One of its ranks prints the reason.
 type Failure struct {
 	Why       string
-	Elsewhere bool // another rank says it
-	IsTold    bool // this process has printed it: the engine may end it before Init returns
+	Elsewhere bool // another rank prints it
+	IsTold    bool // this process has printed it: the engine may end this process before Init returns
 }
 
 func (f *Failure) Error() string {
@@ -42,10 +42,10 @@ func (f *Failure) Error() string {
 	return "the world did not start: " + f.Why
 }
 
-// Find finds the place of this process. It waits until all ranks of its world have come where a
-// job engine has started them. launched is false for a world of one.
+// Find finds the place of this process. If a job engine has started the ranks, Find waits until
+// all ranks of the world have come. launched is false for a world of one.
 //
-// The identity of this process is used by that: its variables are taken out of the environment.
+// Success uses up the identity of this process: Find removes its variables from the environment.
 // After an error they are still there.
 func Find(ctx context.Context) (info boot.Info, launched bool, err error) {
 	claim, err := rm.Recognise(os.Environ(), pmi.Alive)
@@ -64,7 +64,7 @@ func Find(ctx context.Context) (info boot.Info, launched bool, err error) {
 	switch {
 	case claim.Engine == rm.Goulfm:
 		info, launched, err = boot.FromEnv()
-	case claim.Engine == rm.Alone || claim.Size == 1 && !asked: // who is one has nobody to meet
+	case claim.Engine == rm.Alone || claim.Size == 1 && !asked: // a single rank has no peers to meet
 		if os.Getenv(rm.AloneVariable) == "" {
 			err = boot.CheckAlone()
 		}
@@ -80,7 +80,7 @@ func Find(ctx context.Context) (info boot.Info, launched bool, err error) {
 	return info, launched, err
 }
 
-// leave uses the identity of this process up: neither it nor what it starts claims that again.
+// leave uses up the identity of this process: neither it nor its children claim that again.
 func leave(claim *rm.Claim) {
 	for _, name := range rm.Spent(os.Environ()) {
 		os.Unsetenv(name)
@@ -90,8 +90,8 @@ func leave(claim *rm.Claim) {
 	}
 }
 
-// join meets the others of a claim. session is that with a PMI server by which daemons of several
-// nodes meet, or nil.
+// join meets the other ranks of a claim. session is the session with a PMI server by which
+// daemons of several nodes meet, or nil.
 func join(ctx context.Context, claim *rm.Claim, session *pmi.Client) (info boot.Info, err error) {
 	defer func() { endSession(session, err) }()
 	s, err := check(claim, severalHere)
@@ -111,13 +111,13 @@ func join(ctx context.Context, claim *rm.Claim, session *pmi.Client) (info boot.
 	return info, nil
 }
 
-// isOnOneNode says whether all ranks of a claim are on this node.
+// isOnOneNode reports whether all ranks of a claim are on this node.
 func isOnOneNode(claim *rm.Claim) bool {
 	return claim.Nodes <= 1 && (claim.Locals < 0 || claim.Locals == claim.Size)
 }
 
-// check refuses a claim that cannot be met here; severally says how several nodes would meet. All
-// ranks have the same, and rank 0 says so.
+// check refuses a claim that cannot be met here. severally returns the way in which several nodes
+// would meet. All ranks have the same fault, and rank 0 reports it.
 func check(claim *rm.Claim, severally func(*rm.Claim) (*several, error)) (s *several, err error) {
 	if claim.Nodes == 1 && claim.Locals == rm.Unknown {
 		claim.Locals = claim.Size
@@ -176,7 +176,7 @@ func durationOf(variable, text string, unset time.Duration, want string) (time.D
 }
 
 // placeOf names the place at which the ranks of a claim on one node meet: an abstract socket.
-// Who is of another user, another start or another node has another one.
+// Each user, start and node has another place.
 func placeOf(uid int, claim *rm.Claim) string {
 	label := ""
 	if claim.Node >= 0 {

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestClaimsThatCannotBeMet: rank 0 says why, the others that rank 0 does.
+// TestClaimsThatCannotBeMet: rank 0 gives the reason, and the others refer to another rank.
 func TestClaimsThatCannotBeMet(t *testing.T) {
 	for _, c := range []rm.Claim{
 		{Engine: rm.Slurm, Size: 4, Locals: rm.Unknown, Nodes: rm.Unknown}, {Engine: rm.Slurm, Size: 400, Locals: localsMax + 1, Nodes: 2}, {Engine: rm.Slurm, Size: 4, Locals: 2, Nodes: 2}, {Engine: rm.OpenMPI, Size: 4, Locals: 2, Nodes: rm.Unknown},
@@ -29,17 +29,17 @@ func TestClaimsThatCannotBeMet(t *testing.T) {
 			assert.Equal(t, rank == 0, strings.Contains(f.Error(), f.Why))
 		}
 	}
-	c := rm.Claim{Engine: rm.Slurm, Size: 4, Locals: rm.Unknown, Nodes: 1} // SLURM_GTIDS is not there
+	c := rm.Claim{Engine: rm.Slurm, Size: 4, Locals: rm.Unknown, Nodes: 1} // SLURM_GTIDS is not set
 	_, err := check(&c, nowhere)
 	assert.NoError(t, err)
 }
 
-// nowhere is severalHere where nothing is set, and no munge.
+// nowhere is severalHere without any variable, and without munge.
 func nowhere(c *rm.Claim) (*several, error) {
 	return severalOf(c, func(string) string { return "" }, func(string) bool { return false })
 }
 
-// TestChannels: how the daemons of several nodes come to know each other.
+// TestChannels: the means by which the daemons of several nodes recognise each other.
 func TestChannels(t *testing.T) {
 	hosts := []string{"n1", "n2"}
 	slurm := rm.Claim{Engine: rm.Slurm, Size: 4, Locals: 2, Node: 1, Nodes: 2, Hosts: hosts}
@@ -69,7 +69,8 @@ func TestChannels(t *testing.T) {
 	}
 }
 
-// TestRegister: who is complete, what nodes there are, and what does not fit.
+// TestRegister: when the world is complete, which nodes there are, and which introductions do not
+// fit.
 func TestRegister(t *testing.T) {
 	r := newRegister("k", 4)
 	in := func(host string, node int, ranks ...int) introduction {
@@ -106,7 +107,7 @@ func TestRegister(t *testing.T) {
 	assert.Equal(t, []int{1, 1, 0, 0}, of, "by their numbers")
 }
 
-// TestStandby: who has no place in a world that has begun is known by the birth of its daemon.
+// TestStandby: a daemon without a place in a world that has begun is recognised by its birth.
 func TestStandby(t *testing.T) {
 	r := newRegister("k", 2)
 	in := func(node int, birth uint64) introduction {
@@ -161,8 +162,8 @@ func TestPlaces(t *testing.T) {
 	assert.Regexp(t, "^@goulfm-[0-9a-f]{24}$", placeOf(1, &c))
 }
 
-// TestAnIdentityIsUsedUp: after Init nothing in the environment leads to the same claim again,
-// in any of the environments that were observed.
+// TestAnIdentityIsUsedUp: after Init no variable in the environment leads to the same claim
+// again, in any of the observed environments.
 func TestAnIdentityIsUsedUp(t *testing.T) {
 	paths, err := filepath.Glob("../rm/testdata/*.env")
 	require.NoError(t, err)
@@ -189,10 +190,10 @@ func TestAnIdentityIsUsedUp(t *testing.T) {
 	assert.Positive(t, used)
 }
 
-// somebody is at the other end of each socket.
+// somebody reports a peer at the other end of each socket.
 func somebody(int) bool { return true }
 
-// within calls f with another environment, and brings this one back.
+// within calls f with another environment, and restores this one.
 func within(t *testing.T, env []string, f func()) {
 	t.Helper()
 	mine := os.Environ()

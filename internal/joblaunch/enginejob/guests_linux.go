@@ -19,10 +19,10 @@ type guest struct {
 	claim claim
 }
 
-// acceptPause is how long nobody is let in when there is no descriptor left.
+// acceptPause is the pause in which no connection is accepted when no descriptor is free.
 const acceptPause = 20 * time.Millisecond
 
-// listen lets connections in, for as long as this process lives.
+// listen accepts connections, for as long as this process lives.
 func (s *server) listen(ln *net.UnixListener) {
 	for {
 		conn, err := ln.AcceptUnix()
@@ -40,7 +40,7 @@ func (s *server) listen(ln *net.UnixListener) {
 			case g.claim.Cards != nil:
 				conn.Close()
 				select {
-				case s.cards <- g.claim.Cards: // the first ones; all ranks tell the same
+				case s.cards <- g.claim.Cards: // the first ones; all ranks send the same
 				default:
 				}
 			default:
@@ -50,9 +50,9 @@ func (s *server) listen(ln *net.UnixListener) {
 	}
 }
 
-// greet hears what a connection claims. One of another user is not listened to, and gets no answer:
-// the name of a meeting place is no secret, and everybody may connect. The error is what was wrong
-// with the claim; it Is buildid.ErrAnother for a rank of another build.
+// greet reads the claim of a connection. A connection of another user is not read, and gets no
+// answer: the name of a meeting place is no secret, and everybody may connect. The error is the
+// fault of the claim; it Is buildid.ErrAnother for a rank of another build.
 func greet(conn *net.UnixConn) (*guest, error) {
 	cred, err := credOf(conn)
 	if err != nil || int(cred.Uid) != os.Getuid() {

@@ -10,34 +10,34 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/job"
 )
 
-// A host does for adopted processes what the rules of a job decide. The exit code of the job is
-// the engine's, so there is no verdict; and there is no event log.
+// A host carries out the decisions of the rules of a job for adopted processes. The engine
+// handles the exit code of the job, so there is no verdict; and there is no event log.
 type host struct {
 	jobhost.Base
 	daemon *daemon.Daemon // Base's
-	ended  func(rank int) // is told of each end
+	ended  func(rank int) // receives each end
 	isOver func() bool    // a rank of this node is through Finalize; nil: never
 }
 
-// Found, NoLife, Note and Said are what the daemon tells: see daemon.Host.
+// Found, NoLife, Note and Said are the reports of the daemon: see daemon.Host.
 
-// Found is told that a process has ended.
+// Found: a process has ended.
 func (h *host) Found(proc int, by job.Evidence, left bool, atNs int64) {
 	h.Base.Found(proc, by, left, atNs)
 	h.ended(proc)
 }
 
-// NoLife does nothing: nobody watches for life.
+// NoLife does nothing: the daemon does not check for signs of life.
 func (h *host) NoLife(int, int64) {}
 
-// Note is told what people should know. That a node is gone when all its ranks have called Finalize
-// is nothing that they should: engines that keep a step together by a cgroup end a node's daemon
-// when the tasks there have ended.
+// Note prints a report for the user. It omits that a node is lost once all its ranks have called
+// Finalize, because that is normal: engines that keep a step together by a cgroup end a node's
+// daemon when the tasks there have ended.
 //
 //	coordinator             node 2                    Slurm
 //	ranks: Finalize   <-->  ranks: Finalize, exit
-//	                        daemon                <-- kills what is left of the step there
-//	not heard: is lost      is gone
+//	                        daemon                <-- kills the rest of the step there
+//	no beats: is lost       has ended
 func (h *host) Note(event, format string, args ...any) {
 	if (event == "node" || event == "suspect") && h.isOver != nil && h.isOver() {
 		return
@@ -45,10 +45,10 @@ func (h *host) Note(event, format string, args ...any) {
 	fmt.Fprintf(os.Stderr, "goulfm: "+format+"\n", args...)
 }
 
-// noSpawn is why a job engine's ranks cannot start others.
+// noSpawn is the reason why a job engine's ranks cannot start others.
 const noSpawn = "Spawn is not supported under a job engine yet: it takes goulfm run"
 
-// Said does what a message of a process asks for.
+// Said handles a message of a process.
 func (h *host) Said(proc int, said rankproto.Received) error {
 	if m, ok := said.Message.(rankproto.Spawn); ok {
 		h.Apply(job.Wanted{Root: proc, Token: m.Token, N: m.N, Parents: m.Procs, Bad: noSpawn})

@@ -12,8 +12,8 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/segment"
 )
 
-// TestNobodyIsLostAtTheEnd: when a rank is through Finalize all have called it, and that a node is
-// gone is no news any more; what else people should know they are told.
+// TestNobodyIsLostAtTheEnd: when a rank is through Finalize, all have called it, and a lost node
+// is not reported any more. All other reports reach the user.
 func TestNobodyIsLostAtTheEnd(t *testing.T) {
 	r, w, err := os.Pipe()
 	require.NoError(t, err)

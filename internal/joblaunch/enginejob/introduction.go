@@ -9,9 +9,9 @@ import (
 	"github.com/goulfm/goulfm/internal/base/buildid"
 )
 
-// An introduction is what a daemon says to the coordinator: which ranks are with it. The answer is
-// an orders.Bootstrap, once all nodes have come. The fields build and ranks keep their names in all
-// builds (package layout).
+// An introduction is a daemon's message to the coordinator with the ranks of its node. The answer
+// is a daemonproto.Bootstrap, once all nodes have come. The fields build and ranks keep their
+// names in all builds (package layout).
 type introduction struct {
 	Build   uint32 `json:"build"` // buildid.Build
 	Key     string `json:"key"`
@@ -20,11 +20,11 @@ type introduction struct {
 	Host    string `json:"host"`
 	Ranks   []int  `json:"ranks"`
 	Standby bool   `json:"beside,omitempty"` // it knows that it is on standby, and waits for the end of the job
-	Birth   uint64 `json:"birth"`            // of the daemon: one that is started in place of another one has another
-	Why     string `json:"why,omitempty"`    // the start has failed there
+	Birth   uint64 `json:"birth"`            // of the daemon: a daemon that replaces another one has another birth
+	Why     string `json:"why,omitempty"`    // the reason why the start has failed there
 }
 
-// line is it as it is sent.
+// line returns the encoded introduction.
 func (in introduction) line() []byte {
 	line, err := json.Marshal(in)
 	if err != nil {
@@ -33,23 +33,23 @@ func (in introduction) line() []byte {
 	return line
 }
 
-// A register has the rules of the coordinator about which nodes have come: the world is complete
-// when each rank is with one of them.
+// A register has the rules of the coordinator about the nodes that have come: the world is
+// complete when each rank is with one of them.
 type register struct {
 	key   string
 	nodes []introduction
 	at    []int // by rank: the index of its introduction, or nobody
 	come  int   // ranks
 
-	areNodes bool // what claims call ranks: see enlist
+	areNodes bool // claims call nodes ranks: see enlist
 }
 
 func newRegister(key string, size int) *register {
 	return &register{key: key, at: slices.Repeat([]int{nobody}, size)}
 }
 
-// enter notes a node, as introduction i. One that has come already may come again: the connection
-// by which it waited for its answer was lost.
+// enter records a node, as introduction i. A node may come again if the connection on which it
+// waited for its answer was lost.
 func (r *register) enter(in introduction) (i int, err error) {
 	if i := slices.IndexFunc(r.nodes, in.isOf); i >= 0 && in.Why == "" {
 		return i, nil
@@ -65,8 +65,8 @@ func (r *register) enter(in introduction) (i int, err error) {
 	return len(r.nodes) - 1, nil
 }
 
-// isStandby says whether a daemon has come for which the world that has begun has no place: another
-// one has had it, or there was none.
+// isStandby reports whether the world has begun and has no place for this daemon: another daemon
+// had the place, or there was none.
 func (r *register) isStandby(in introduction) bool {
 	if !r.areNodes || in.Build != buildid.Build || in.Key != r.key || in.Why != "" || len(in.Ranks) != 1 || in.Ranks[0] < 0 {
 		return false
@@ -75,15 +75,15 @@ func (r *register) isStandby(in introduction) bool {
 	return node >= len(r.at) || r.isComplete() && r.nodes[r.at[node]].Birth != in.Birth
 }
 
-// isComplete says whether all ranks have come.
+// isComplete reports whether all ranks have come.
 func (r *register) isComplete() bool { return r.come == len(r.at) }
 
-// isOf says whether two introductions are of one daemon.
+// isOf reports whether two introductions are of one daemon.
 func (in introduction) isOf(other introduction) bool {
 	return in.Key == other.Key && in.Host == other.Host && in.Node == other.Node && in.Size == other.Size && slices.Equal(in.Ranks, other.Ranks)
 }
 
-// check says why a node does not fit, or nil.
+// check returns the reason why a node does not fit, or nil.
 func (r *register) check(in introduction) error {
 	switch {
 	case in.Build != buildid.Build:
@@ -106,7 +106,7 @@ func (r *register) check(in introduction) error {
 	return nil
 }
 
-// name names the first rank of an introduction, or its node where nodes are what come.
+// name names the first rank of an introduction, or its node if areNodes is set.
 func (r *register) name(in introduction) string {
 	kind, number := "rank", 0
 	if r.areNodes {
@@ -118,8 +118,8 @@ func (r *register) name(in introduction) string {
 	return fmt.Sprintf("%s %d", kind, number)
 }
 
-// order returns the nodes, as indices of introductions: by their numbers, else by their least
-// ranks; and the node of each rank in that order.
+// order returns the nodes, as indices of introductions, ordered by their numbers and then by
+// their least ranks. It also returns the node of each rank in that order.
 func (r *register) order() (nodes, of []int) {
 	for i := range r.nodes {
 		nodes = append(nodes, i)
@@ -133,7 +133,7 @@ func (r *register) order() (nodes, of []int) {
 	return nodes, of
 }
 
-// whoIsMissing is why a world did not start in time.
+// whoIsMissing returns the reason why a world did not start in time.
 func (r *register) whoIsMissing(after string) string {
 	if r.areNodes {
 		return fmt.Sprintf("%d of %d nodes after %s; missing: %s (goulfm daemon --start-timeout gives them longer)",
@@ -143,8 +143,8 @@ func (r *register) whoIsMissing(after string) string {
 		r.come, len(r.at), after, listMissing(r.at), timeoutVariable)
 }
 
-// decodeIntroduction reads an introduction. Of another build's it reads what all builds write
-// alike.
+// decodeIntroduction reads an introduction. From another build it reads only the fields that all
+// builds share.
 func decodeIntroduction(line []byte) (in introduction, err error) {
 	if stamp, err := buildid.Read(line); err == nil && !stamp.IsOurs() {
 		_ = json.Unmarshal(line, &in) // fields of other types are left out

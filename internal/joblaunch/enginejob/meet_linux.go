@@ -19,8 +19,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// daemonVariable has a process of the program be the daemon: it names the descriptor of the
-// socket at which ranks meet.
+// daemonVariable makes a process of the program the daemon. It names the descriptor of the socket
+// at which ranks meet.
 const daemonVariable = "GOULFM_DAEMON_FD"
 
 const (
@@ -29,19 +29,20 @@ const (
 	retry    = time.Millisecond
 )
 
-// How long a rank waits for the daemon's first word until it says for whom it waits, and how
-// much longer than the daemon it waits for the others; no longer than the start may take.
+// quietMax is the time for which a rank waits for the daemon's first message before it reports
+// the process that it waits for. graceMax is the time for which it waits for the others beyond
+// the daemon's timeout. Neither is longer than the start timeout.
 const (
 	quietMax = 10 * time.Second
 	graceMax = 10 * time.Second
 )
 
-// at is called, for tests, at each point at which the death of a rank makes a difference: as
+// at is called, for tests, at each point at which the death of a rank makes a difference: in a
 // starter after bind, listen and fork, then at each answer.
 var at = func(point string) {}
 
-// meet comes to the daemon of this node, which this process starts if nobody has, and waits for
-// its place. s and session are of a world on several nodes, or nil.
+// meet connects to the daemon of this node, which this process starts if there is none, and waits
+// for its place. s and session are of a world on several nodes, or nil.
 func meet(ctx context.Context, c *rm.Claim, s *several, session *pmi.Client, timeout time.Duration) (boot.Info, error) {
 	v := &visit{name: placeOf(os.Getuid(), c), rank: c.Rank, begun: time.Now(), quiet: min(quietMax, timeout), until: time.Now().Add(timeout + min(graceMax, timeout)),
 		claim: claim{Build: buildid.Build, Key: c.Key, Rank: c.Rank, Size: c.Size, Cores: ownCores(), Several: s}}
@@ -77,22 +78,22 @@ func meet(ctx context.Context, c *rm.Claim, s *several, session *pmi.Client, tim
 	}
 }
 
-// A visit is one rank's way to its place.
+// A visit is one rank's path to its place.
 type visit struct {
 	name         string
 	rank         int
 	claim        claim
 	begun, until time.Time
 	quiet        time.Duration
-	daemon       int  // pid of who listens, as the last connection had it; 0: nobody known
-	heard        bool // it has answered
-	busy         bool // it serves a world without this process
+	daemon       int  // pid of the listener, according to the last connection; 0: unknown
+	heard        bool // the daemon has answered
+	busy         bool // the daemon serves a world without this process
 	complained   bool
-	nodes        int      // of the world, where there are several
-	showing      *showing // nil: no cards are shown
+	nodes        int      // of the world, if there are several
+	showing      *showing // nil: no cards are exchanged
 }
 
-// errAgain: nobody is there, or is not any more.
+// errAgain: no daemon listens, or no longer.
 var errAgain = errors.New("again")
 
 // bind starts the daemon of this node if the place is free.
@@ -120,9 +121,9 @@ func (v *visit) bind() error {
 	return nil
 }
 
-// startDaemon executes this program once more, as the daemon that has the listening socket. It
-// gets no other descriptor: those that an engine has left open in this process would stay open
-// for as long as the daemon lives, and the engine would wait for their end.
+// startDaemon executes this program once more, as the daemon that has the listening socket. The
+// daemon gets no other descriptor: descriptors that an engine has left open in this process would
+// stay open for as long as the daemon lives, and the engine would wait for their end.
 func startDaemon(s int) error {
 	null, err := os.Open(os.DevNull)
 	if err != nil {
@@ -140,7 +141,7 @@ func startDaemon(s int) error {
 	return err
 }
 
-// highestFd is the highest descriptor of this process.
+// highestFd returns the highest descriptor of this process.
 func highestFd() int {
 	highest := 255 // without /proc
 	if names, err := filepath.Glob("/proc/self/fd/*"); err == nil && len(names) > 0 {
@@ -192,7 +193,7 @@ func (v *visit) ask(ctx context.Context) (info boot.Info, err error) {
 	}
 }
 
-// again says whether an error means that the daemon is not there, or is gone.
+// again returns errAgain if an error means that the daemon is not there, or has ended.
 func (v *visit) again(err error) error {
 	for _, gone := range []error{unix.ECONNREFUSED, unix.ECONNRESET, unix.EPIPE, unix.EAGAIN, net.ErrClosed} {
 		if errors.Is(err, gone) {
@@ -223,7 +224,7 @@ func (v *visit) next(ctx context.Context, conn *net.UnixConn) (a answer, fds []i
 			limit = first
 		}
 		_ = conn.SetReadDeadline(limit)
-		if ctx.Err() != nil { // its end may have come before the deadline was set
+		if ctx.Err() != nil { // ctx may have ended before the deadline was set
 			return a, nil, ctx.Err()
 		}
 		body, fds, err := receive(conn, placeMost)
@@ -245,8 +246,8 @@ func (v *visit) next(ctx context.Context, conn *net.UnixConn) (a answer, fds []i
 	}
 }
 
-// complain says once who keeps this rank waiting, if nobody has answered for long: a process that
-// was stopped between two steps of its start, for example.
+// complain reports once which process keeps this rank waiting, if no answer has come for long: a
+// process that was stopped between two steps of its start, for example.
 func (v *visit) complain() {
 	if v.heard || v.complained || time.Since(v.begun) < v.quiet {
 		return
@@ -262,7 +263,7 @@ func (v *visit) whom() string {
 	return "a process that holds the meeting place of this node and does not listen: is it stopped?"
 }
 
-// late is why this rank waits no longer.
+// late returns the reason why this rank waits no longer.
 func (v *visit) late() error {
 	after := time.Since(v.begun).Round(time.Second)
 	if v.busy {
@@ -299,13 +300,13 @@ func (v *visit) take(ctx context.Context, conn *net.UnixConn, a answer, fds []in
 	if info.Mesh != nil {
 		info.Mesh.TableFd, info.Mesh.ListenFd, info.Mesh.BellFds = fds[2], fds[3], fds[4:]
 	}
-	if os.Getenv("GOMAXPROCS") == "" && runtime.GOMAXPROCS(0) == 1 { // bound to a core: who computes is to answer, too
+	if os.Getenv("GOMAXPROCS") == "" && runtime.GOMAXPROCS(0) == 1 { // bound to a core: a rank that computes has to answer, too
 		runtime.GOMAXPROCS(2)
 	}
 	return info, nil
 }
 
-// ownCores is the affinity mask of this process.
+// ownCores returns the affinity mask of this process.
 func ownCores() []uint64 {
 	var set unix.CPUSet
 	if err := unix.SchedGetaffinity(os.Getpid(), &set); err != nil {

@@ -19,14 +19,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// roundsVariable is how many rounds TestMeeting has: ADOPT_TEST_ROUNDS=10000 go test
+// roundsVariable sets the number of rounds of TestMeeting: ADOPT_TEST_ROUNDS=10000 go test
 // ./internal/joblaunch/enginejob -run TestMeeting -timeout 1h.
 const roundsVariable = "ADOPT_TEST_ROUNDS"
 
-// TestMeeting has six ranks come at once, again and again. Those that become the starter of the
-// daemon are killed, by themselves, after they have bound the socket, listened, or forked; each
-// that dies so is started again, as what it was. All have one daemon's world in the end, in
-// which each is what it was started as.
+// TestMeeting makes six ranks come at once, again and again. The ranks that become the starter of
+// the daemon kill themselves after they have bound the socket, listened, or forked. Each that
+// dies so is started again, with the same rank. In the end all are in one daemon's world, each
+// with its own rank.
 func TestMeeting(t *testing.T) {
 	rounds := 60
 	if testing.Short() {
@@ -63,14 +63,14 @@ func TestMeeting(t *testing.T) {
 	}
 }
 
-// A slot is a rank of a round, which two processes may have been, one after the other.
+// A slot is a rank of a round, which may be two processes, one after the other.
 type slot struct {
-	killed string // where the first one was, or empty
+	killed string // the point at which the first process died, or empty
 	outs   []*os.File
 	err    error
 }
 
-// take starts a process that is to die at a point, and another one if it has.
+// take starts a process that is to die at a point, and another one after its death.
 func (s *slot) take(step step, number int, die string) {
 	for _, die := range []string{die, ""} {
 		out, w, err := os.Pipe()
@@ -96,8 +96,8 @@ func (s *slot) take(step step, number int, die string) {
 	}
 }
 
-// end waits until whoever has the output of the processes has ended, daemons among them, and
-// returns what was printed.
+// end waits until all processes that have the output, daemons among them, have ended, and returns
+// the output.
 func (s *slot) end() string {
 	var text strings.Builder
 	for _, out := range s.outs {
@@ -107,7 +107,7 @@ func (s *slot) end() string {
 	return strings.TrimSpace(text.String())
 }
 
-// as runs f in a thread of another user, and has that thread end.
+// as runs f in a thread of another user, and ends that thread.
 func as(t *testing.T, uid int, f func()) {
 	t.Helper()
 	done := make(chan error)
@@ -132,7 +132,8 @@ func needsRoot(t *testing.T) {
 
 const otherUser = 65534
 
-// TestAnotherUserHoldsThePlace: that is an error, with his uid, and no second place.
+// TestAnotherUserHoldsThePlace: that is an error, with the uid of the holder, and no second
+// place.
 func TestAnotherUserHoldsThePlace(t *testing.T) {
 	needsRoot(t)
 	s := newStep(t, 2)
@@ -150,7 +151,8 @@ func TestAnotherUserHoldsThePlace(t *testing.T) {
 	ln.Close()
 }
 
-// TestAnotherUserComes: his claim is not heard, and the world comes about without him.
+// TestAnotherUserComes: the claim of another user is not read, and the world comes about without
+// it.
 func TestAnotherUserComes(t *testing.T) {
 	needsRoot(t)
 	s := newStep(t, 2)
@@ -175,7 +177,7 @@ func TestAnotherUserComes(t *testing.T) {
 	}
 }
 
-// TestBadGuests: what is no claim is closed or refused, and the world comes about.
+// TestBadGuests: a connection without a claim is closed or refused, and the world comes about.
 func TestBadGuests(t *testing.T) {
 	s := newStep(t, 2)
 	all := []*rank{s.start("sum", 0, "ADOPT_TEST_SAY=waiting")}
@@ -200,8 +202,8 @@ func TestBadGuests(t *testing.T) {
 	}
 }
 
-// TestAnInheritedDescriptor: the daemon does not keep what its starter had from the engine: the
-// pipe ends with the rank.
+// TestAnInheritedDescriptor: the daemon does not keep the descriptors that its starter had from
+// the engine: the pipe ends with the rank.
 func TestAnInheritedDescriptor(t *testing.T) {
 	s := newStep(t, 2)
 	r, w, err := os.Pipe()
@@ -223,8 +225,8 @@ func TestAnInheritedDescriptor(t *testing.T) {
 	second.wait()
 }
 
-// TestNobodyAnswers: a starter was stopped before it had started the daemon. The ranks say which
-// process that is, and do not wait for ever.
+// TestNobodyAnswers: a starter was stopped before it had started the daemon. The ranks report its
+// pid, and do not wait for ever.
 func TestNobodyAnswers(t *testing.T) {
 	s := newStep(t, 2)
 	ln, err := net.Listen("unix", s.place(os.Getuid()))
@@ -237,7 +239,7 @@ func TestNobodyAnswers(t *testing.T) {
 }
 
 // TestBoundToOneCore: ranks that an engine has bound to a core each have two threads for Go code,
-// unless the user has said how many, and their daemon may use all cores.
+// unless the user has set the number, and their daemon may use all cores.
 func TestBoundToOneCore(t *testing.T) {
 	var mine unix.CPUSet
 	require.NoError(t, unix.SchedGetaffinity(0, &mine))

@@ -12,13 +12,13 @@ import (
 	"github.com/goulfm/goulfm/internal/joblaunch/rm"
 )
 
-// What is said at the meeting place, before the connection is a lifeline:
+// The messages at the meeting place, before the connection is a lifeline:
 //
 //	| rank to daemon | a claim   | with a pidfd of the rank                        |
 //	| daemon to rank | an answer | placed: with descriptors of segment 0 and arenas; of several nodes also of the table, where the rank listens, and all doorbells |
 //	| rank to daemon | cards     | over another connection, where nodes meet by cards |
 //
-// Each is a length (u32, little endian) and so many bytes of JSON; descriptors come with the
+// Each is a length (u32, little endian) and that many bytes of JSON. Descriptors come with the
 // first byte. A placed is the last answer: the next byte is the lifeline's.
 
 const (
@@ -26,7 +26,7 @@ const (
 	messageMax  = 1 << 20
 )
 
-// Bounds of what a claim says.
+// Bounds of the values of a claim.
 const (
 	ranksMax = 1024 // of one node
 	wordsMax = 128  // of a mask of cores: 8,192
@@ -38,7 +38,7 @@ const (
 	whyMax    = 4096
 )
 
-// A claim is who a rank says that it is.
+// A claim is the identity that a rank claims.
 type claim struct {
 	Build uint32   `json:"build"` // buildid.Build
 	Key   string   `json:"key"`
@@ -47,31 +47,31 @@ type claim struct {
 	Cores []uint64 `json:"cores"` // its affinity mask
 
 	Several *several `json:"several,omitempty"` // nil: all ranks are on this node
-	Cards   *cards   `json:"cards,omitempty"`   // this is no claim: a rank tells its daemon those of all
+	Cards   *cards   `json:"cards,omitempty"`   // this is no claim: a rank passes the cards of all ranks to its daemon
 }
 
-// A cards are what ranks have shown each other by PMI.
+// A cards holds the cards that ranks have exchanged by PMI.
 type cards struct {
 	Texts []string `json:"texts"` // all different
-	Of    []int    `json:"of"`    // by rank: the index of its daemon's
+	Of    []int    `json:"of"`    // by rank: the index of its daemon's card
 }
 
-// An answer is what a daemon says to a rank.
+// An answer is a daemon's message to a rank.
 type answer struct {
 	Build     uint32     `json:"build"` // buildid.Build
 	What      what       `json:"what"`
-	Card      string     `json:"card,omitempty"`      // waiting, where nodes meet by cards: that of this daemon
+	Card      string     `json:"card,omitempty"`      // waiting, if nodes meet by cards: the card of this daemon
 	Info      *boot.Info `json:"info,omitempty"`      // placed: its place
-	Nodes     int        `json:"nodes,omitempty"`     // placed: of the world, where there are several
-	Why       string     `json:"why,omitempty"`       // refused: for people
-	Elsewhere bool       `json:"elsewhere,omitempty"` // refused: another rank tells people
+	Nodes     int        `json:"nodes,omitempty"`     // placed: of the world, if there are several
+	Why       string     `json:"why,omitempty"`       // refused: for users
+	Elsewhere bool       `json:"elsewhere,omitempty"` // refused: another rank reports the reason
 }
 
 type what string
 
 // The kinds of answers.
 const (
-	waiting what = "waiting" // it has come, others have not
+	waiting what = "waiting" // this rank has come, others have not
 	placed  what = "placed"  // all have come
 	started what = "started" // the world has begun without this process: wait for its end
 	refused what = "refused" // the world does not start, or not with this process
@@ -88,7 +88,7 @@ func encode(message any) []byte {
 	return append(binary.LittleEndian.AppendUint32(nil, uint32(len(body))), body...)
 }
 
-// lengthOf reads how many bytes follow.
+// lengthOf reads the number of bytes that follow.
 func lengthOf(prefix [prefixBytes]byte) (int, error) {
 	n := binary.LittleEndian.Uint32(prefix[:])
 	if n > messageMax {
@@ -97,8 +97,8 @@ func lengthOf(prefix [prefixBytes]byte) (int, error) {
 	return int(n), nil
 }
 
-// decodeClaim reads a claim. For a rank of another build the error Is buildid.ErrAnother, and only
-// key and rank are returned: the fields build, key and rank keep their names in all builds.
+// decodeClaim reads a claim. For a rank of another build the error Is buildid.ErrAnother, and
+// only key and rank are returned: the fields build, key and rank keep their names in all builds.
 func decodeClaim(body []byte) (c claim, err error) {
 	if stamp, err := buildid.Read(body); err == nil && !stamp.IsOurs() {
 		_ = json.Unmarshal(body, &c) // fields of other types are left out
@@ -121,7 +121,7 @@ func decodeClaim(body []byte) (c claim, err error) {
 	return c, c.Several.check(c.Size)
 }
 
-// check says what is wrong with it in a world of size ranks, or nil.
+// check returns the fault in a several in a world of size ranks, or nil.
 func (s *several) check(size int) error {
 	switch {
 	case s == nil:

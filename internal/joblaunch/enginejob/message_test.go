@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// bodyOf takes the length of an encoded message off.
+// bodyOf removes the length of an encoded message.
 func bodyOf(t testing.TB, b []byte) []byte {
 	n, err := lengthOf([prefixBytes]byte(b))
 	require.NoError(t, err)
@@ -21,7 +21,7 @@ func bodyOf(t testing.TB, b []byte) []byte {
 	return b[prefixBytes:]
 }
 
-// TestMessages: what one side says the other hears.
+// TestMessages: the other side receives each message as it was sent.
 func TestMessages(t *testing.T) {
 	c := claim{Build: buildid.Build, Key: "slurm/c/1.0.0", Rank: 3, Size: 4, Cores: []uint64{math.MaxUint64, 1},
 		Several: &several{Channel: bySecret, Locals: 2, Node: 1, Hosts: []string{"a", "b"}, Secret: "/s"}}
@@ -41,8 +41,8 @@ func stamped(text string) []byte {
 	return []byte(strings.Replace(text, "OURS", fmt.Sprintf(`"build":%d`, buildid.Build), 1))
 }
 
-// TestMessagesOfAnotherBuild: a rank, a daemon and a coordinator learn from each which rank it is
-// of, and nothing else. Messages from before there was a build have none.
+// TestMessagesOfAnotherBuild: a rank, a daemon and a coordinator learn from such a message only
+// its rank. Messages of versions without build numbers have none.
 func TestMessagesOfAnotherBuild(t *testing.T) {
 	for _, build := range []string{`"build":7`, `"v":2`} {
 		c, err := decodeClaim([]byte(`{` + build + `,"key":"other","rank":3,"size":"two"}`))
@@ -58,7 +58,7 @@ func TestMessagesOfAnotherBuild(t *testing.T) {
 	}
 }
 
-// TestBadMessages: no number gets through that nothing has.
+// TestBadMessages: no number out of bounds is accepted.
 func TestBadMessages(t *testing.T) {
 	for _, text := range []string{"", "x", "[]", "{}", `{"v":9}`, `{"v":1,"rank":0,"size":1}`, `{"build":7,"key":["k"],"rank":1}`, `{OURS,"rank":-1,"size":1}`, `{OURS,"rank":1,"size":1}`, `{OURS,"size":1025}`,
 		`{OURS,"size":2,"several":{"channel":"x","locals":1}}`, `{OURS,"size":2,"several":{"channel":"munge","locals":3}}`, `{OURS,"cards":{"texts":["a"],"of":[1]}}`, `{OURS,"size":1,"cores":[` + strings.Repeat("1,", wordsMax) + `1]}`} {
@@ -75,7 +75,7 @@ func TestBadMessages(t *testing.T) {
 	assert.ErrorIs(t, err, errMessage)
 }
 
-// FuzzMessages: whatever comes, nothing panics, and what is let through is within bounds.
+// FuzzMessages: no input causes a panic, and an accepted message is within bounds.
 func FuzzMessages(f *testing.F) {
 	f.Add(bodyOf(f, encode(claim{Build: buildid.Build, Key: "k", Size: 2, Cores: []uint64{3}})))
 	f.Add(bodyOf(f, encode(answer{Build: buildid.Build, What: placed, Info: &boot.Info{Size: 1}})))

@@ -12,37 +12,37 @@ import (
 	"github.com/goulfm/goulfm/internal/base/mono"
 )
 
-// muster has the rules of a daemon about who has come. The first one to come says how many there
-// will be. Once all are there each gets its place, and the world has started; before that one
-// death, or the time, ends it for all.
+// muster has the rules of a daemon about the ranks that have come. The first rank to come gives
+// the number of ranks. Once all have come, each gets its place, and the world has started. Before
+// that, one death or the timeout ends the start for all.
 //
 //	             came (all)
-//	gathering ---------------> started    who comes now waits for the end of this daemon
+//	gathering ---------------> started    a later rank waits for the end of this daemon
 //	    |
 //	    | ended, time is up
 //	    v
-//	  failed                              who comes now is refused for the same reason
+//	  failed                              a later rank is refused for the same reason
 //
-// Of several nodes each has such a daemon, and there is a state more: all ranks of the node have
-// come, and its daemon meets those of the others.
+// On several nodes each node has such a daemon, and there is one more state: all ranks of the
+// node have come, and its daemon meets the daemons of the others.
 //
 //	gathering -- came (all of the node) --> meeting -- met --> started
 //
 // A guest is a connection, by a number that the daemon gives it.
 type muster struct {
 	timeout time.Duration
-	due     mono.Time // when the time is up
-	node    string    // for people
+	due     mono.Time // end of the start timeout
+	node    string    // for users
 
-	first claim // of the first one to come; Size 0: nobody has
-	ranks []int // the guest that is the rank, or nobody
+	first claim // of the first rank to come; Size 0: none has come
+	ranks []int // by rank: its guest, or nobody
 	come  int
-	late  int  // have come after the start had failed
-	told  bool // a rank has been told to say why
+	late  int  // number of ranks that came after the start had failed
+	told  bool // one rank was asked to report the reason
 
-	mixed  string // why the start fails once a rank has come: one of another build was there before
+	mixed  string // the reason of a failure that waits for a rank: one of another build was there before
 	state  state
-	reason string // why it failed
+	reason string // the reason of the failure
 
 	out []action
 }
@@ -59,7 +59,7 @@ const (
 	hasFailed
 )
 
-// An event is what a daemon tells its muster.
+// An event is an input of a muster.
 type event interface{ event() }
 
 // came: a guest has made a claim.
@@ -71,16 +71,16 @@ type came struct {
 // alien: a rank of another build has come, and was refused.
 type alien struct{ rank int }
 
-// ended: the process of a rank has.
+// ended: the process of a rank has ended.
 type ended struct{ rank int }
 
-// unable: what a world needs cannot be had here.
+// unable: this node cannot provide the resources of a world.
 type unable struct{ why string }
 
-// met: the daemons of all nodes are ready, and the ranks may go on.
+// met: the daemons of all nodes are ready, and the ranks may continue.
 type met struct{}
 
-// tick: it is that late.
+// tick: the time is now.
 type tick struct{ now mono.Time }
 
 func (came) event()   {}
@@ -90,32 +90,32 @@ func (unable) event() {}
 func (met) event()    {}
 func (tick) event()   {}
 
-// An action is what a muster has its daemon do, in order.
+// An action is an order of a muster to its daemon. The daemon performs actions in order.
 type action interface{ action() }
 
 // prepare: the world has that many ranks. It comes first, and once.
 type prepare struct{ size int }
 
-// accept: a guest is that rank, is told that it waits, and is watched from now on.
+// accept: a guest is that rank, is notified that it waits, and is watched from now on.
 type accept struct{ guest, rank int }
 
-// hold: the guest has come too late, and is told to wait for the end of this daemon.
+// hold: the guest has come too late, and is asked to wait for the end of this daemon.
 type hold struct{ guest int }
 
-// refuse: the guest is not let in.
+// refuse: the guest is not admitted.
 type refuse struct {
 	guest     int
 	why       string
 	elsewhere bool
 }
 
-// meetOthers: all ranks of this node have come; the daemons of the others are to be met.
+// meetOthers: all ranks of this node have come; the daemon has to meet those of the others.
 type meetOthers struct{}
 
 // start: all have come, and get their places.
 type start struct{}
 
-// fail: nobody gets a place.
+// fail: no rank gets a place.
 type fail struct{ why string }
 
 func (prepare) action()    {}
@@ -131,7 +131,7 @@ func newMuster(node string, now mono.Time, timeout time.Duration) *muster {
 	return &muster{node: node, timeout: timeout, due: now.Add(mono.Duration(timeout))}
 }
 
-// Step applies an event and returns what is to be done. The slice is valid until the next Step.
+// Step applies an event and returns the actions. The slice is valid until the next Step.
 func (m *muster) Step(ev event) []action {
 	m.out = m.out[:0]
 	switch ev := ev.(type) {
@@ -141,7 +141,7 @@ func (m *muster) Step(ev event) []action {
 		m.refuseBuild(buildid.Another(fmt.Sprintf("rank %d", ev.rank)).Error())
 	case ended:
 		if m.isOpen() {
-			m.ranks[ev.rank] = nobody // who could tell nothing to people
+			m.ranks[ev.rank] = nobody // a dead rank cannot report the reason
 			m.fail(fmt.Sprintf("rank %d ended before all had come", ev.rank))
 		}
 	case unable:
@@ -161,10 +161,10 @@ func (m *muster) Step(ev event) []action {
 	return m.out
 }
 
-// isOpen says whether the start can still fail.
+// isOpen reports whether the start can still fail.
 func (m *muster) isOpen() bool { return m.state == gathering || m.state == isMeeting }
 
-// Deadline is when a tick is wanted.
+// Deadline returns the time of the next tick, if there is one.
 func (m *muster) Deadline() (mono.Time, bool) { return m.due, m.isOpen() }
 
 func (m *muster) do(a action) { m.out = append(m.out, a) }
@@ -190,8 +190,9 @@ func (m *muster) receive(guest int, c claim) {
 	}
 }
 
-// refuseBuild ends the start, since a rank of another build has come. That waits for a rank of this
-// build, for example the one that has started this daemon: it knows which other nodes have to hear.
+// refuseBuild ends the start, because a rank of another build has come. The end waits for a rank
+// of this build, for example the one that has started this daemon: its claim names the other
+// nodes that have to learn the reason.
 func (m *muster) refuseBuild(why string) {
 	switch {
 	case !m.isOpen():
@@ -218,11 +219,11 @@ func (m *muster) takeIn(guest, rank int) {
 	}
 }
 
-// coordinatorFirst is by how much the coordinator's time is up before that of the other daemons: it
-// knows who is missing.
+// coordinatorFirst is the time by which the coordinator's timeout precedes that of the other
+// daemons: the coordinator knows the missing nodes.
 const coordinatorFirst = mono.Duration(3 * time.Second)
 
-// wanted is how many ranks this node has.
+// wanted returns the number of ranks of this node.
 func (m *muster) wanted() int {
 	if m.first.Several != nil {
 		return m.first.Several.Locals
@@ -241,20 +242,21 @@ func (m *muster) fail(why string) {
 	}
 }
 
-// refuse tells a guest why the start has failed. The first one passes that on to people.
+// refuse reports to a guest why the start has failed. The first guest prints the reason.
 func (m *muster) refuse(guest int) {
 	m.do(refuse{guest, m.reason, m.told})
 	m.told = true
 }
 
-// allHeard says whether each rank has come, or was refused because the start had failed before.
-// Who comes after the daemon has ended would start another one, and wait a minute for the dead.
+// allHeard reports whether each rank has come, or was refused because the start had failed
+// before. A rank that comes after the daemon has ended would start another one, and wait a minute
+// for the dead.
 func (m *muster) allHeard() bool { return m.come+m.late >= m.wanted() }
 
-// missingMax bounds how many ranks are listed.
+// missingMax bounds the number of listed ranks.
 const missingMax = 16
 
-// listMissing lists the ranks with whom nobody has come.
+// listMissing lists the ranks that have not come.
 func listMissing(by []int) string {
 	var missing []string
 	for rank, who := range by {
@@ -269,7 +271,7 @@ func listMissing(by []int) string {
 	return strings.Join(missing, ", ") + more
 }
 
-// whoIsMissing is why a world did not start in time.
+// whoIsMissing returns the reason why a world did not start in time.
 func (m *muster) whoIsMissing() string {
 	switch {
 	case m.state == isMeeting:

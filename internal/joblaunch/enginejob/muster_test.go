@@ -69,7 +69,7 @@ func eventOf(t *testing.T, words []string) event {
 	return nil
 }
 
-// TestLateRanksAreHeard: a failed start is not over when those that have come have ended.
+// TestLateRanksAreHeard: a failed start is not over when the ranks that have come have ended.
 func TestLateRanksAreHeard(t *testing.T) {
 	m := newMuster("n", 0, time.Second)
 	m.Step(came{0, claim{Rank: 0, Size: 3}})
@@ -82,7 +82,7 @@ func TestLateRanksAreHeard(t *testing.T) {
 }
 
 // TestEveryOrder plays all orders in which three ranks come, one of them dies at any time or
-// none, and the time is up at any time or not: there is a world if all came while all lived, and
+// none, and the time is up at any time or not. There is a world if all came while all lived, and
 // each guest gets exactly one last answer.
 func TestEveryOrder(t *testing.T) {
 	events := []event{came{0, claim{Rank: 0, Size: 3}}, came{1, claim{Rank: 1, Size: 3}}, came{2, claim{Rank: 2, Size: 3}}, ended{1}, tick{mono.Time(mono.Second)}}
@@ -99,7 +99,7 @@ func TestEveryOrder(t *testing.T) {
 					here[ev.guest] = true
 				case ended:
 					if !accepted[1] {
-						continue // the daemon watches whom it has accepted
+						continue // the daemon watches only accepted ranks
 					}
 					dead = dead || !started
 				case tick:
@@ -140,7 +140,7 @@ func TestEveryOrder(t *testing.T) {
 	assert.Less(t, worlds, runs)
 }
 
-// interleavings are all permutations of 0 to n-1.
+// interleavings returns all permutations of 0 to n-1.
 func interleavings(n int) [][]int {
 	if n == 0 {
 		return [][]int{nil}

@@ -24,8 +24,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The test binary is also the program of the ranks: with programVariable it is that, and so is
-// the daemon, which this process becomes before any of this file begins.
+// The test binary is also the program of the ranks, if programVariable is set. It is the daemon,
+// too, which a process becomes before any code of this file begins.
 const (
 	programVariable = "ADOPT_TEST_PROGRAM" // what to do
 	dieVariable     = "ADOPT_TEST_DIE"     // the point at which to die
@@ -49,7 +49,7 @@ func TestMain(m *testing.M) {
 	programs[name]()
 }
 
-// programs are what ranks do.
+// programs are the bodies of the ranks.
 var programs = map[string]func(){
 	// sum: a barrier, and the sum of all pids.
 	"sum": func() {
@@ -62,7 +62,7 @@ var programs = map[string]func(){
 			return err
 		})
 	},
-	// survive: a barrier after another, until one fails; then those that live go on.
+	// survive: one barrier after another, until one fails; then the survivors continue.
 	"survive": func() {
 		comm.Main(func(ctx context.Context, w *comm.Comm) error {
 			if err := collectives.Barrier(ctx, w); err != nil {
@@ -112,7 +112,7 @@ var programs = map[string]func(){
 			return nil
 		})
 	},
-	// spawn: asks for a process more.
+	// spawn: requests one more process.
 	"spawn": func() {
 		comm.Main(func(ctx context.Context, w *comm.Comm) error {
 			_, err := w.Spawn(ctx, comm.SpawnSpec{N: 1})
@@ -120,7 +120,7 @@ var programs = map[string]func(){
 			return nil
 		})
 	},
-	// threads: how many threads may run Go code.
+	// threads: the number of threads that may run Go code.
 	"threads": func() {
 		comm.Main(func(context.Context, *comm.Comm) error { fmt.Println(runtime.GOMAXPROCS(0)); return nil })
 		_, _ = io.Copy(io.Discard, os.Stdin)
@@ -136,7 +136,7 @@ var programs = map[string]func(){
 	},
 }
 
-// A step is a step of Slurm's, made up, of one test.
+// A step is a made-up step of Slurm, of one test.
 type step struct {
 	t       *testing.T
 	cluster string
@@ -147,7 +147,7 @@ type step struct {
 	isBare  bool       // no variables of a step
 }
 
-// cluster names a cluster that no other test has.
+// newStep names a cluster that no other test has.
 func newStep(t *testing.T, size int) step {
 	t.Helper()
 	s := step{t: t, cluster: fmt.Sprintf("%s-%d", t.Name(), os.Getpid()), size: size}
@@ -166,14 +166,14 @@ func (s step) env(rank int) []string {
 		fmt.Sprintf("SLURM_PROCID=%d", rank), fmt.Sprintf("SLURM_LOCALID=%d", rank/nodes), fmt.Sprintf("SLURM_NODEID=%d", node), fmt.Sprintf("SLURM_STEP_NUM_NODES=%d", nodes), "SLURM_GTIDS=" + strings.Join(all, ",")}
 }
 
-// place is where the ranks of the step meet.
+// place returns the meeting place of the ranks of the step.
 func (s step) place(uid int) string {
 	c, err := rm.Recognise(s.env(0), nil)
 	require.NoError(s.t, err)
 	return enginejob.PlaceOf(uid, &c)
 }
 
-// nothingIsLeft: no daemon, and no socket.
+// nothingIsLeft checks that there is no daemon, and no socket.
 func (s step) nothingIsLeft() {
 	text, err := os.ReadFile("/proc/net/unix")
 	require.NoError(s.t, err)
@@ -222,15 +222,15 @@ func (s step) start(program string, number int, env ...string) *rank {
 	return r
 }
 
-// line is the next one that a rank prints.
+// line returns the next line that a rank prints.
 func (r *rank) line() string {
 	text, err := r.out.ReadString('\n')
 	require.NoError(r.t, err, "rank's errors: %s", r.errs)
 	return strings.TrimSpace(text)
 }
 
-// wait waits for the end of a rank and of all that has its output: the daemon, if it has
-// started that.
+// wait waits for the end of a rank and of all processes that have its output: the daemon, if the
+// rank has started that.
 func (r *rank) wait() *rank {
 	rest, _ := io.ReadAll(r.out)
 	r.rest = string(rest)
@@ -247,7 +247,7 @@ func (s step) startAll(program string, env ...string) (all []*rank) {
 	return all
 }
 
-// daemons are those of the step.
+// daemons returns the daemons of the step.
 func (s step) daemons() (pids []int) {
 	paths, _ := filepath.Glob("/proc/[0-9]*/comm")
 	for _, path := range paths {

@@ -20,7 +20,7 @@ import (
 )
 
 // A process that finds this variable is a daemon and ends here: the main function of the program
-// never starts, nor does what it would do before Init, as to truncate a file.
+// never starts, nor does its code before Init, which may truncate a file.
 var _ = becomeDaemon()
 
 func becomeDaemon() bool {
@@ -28,7 +28,7 @@ func becomeDaemon() bool {
 	if !ok {
 		return false
 	}
-	os.Unsetenv(daemonVariable) // else what the daemon starts would be one, too
+	os.Unsetenv(daemonVariable) // otherwise the daemon's children would be daemons, too
 	if err := serve(text); err != nil {
 		fmt.Fprintf(os.Stderr, "goulfm: daemon of this node: %v\n", err)
 		os.Exit(boot.ExitInit)
@@ -37,10 +37,10 @@ func becomeDaemon() bool {
 	return true
 }
 
-// How long a daemon stays at most.
+// Bounds of the life of a daemon.
 const (
-	claimMax  = 10 * time.Second // for a connection that says nothing
-	lingerMax = 2 * time.Second  // after a failed start, for those that come late and for those that came to end
+	claimMax  = 10 * time.Second // for a connection that sends nothing
+	lingerMax = 2 * time.Second  // after a failed start, for ranks that come late and for the end of the others
 	endMax    = time.Second      // after the end of the last process
 )
 
@@ -48,7 +48,7 @@ const (
 func serve(text string) error {
 	timeout, err := timeoutOf(os.Getenv(timeoutVariable))
 	if err != nil {
-		timeout = startTimeout // the ranks have said so
+		timeout = startTimeout // the ranks have reported the error
 	}
 	fd, err := strconv.Atoi(text)
 	if err != nil {
@@ -71,21 +71,21 @@ func serve(text string) error {
 
 func now() mono.Time { return mono.Time(boot.NowNs()) }
 
-// settle makes this process one of its own: with another name than the program, on all cores
-// that it may have, and deaf to signals, which are meant for the ranks. An engine that tracks
-// processes sends TERM to all of a step: a daemon that obeyed would take the ranks along before
-// they have ended in order.
+// settle separates this process from the ranks: it gets another name than the program, may run on
+// all cores, and ignores signals, which are meant for the ranks. An engine that tracks processes
+// sends TERM to all processes of a step. A daemon that obeyed would end the ranks before they
+// have ended in order.
 func settle() {
 	_ = os.WriteFile("/proc/self/comm", []byte("goulfm-daemon"), 0)
 	var all unix.CPUSet
 	all.Fill()
 	for _, tid := range threads() {
-		_ = unix.SchedSetaffinity(tid, &all) // the kernel leaves those of the cgroup
+		_ = unix.SchedSetaffinity(tid, &all) // the kernel limits the mask to the cores of the cgroup
 	}
 	signal.Ignore(syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGPIPE, syscall.SIGTSTP)
 }
 
-// threads are those of this process. What they start inherits their affinity.
+// threads returns the threads of this process. Their children inherit their affinity.
 func threads() (tids []int) {
 	names, _ := filepath.Glob("/proc/self/task/*")
 	for _, name := range names {
@@ -96,26 +96,26 @@ func threads() (tids []int) {
 	return tids
 }
 
-// A server is a daemon: it does what its muster says, in one goroutine.
+// A server is a daemon: it performs the actions of its muster, in one goroutine.
 type server struct {
 	arrivals chan *guest
 	events   chan event // of others, for the muster
 	muster   *muster
 	guests   map[int]*guest // by number
-	host     *host          // nil: nobody has come, or the ranks are on several nodes
+	host     *host          // nil: no rank has come, or the ranks are on several nodes
 	watchdog watchdog
 
 	crossing *crossing    // of several nodes; nil: all ranks are here
-	cards    chan *cards  // the first ones that a rank has brought
-	placings chan placing // asked for once the daemons of all nodes are ready
+	cards    chan *cards  // the first ones that a rank has sent
+	placings chan placing // requests that come once the daemons of all nodes are ready
 	crossed  chan error   // the crossing is over
 
 	cores  []uint64         // the union of the ranks' masks
-	linger <-chan time.Time // not nil: there will be no world
+	linger <-chan time.Time // not nil: the start has failed
 }
 
-// run is the life of a server: until its processes have ended, or nobody is left whom it has to
-// tell that there is no world.
+// run is the life of a server. It ends when the processes of the server have ended, or when all
+// ranks have received the reason of a failed start.
 func (s *server) run() {
 	for next := 0; ; {
 		select {
@@ -142,12 +142,12 @@ func (s *server) run() {
 			return
 		}
 		if s.linger != nil && s.host == nil && (s.crossing == nil || s.muster.allHeard() && !s.crossing.leads()) {
-			return // nobody has come, or there is no memory, or all have heard
+			return // no rank has come, or there is no memory, or all have the reason
 		}
 	}
 }
 
-// due says when the muster wants a tick.
+// due returns the time of the muster's next tick.
 func (s *server) due() <-chan time.Time {
 	if due, any := s.muster.Deadline(); any {
 		return time.After(time.Duration(due.Sub(now())))
@@ -155,8 +155,8 @@ func (s *server) due() <-chan time.Time {
 	return nil
 }
 
-// over says when all processes have ended. After a failed start those that have not come are
-// waited for, to be told.
+// over returns a channel that is closed when all processes have ended. After a failed start the
+// server also waits for the ranks that have not come, to report the reason to them.
 func (s *server) over() <-chan struct{} {
 	if s.host == nil || s.linger != nil && !s.muster.allHeard() {
 		return nil
@@ -164,7 +164,7 @@ func (s *server) over() <-chan struct{} {
 	return s.host.daemon.Ended()
 }
 
-// end waits for what is left of the processes of this daemon, and not for long.
+// end waits for the remaining processes of this daemon, for a short time.
 func (s *server) end() {
 	time.AfterFunc(endMax, func() { os.Exit(0) })
 	s.host.daemon.EndLeftovers()
@@ -205,8 +205,8 @@ func (s *server) do(actions []action) {
 	}
 }
 
-// prepare makes the memory of a world, and takes its processes for expected. Where there are
-// several nodes it makes what others know this daemon by.
+// prepare makes the memory of a world, and expects its processes. With several nodes it makes the
+// identity of this daemon for the others instead.
 func (s *server) prepare(size int) (err error) {
 	if s.muster.first.Several != nil {
 		s.crossing, err = newCrossing(&s.muster.first, s.muster.node, s.muster.due)
@@ -225,7 +225,7 @@ func (s *server) prepare(size int) (err error) {
 	return d.Begin(func() error { return nil })
 }
 
-// accept has a process watched.
+// accept starts the watch of a process.
 func (s *server) accept(a accept) {
 	g := s.guests[a.guest]
 	s.tell(a.guest, answer{What: waiting, Card: s.crossing.card()})
@@ -247,10 +247,10 @@ func (s *server) accept(a accept) {
 	}
 }
 
-// later tells the muster, without a wait for it.
+// later passes an event to the muster without waiting.
 func (s *server) later(ev event) { go func() { s.events <- ev }() }
 
-// start gives each rank its place. They are watched before the first one goes on.
+// start gives each rank its place. All ranks are watched before the first one continues.
 func (s *server) start() {
 	d := s.host.daemon
 	size := d.Procs()
@@ -261,14 +261,14 @@ func (s *server) start() {
 			continue // has no place
 		}
 		info := boot.Info{Job: d.Job(), Rank: g.claim.Rank, Size: size, Ranks: size, Cores: s.countCores()}
-		_ = send(g.conn, answer{Build: buildid.Build, What: placed, Info: &info}, int(node.Fd()), int(arenas.Fd())) // else it has died
+		_ = send(g.conn, answer{Build: buildid.Build, What: placed, Info: &info}, int(node.Fd()), int(arenas.Fd())) // otherwise the rank has died
 	}
 	daemon.Calm(size)
 	go s.watchdog.run()
 }
 
-// countCores is how many cores the ranks of this node may use: those of their masks, and not
-// more than the quota of the cgroup.
+// countCores returns the number of cores that the ranks of this node may use: those of their
+// masks, and not more than the quota of the cgroup.
 func (s *server) countCores() int {
 	n := countCores(s.cores)
 	if quota := runtime.GOMAXPROCS(0); quota < runtime.NumCPU() && os.Getenv("GOMAXPROCS") == "" {
@@ -277,7 +277,7 @@ func (s *server) countCores() int {
 	return max(n, 1)
 }
 
-// fail waits for nobody any more but for the end of those that have come.
+// fail limits the wait to the ends of the ranks that have come, and to lingerMax.
 func (s *server) fail(why string) {
 	s.linger = time.After(lingerMax)
 	s.crossing.abandon(why)
@@ -286,13 +286,13 @@ func (s *server) fail(why string) {
 	}
 }
 
-// tell answers a guest. One that is gone does not hear it.
+// tell sends a guest an answer. A guest that has ended does not receive it.
 func (s *server) tell(number int, a answer) {
 	a.Build = buildid.Build
 	_ = send(s.guests[number].conn, a)
 }
 
-// dismiss forgets a guest that was not taken in.
+// dismiss forgets a guest that was not admitted.
 func (s *server) dismiss(number int) {
 	if g := s.guests[number]; g.pidfd >= 0 {
 		unix.Close(g.pidfd)

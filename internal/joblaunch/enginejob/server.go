@@ -13,13 +13,14 @@ import (
 	"github.com/goulfm/goulfm/internal/net/pmi"
 )
 
-// askServer completes a claim by PMI: the server says by which name its ranks know their start.
+// askServer completes a claim by PMI: the server reports the name by which its ranks know their
+// start.
 //
-// Where all ranks are on one node the session ends before they meet. hydra kills all ranks when one
+// If all ranks are on one node, the session ends before they meet. hydra kills all ranks when one
 // of them ends within its session, also one that ends with an error of its own, and a barrier of
-// PMI never ends after a death: who has finalized has nothing to do with the engine any more but to
-// run. Of several nodes the session is returned: by it the cards of the daemons are exchanged. The
-// server has the time of GOULFM_START_TIMEOUT for all answers.
+// PMI never ends after a death. After Finalize the engine only lets a rank run. With several
+// nodes the session is returned: the daemons exchange their cards in it. The server has the time
+// of GOULFM_START_TIMEOUT for all answers.
 func askServer(ctx context.Context, claim rm.Claim, within time.Duration) (rm.Claim, *pmi.Client, error) {
 	server, ok := pmi.Find(os.Environ(), pmi.Alive)
 	if !ok {
@@ -55,9 +56,9 @@ func introduceTo(ctx context.Context, c *pmi.Client, claim rm.Claim) (rm.Claim, 
 	return claim.WithServer(rank, size, name)
 }
 
-// endSession ends what is left of a session: only a start that has failed leaves anything. The
-// engine ends all ranks then, of which those on other nodes may wait in its barrier for this one.
-// It may end this rank before Init returns, so the reason is printed first.
+// endSession ends a remaining session, which only a failed start leaves. The engine then ends all
+// ranks, of which those on other nodes may wait in its barrier for this one. The engine may end
+// this rank before Init returns, so the reason is printed first.
 func endSession(c *pmi.Client, failed error) {
 	if c == nil {
 		return
@@ -72,9 +73,9 @@ func endSession(c *pmi.Client, failed error) {
 	_ = c.Close()
 }
 
-// exchangeCards shows the others the card of this rank's daemon, and returns those of all. The
-// session is over then: a death later is no business of the engine's. A rank that need not know
-// them (all is false) only shows its own.
+// exchangeCards publishes the card of this rank's daemon, and returns the cards of all. The
+// session is over then, so the engine does not react to a later death. A rank that does not need
+// the cards (all is false) only publishes its own.
 func exchangeCards(ctx context.Context, c *pmi.Client, claim *claim, card string, all bool) (*cards, error) {
 	if err := c.Put(ctx, cardKey(claim.Rank), card); err != nil {
 		return nil, err

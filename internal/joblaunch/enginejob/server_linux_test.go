@@ -72,8 +72,8 @@ func (p *pmiServer) startAll(s step, program string) (all []*rank) {
 	return all
 }
 
-// TestOneWorldByPMI: ranks of mpiexec are one world, they ask the server for the name of their
-// start and end the session, and whom they start is none of them.
+// TestOneWorldByPMI: ranks of mpiexec are one world. They ask the server for the name of their
+// start and end the session, and their children are no ranks.
 func TestOneWorldByPMI(t *testing.T) {
 	s, p := newStep(t, 3), newServer(t)
 	for number, r := range p.startAll(s, "parent") {
@@ -90,7 +90,7 @@ func TestOneWorldByPMI(t *testing.T) {
 	}
 }
 
-// TestADeathUnderPMI is survived as any other, where the engine lets it be.
+// TestADeathUnderPMI: the ranks survive a death like any other, if the engine permits.
 func TestADeathUnderPMI(t *testing.T) {
 	s, p := newStep(t, 3), newServer(t)
 	all := p.startAll(s, "survive")
@@ -104,7 +104,7 @@ func TestADeathUnderPMI(t *testing.T) {
 	}
 }
 
-// TestPMIServersThatFail: each rank ends with code 3, and says what to do. None goes on as a
+// TestPMIServersThatFail: each rank ends with code 3, and prints a remedy. None continues as a
 // world of one.
 func TestPMIServersThatFail(t *testing.T) {
 	for _, c := range []struct{ command, said, want string }{

@@ -9,24 +9,25 @@ import (
 	"github.com/goulfm/goulfm/internal/joblaunch/rm"
 )
 
-// Environment variables of worlds on several nodes that a person may set.
+// Environment variables of worlds on several nodes that a user may set.
 const (
-	secretVariable     = "GOULFM_SECRET_FILE" // a file that all nodes see, and strangers cannot read
-	rendezvousVariable = "GOULFM_RENDEZVOUS"  // host:port, with commas: where the daemon of the first node listens
+	secretVariable     = "GOULFM_SECRET_FILE" // a file that all nodes can read, and strangers cannot
+	rendezvousVariable = "GOULFM_RENDEZVOUS"  // host:port, with commas: listening addresses of the daemon of the first node
 )
 
-// A channel is how the daemons of several nodes know each other for daemons of one start.
+// A channel is the means by which the daemons of several nodes recognise each other as of one
+// start.
 type channel string
 
-// The channels. What goes over any of them is a hash of a public key: engines' channels are
-// authentic, and in clear.
+// The channels. Each carries only a hash of a public key: engines' channels are authentic, and in
+// clear.
 const (
 	byCards  channel = "cards"  // each daemon's card goes through the engine's PMI server
 	byMunge  channel = "munge"  // the cluster's munged vouches for the user
 	bySecret channel = "secret" // all read one file
 )
 
-// A several is what a rank knows of a world on several nodes.
+// A several is a rank's knowledge of a world on several nodes.
 type several struct {
 	Channel channel  `json:"channel"`
 	Locals  int      `json:"locals"`           // ranks of this node
@@ -36,7 +37,7 @@ type several struct {
 	Secret  string   `json:"secret,omitempty"` // the file's name
 }
 
-// severalOf says how the nodes of a claim meet, or why they cannot.
+// severalOf returns the way in which the nodes of a claim meet, or the reason why they cannot.
 func severalOf(claim *rm.Claim, look func(variable string) string, has func(program string) bool) (*several, error) {
 	s := &several{Locals: claim.Locals, Node: claim.Node, Hosts: claim.Hosts, Secret: look(secretVariable)}
 	if text := look(rendezvousVariable); text != "" {
@@ -64,7 +65,7 @@ func severalOf(claim *rm.Claim, look func(variable string) string, has func(prog
 	return s, nil
 }
 
-// remedies are how a world on several nodes starts where this way does not.
+// remedies returns other ways to start a world on several nodes.
 func remedies(e rm.Engine) string {
 	if e == rm.Kubernetes {
 		return "set " + secretVariable + " to where the pods mount one Secret, of at least 16 bytes (kubectl create secret generic, fsGroup)"
@@ -83,8 +84,8 @@ func inPath(program string) bool {
 // severalHere is severalOf in this process's environment.
 func severalHere(claim *rm.Claim) (*several, error) { return severalOf(claim, os.Getenv, inPath) }
 
-// isCoordinator says whether the daemon of these ranks is the coordinator: that of node 0, or of
-// rank 0 where nodes have no numbers.
+// isCoordinator reports whether the daemon of these ranks is the coordinator: the daemon of node
+// 0, or of rank 0 if nodes have no numbers.
 func (s *several) isCoordinator(ranks []int) bool {
 	if s.Node >= 0 && s.Channel != byCards {
 		return s.Node == 0

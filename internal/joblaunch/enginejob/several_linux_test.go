@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// onNodes is a step of several nodes, which are all on this machine, and the environment by which
-// their daemons meet.
+// onNodes returns a step of several nodes, which are all on this machine, and the environment by
+// which their daemons meet.
 func onNodes(t *testing.T, size, nodes int) (step, []string) {
 	s := newStep(t, size)
 	s.nodes = nodes
@@ -45,7 +45,7 @@ func TestOneWorldOnNodes(t *testing.T) {
 	}
 }
 
-// TestADeathOnANodeIsSurvived, be it a rank of the coordinator's node or of another one.
+// TestADeathOnANodeIsSurvived: on the coordinator's node and on another one.
 func TestADeathOnANodeIsSurvived(t *testing.T) {
 	for _, victim := range []int{0, 3, 4} {
 		s, env := onNodes(t, 6, 3)
@@ -56,7 +56,7 @@ func TestADeathOnANodeIsSurvived(t *testing.T) {
 	}
 }
 
-// TestANodeIsLost: with its daemon the ranks of a node end, and the others go on.
+// TestANodeIsLost: with its daemon the ranks of a node end, and the others continue.
 func TestANodeIsLost(t *testing.T) {
 	s, env := onNodes(t, 6, 3)
 	outlive(t, s.startAll("survive", env...), func(all []*rank) []int {
@@ -67,8 +67,8 @@ func TestANodeIsLost(t *testing.T) {
 	})
 }
 
-// daemonOf is the daemon that serves a rank: the one whose meeting place is that of the rank's
-// node.
+// daemonOf returns the daemon that serves a rank: the daemon whose meeting place is that of the
+// rank's node.
 func (s step) daemonOf(pid int) int {
 	node := variable(s.t, pid, "SLURM_NODEID")
 	for _, d := range s.daemons() {
@@ -79,7 +79,7 @@ func (s step) daemonOf(pid int) int {
 	return 0
 }
 
-// variable is one of the environment with which a process was started.
+// variable returns a variable of the environment with which a process was started.
 func variable(t *testing.T, pid int, name string) string {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
 	require.NoError(t, err)
@@ -91,7 +91,7 @@ func variable(t *testing.T, pid int, name string) string {
 	return ""
 }
 
-// TestANodeIsMissing: the coordinator says which ranks, and all end with code 3.
+// TestANodeIsMissing: the coordinator names the missing ranks, and all end with code 3.
 func TestANodeIsMissing(t *testing.T) {
 	s, env := onNodes(t, 6, 3)
 	env = append(env, "GOULFM_START_TIMEOUT=2s")
@@ -107,8 +107,8 @@ func TestANodeIsMissing(t *testing.T) {
 	assert.Contains(t, text, "4 of 6 ranks after 2s; missing, with their nodes: 2, 5 (GOULFM_START_TIMEOUT")
 }
 
-// TestADeathOnANodeBeforeTheWorld ends it for all, also for a node whose daemon comes to the
-// coordinator when that has failed.
+// TestADeathOnANodeBeforeTheWorld: a death ends the start for all, also for a node whose daemon
+// comes to the coordinator after the failure.
 func TestADeathOnANodeBeforeTheWorld(t *testing.T) {
 	s, env := onNodes(t, 6, 3)
 	var lives []*rank
@@ -129,7 +129,7 @@ func TestADeathOnANodeBeforeTheWorld(t *testing.T) {
 	assert.Equal(t, 2, strings.Count(text, "rank 2 ended before all had come"), "one rank of each node tells: %s", text)
 }
 
-// TestNodesWithoutAChannel: the line says what would help.
+// TestNodesWithoutAChannel: the line has a remedy.
 func TestNodesWithoutAChannel(t *testing.T) {
 	s := newStep(t, 4)
 	s.nodes = 2

@@ -9,17 +9,18 @@ import (
 	"github.com/goulfm/goulfm/internal/net/pmi"
 )
 
-// A showing is what one rank does so that the daemons of several nodes know each other: it shows
-// that of its node by PMI, and tells it those of the others. It waits for all ranks of the job
-// meanwhile, while the rank goes on hearing its daemon: a barrier of PMI never ends after a death.
+// A showing is one rank's exchange of the daemons' cards: it publishes the card of its node's
+// daemon by PMI, and passes the cards of the others to that daemon. The exchange waits for all
+// ranks of the job in a goroutine of its own, while the rank keeps receiving from its daemon: a
+// barrier of PMI never ends after a death.
 type showing struct {
 	session *pmi.Client
-	all     bool // this rank tells its daemon all cards
+	all     bool // this rank passes all cards to its daemon
 	done    chan struct{}
 	failed  atomic.Pointer[error]
 }
 
-// begin begins it. A failure closes conn, for whoever waits there.
+// begin begins the exchange. A failure closes conn, and so ends the rank's wait there.
 func (s *showing) begin(ctx context.Context, v *visit, conn *net.UnixConn, card string) {
 	if s == nil || s.done != nil {
 		return
@@ -50,7 +51,7 @@ func (s *showing) failure() error {
 	return nil
 }
 
-// end waits until it is over.
+// end waits until the exchange is over.
 func (s *showing) end(ctx context.Context) error {
 	if !s.hasBegun() {
 		return nil
@@ -63,7 +64,7 @@ func (s *showing) end(ctx context.Context) error {
 	}
 }
 
-// tellCards tells the daemon of this node the cards of all ranks.
+// tellCards sends the cards of all ranks to the daemon of this node.
 func (v *visit) tellCards(cs *cards) error {
 	conn, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: v.name, Net: "unix"})
 	if err != nil {

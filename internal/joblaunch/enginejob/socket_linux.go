@@ -7,14 +7,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// How many descriptors come with a claim, and with a place, at most; the kernel closes what would
-// be more, and sends no more than 253.
+// Maximum numbers of descriptors with a claim, and with a place. The kernel closes the
+// descriptors beyond them, and sends no more than 253.
 const (
 	claimMost = 2
 	placeMost = 253
 )
 
-// credOf returns who is at the other end of a connection: of a listener's, who began to listen.
+// credOf returns the process at the other end of a connection: at a listener's, the one that
+// listens.
 func credOf(conn *net.UnixConn) (cred *unix.Ucred, err error) {
 	raw, err := conn.SyscallConn()
 	if err != nil {
@@ -41,8 +42,8 @@ func send(conn *net.UnixConn, message any, fds ...int) error {
 	return err
 }
 
-// receive reads a message with at most so many descriptors, and no byte after it. The descriptors
-// that came with it are the caller's, none if there is an error.
+// receive reads a message with at most most descriptors, and no byte after it. The caller owns
+// the descriptors; after an error there are none.
 func receive(conn *net.UnixConn, most int) (body []byte, fds []int, err error) {
 	var prefix [prefixBytes]byte
 	oob := make([]byte, unix.CmsgSpace(4*most))
@@ -74,7 +75,7 @@ func receiveBody(conn *net.UnixConn, prefix [prefixBytes]byte) ([]byte, error) {
 	return body, err
 }
 
-// descriptorsOf returns what came with a message. net sets close-on-exec.
+// descriptorsOf returns the descriptors of a message. net sets close-on-exec.
 func descriptorsOf(oob []byte) (fds []int) {
 	messages, err := unix.ParseSocketControlMessage(oob)
 	if err != nil {

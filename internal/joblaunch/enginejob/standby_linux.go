@@ -12,10 +12,10 @@ import (
 	"github.com/goulfm/goulfm/internal/net/bootauth"
 )
 
-// A daemon that an engine starts when the world has begun, in place of a lost one or since there
-// are more now, takes part as a node that comes late (daemonclient.Client.Invite) if there is a
-// node slot for it. Else it waits on standby, and ends with its code: the engine takes the job for
-// done when all have ended well.
+// An engine may start a daemon after the world has begun, in place of a lost one or because the
+// job has grown. If there is a node slot for such a daemon, it takes part as a node that comes
+// late (daemonclient.Client.Invite). Otherwise it waits on standby, and ends with the exit code
+// of the job: the engine takes the job for done when all daemons have ended with code 0.
 //
 //	pod 2      is lost; its ranks are replaced on others
 //	pod 2'     introduction, of another birth   --> coordinator: the world is complete
@@ -26,17 +26,18 @@ import (
 //	           standby, over, 0                 <--
 //	           ends with 0: the Job is complete
 
-// A standby is what such a daemon is told, in place of a bootstrap.
+// A standby is the reply to such a daemon, in place of a bootstrap.
 type standby struct {
 	Standby bool `json:"beside"` // always
 	Over    bool `json:"over"`   // the job has ended
-	Code    int  `json:"code"`   // with that
+	Code    int  `json:"code"`   // its exit code
 }
 
-// standbyFor is how long the coordinator lets a standby daemon wait for news; it asks again then.
+// standbyFor is the time for which the coordinator delays its reply to a standby daemon, which
+// asks again then.
 const standbyFor = 5 * time.Second
 
-// decodeStandby returns nil for what is a bootstrap.
+// decodeStandby returns nil for a bootstrap.
 func decodeStandby(line []byte) *standby {
 	var b standby
 	if json.Unmarshal(line, &b) != nil || !b.Standby {
@@ -45,8 +46,9 @@ func decodeStandby(line []byte) *standby {
 	return &b
 }
 
-// standBy waits for the end of the job, and returns its code; or for a place, and returns its
-// bootstrap. If nobody answers any more, the coordinator is gone, and with it what is known.
+// standBy waits for the end of the job, and returns its code, or for a place, and returns its
+// bootstrap. If there are no more replies, the coordinator has ended, and the exit code is
+// unknown.
 func (x *crossing) standBy(ctx context.Context, cs *cards) (bootstrap []byte, code int, err error) {
 	proof, addrs, err := x.way(cs)
 	for err == nil {
@@ -70,10 +72,10 @@ func (x *crossing) standBy(ctx context.Context, cs *cards) (bootstrap []byte, co
 	return nil, 0, fmt.Errorf("the world has begun without this node: %w", err)
 }
 
-// errNoCoordinator is why a standby daemon stops waiting.
+// errNoCoordinator is the reason why a standby daemon stops waiting.
 var errNoCoordinator = errors.New("its first daemon does not answer: nobody knows here how the job has ended")
 
-// isStandby says so of a daemon that asks.
+// isStandby reports whether a daemon is on standby.
 func (h *coordinator) isStandby(in introduction) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -86,8 +88,8 @@ func (h *coordinator) isStandby(in introduction) bool {
 	return true
 }
 
-// tellStandby is the answer to it: that it is on standby once the world has begun, and when it asks
-// again that the job has ended.
+// tellStandby returns the reply to a standby daemon: that it is on standby once the world has
+// begun, and that the job has ended once it has.
 func (h *coordinator) tellStandby(in introduction) ([]byte, error) {
 	awaitEither(h.complete, h.failing)
 	h.mu.Lock()
@@ -116,9 +118,9 @@ func (h *coordinator) tellStandby(in introduction) ([]byte, error) {
 	return line, nil
 }
 
-// invitation returns what a daemon is to serve that comes late, or nil. One that asks again since
-// the answer was lost gets it again; one on standby does so since that led to
-// nothing, or there was no room.
+// invitation returns the bootstrap of a daemon that comes late, or nil. A daemon that asks again
+// because the answer was lost gets the same bootstrap. A daemon on standby gets none if it had
+// one, which led to nothing, and otherwise the first free place.
 func (h *coordinator) invitation(in introduction) []byte {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -133,7 +135,7 @@ func (h *coordinator) invitation(in introduction) []byte {
 		return nil
 	}
 	h.invited[in.Birth] = place
-	delete(h.standbys, in.Birth) // it hears of the end as a node
+	delete(h.standbys, in.Birth) // as a node it receives the end
 	return place
 }
 
@@ -151,8 +153,8 @@ func (h *coordinator) hearsEnd(birth uint64) {
 	}
 }
 
-// serve answers daemons until the returned function is called, and closes served when the last one
-// has its answer.
+// serve answers daemons until the returned function is called, and closes served when the last
+// one has its answer.
 func (h *coordinator) serve(x *crossing, proof bootauth.Proof) (stop context.CancelFunc, served <-chan struct{}) {
 	ctx, stop := context.WithCancel(context.Background())
 	over := make(chan struct{})
@@ -163,10 +165,10 @@ func (h *coordinator) serve(x *crossing, proof bootauth.Proof) (stop context.Can
 	return stop, over
 }
 
-// standbyMax bounds the wait for those on standby to hear of its end: one may be gone.
+// standbyMax bounds the wait for standby daemons to receive the end: one may have died.
 const standbyMax = 3 * time.Second
 
-// end tells those on standby that it has ended.
+// end reports the end of the job to the standby daemons.
 func (h *coordinator) end(code int, stop context.CancelFunc, served <-chan struct{}) {
 	h.mu.Lock()
 	h.code = code

@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestInvitations: a daemon that comes when the world runs gets a place, the same as often as it
-// asks; one that asks again on standby gets no second one, and one for which there was
-// no room gets the first that there is.
+// TestInvitations: a daemon that comes when the world runs gets a place, the same for each
+// request. A daemon that asks again on standby gets no second one. A daemon for which there was
+// no room gets the first free place.
 func TestInvitations(t *testing.T) {
 	h := newCoordinator("k", 1, time.Second)
 	h.register.areNodes = true

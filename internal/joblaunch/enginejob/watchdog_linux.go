@@ -9,15 +9,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A watchdog ends this process a second after its last rank has ended, whatever else is wrong
-// with it: an engine waits for the end of all that has its standard output, so a daemon that hung
-// would keep the job alive. It has pidfds of its own, and shares no lock with the daemon.
+// A watchdog ends this process a second after its last rank has ended, even if the daemon hangs.
+// An engine waits for the end of all processes that have its standard output, so a hanging daemon
+// would keep the job alive. The watchdog has pidfds of its own, and shares no lock with the
+// daemon.
 type watchdog struct {
 	mu     sync.Mutex
 	pidfds []unix.PollFd
 }
 
-// add has it wait for one more process. The pidfd stays the caller's.
+// add adds a process to the wait. The caller keeps the pidfd.
 func (w *watchdog) add(pidfd int) {
 	fd, err := copyDescriptor(pidfd)
 	if err != nil {
@@ -28,7 +29,7 @@ func (w *watchdog) add(pidfd int) {
 	w.pidfds = append(w.pidfds, unix.PollFd{Fd: int32(fd), Events: unix.POLLIN})
 }
 
-// run waits until all have ended, and does not return.
+// run waits until all processes have ended, and ends this process.
 func (w *watchdog) run() {
 	w.mu.Lock()
 	live := w.pidfds
@@ -51,7 +52,7 @@ func (w *watchdog) run() {
 	os.Exit(0)
 }
 
-// watchEnd tells the muster when the process of a guest has ended.
+// watchEnd reports the end of a guest's process to the muster.
 func (s *server) watchEnd(g *guest) error {
 	fd, err := copyDescriptor(g.pidfd)
 	if err != nil {

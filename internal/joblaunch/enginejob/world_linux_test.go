@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestOneWorld: processes that an engine has started are one world, and rank 0 says so.
+// TestOneWorld: processes that an engine has started are one world, and rank 0 reports it.
 func TestOneWorld(t *testing.T) {
 	s := newStep(t, 4)
 	all, sum := s.startAll("sum"), 0
@@ -31,7 +31,7 @@ func TestOneWorld(t *testing.T) {
 	}
 }
 
-// TestAQuietWorld says nothing.
+// TestAQuietWorld: the ranks print no line about the world.
 func TestAQuietWorld(t *testing.T) {
 	s := newStep(t, 2)
 	for _, r := range s.startAll("sum", "GOULFM_QUIET=1") {
@@ -39,7 +39,7 @@ func TestAQuietWorld(t *testing.T) {
 	}
 }
 
-// TestADeathIsSurvived: whoever dies, also the one that has started the daemon.
+// TestADeathIsSurvived: whichever rank dies, also the one that has started the daemon.
 func TestADeathIsSurvived(t *testing.T) {
 	for victim := range 3 {
 		s := newStep(t, 3)
@@ -51,8 +51,8 @@ func TestADeathIsSurvived(t *testing.T) {
 	}
 }
 
-// outlive has ranks of "survive" meet, and some lost by kill: the others end well, as so many
-// fewer.
+// outlive makes ranks of "survive" meet, and kill ends some of them. The others end well, in a
+// world that is smaller by the lost ranks.
 func outlive(t *testing.T, all []*rank, kill func(all []*rank) (lost []int)) {
 	t.Helper()
 	for _, r := range all {
@@ -72,7 +72,7 @@ func outlive(t *testing.T, all []*rank, kill func(all []*rank) (lost []int)) {
 	}
 }
 
-// TestTwoSteps are two worlds, at one time.
+// TestTwoSteps: two steps are two worlds, at one time.
 func TestTwoSteps(t *testing.T) {
 	a := newStep(t, 2)
 	b := a
@@ -84,7 +84,7 @@ func TestTwoSteps(t *testing.T) {
 	}
 }
 
-// TestSomebodyIsMissing: the line says who, and all end with code 3.
+// TestSomebodyIsMissing: the line names the missing rank, and all end with code 3.
 func TestSomebodyIsMissing(t *testing.T) {
 	s := newStep(t, 2)
 	r := s.start("sum", 1, "GOULFM_START_TIMEOUT=1s").wait()
@@ -94,7 +94,7 @@ func TestSomebodyIsMissing(t *testing.T) {
 	assert.Equal(t, 1, strings.Count(r.errs.String(), "\n"))
 }
 
-// TestADeathBeforeTheWorld ends it for all: code 3, and one line.
+// TestADeathBeforeTheWorld: a death ends the start for all: code 3, and one line.
 func TestADeathBeforeTheWorld(t *testing.T) {
 	s := newStep(t, 4)
 	lives := []*rank{s.start("sum", 0, "ADOPT_TEST_SAY=waiting"), s.start("sum", 2, "ADOPT_TEST_SAY=waiting")}
@@ -111,7 +111,7 @@ func TestADeathBeforeTheWorld(t *testing.T) {
 	assert.Equal(t, "goulfm: init: the world did not start: rank 1 ended before all had come\n", text)
 }
 
-// TestChildrenOfRanks are worlds of one.
+// TestChildrenOfRanks: the children of ranks are worlds of one.
 func TestChildrenOfRanks(t *testing.T) {
 	s := newStep(t, 2)
 	for _, r := range s.startAll("parent") {
@@ -120,7 +120,7 @@ func TestChildrenOfRanks(t *testing.T) {
 	}
 }
 
-// TestAlone: a person may want worlds of one.
+// TestAlone: a user may choose worlds of one.
 func TestAlone(t *testing.T) {
 	s := newStep(t, 2)
 	for _, r := range s.startAll("sum", "GOULFM_ALONE=1") {
@@ -128,8 +128,8 @@ func TestAlone(t *testing.T) {
 	}
 }
 
-// TestTheNextProgram of the same tasks is a world of its own, once the first one has ended:
-// srun sh -c './heat; ./post'.
+// TestTheNextProgram: the next program of the same tasks is a world of its own, once the first
+// one has ended: srun sh -c './heat; ./post'.
 func TestTheNextProgram(t *testing.T) {
 	s := newStep(t, 2)
 	first := s.startAll("wait")
@@ -149,7 +149,7 @@ func TestTheNextProgram(t *testing.T) {
 	assert.Equal(t, fmt.Sprintf("rank 1 of 2: %d\n", sum), late.wait().rest)
 }
 
-// TestAbortEndsAll that the daemon did not start.
+// TestAbortEndsAll: also processes that the daemon did not start.
 func TestAbortEndsAll(t *testing.T) {
 	s := newStep(t, 3)
 	for number, r := range s.startAll("abort") {
@@ -161,7 +161,7 @@ func TestAbortEndsAll(t *testing.T) {
 	}
 }
 
-// TestSpawnIsRefused, and the job goes on.
+// TestSpawnIsRefused: and the job continues.
 func TestSpawnIsRefused(t *testing.T) {
 	s := newStep(t, 2)
 	all := s.startAll("spawn")
@@ -171,8 +171,8 @@ func TestSpawnIsRefused(t *testing.T) {
 	assert.Contains(t, all[0].rest, "not supported under a job engine")
 }
 
-// TestAnEngineThatTerminatesAll: an engine sends TERM to every process of a step. The daemon is
-// deaf to that: the ranks end in order.
+// TestAnEngineThatTerminatesAll: an engine sends TERM to every process of a step. The daemon
+// ignores that: the ranks end in order.
 func TestAnEngineThatTerminatesAll(t *testing.T) {
 	s := newStep(t, 2)
 	all := s.startAll("wait")
@@ -195,7 +195,7 @@ func TestAnEngineThatTerminatesAll(t *testing.T) {
 	}
 }
 
-// TestADaemonThatIsKilled takes its ranks along: nobody would see their deaths.
+// TestADaemonThatIsKilled: its ranks end with it, because no process would detect their deaths.
 func TestADaemonThatIsKilled(t *testing.T) {
 	s := newStep(t, 2)
 	all := s.startAll("wait")
@@ -208,8 +208,8 @@ func TestADaemonThatIsKilled(t *testing.T) {
 	}
 }
 
-// TestStaleEnvironments: what says that a process is one of several, and is of no use, is an error
-// with a remedy: code 3, one line, and no result, since that would be one of several.
+// TestStaleEnvironments: unusable evidence that a process is one of several is an error with a
+// remedy: code 3, one line, and no result, since that would be the result of one of several.
 func TestStaleEnvironments(t *testing.T) {
 	for name, c := range map[string]struct{ env, want string }{
 		"the second program of a task of mpiexec": {"PMI_RANK=1 PMI_SIZE=4 PMI_FD=77", "an earlier program of this task may have used it"},
@@ -237,8 +237,8 @@ func TestStaleEnvironments(t *testing.T) {
 	}
 }
 
-// TestTwoJobsWithOneKey: two processes that both say that they are rank 0. The first one is it; the
-// other one hears so, and what to do.
+// TestTwoJobsWithOneKey: two processes both claim rank 0. The first one gets the rank; the other
+// one receives the reason and a remedy.
 func TestTwoJobsWithOneKey(t *testing.T) {
 	s := newStep(t, 2)
 	first := s.start("sum", 0, "ADOPT_TEST_SAY=waiting")
