@@ -76,17 +76,17 @@ func (b *Base) Perform(actions []job.Action) (wake bool) {
 	return wake
 }
 
-// Found: a process has ended.
+// Found notes that a process has ended.
 func (b *Base) Found(proc int, by job.Evidence, left bool, atNs int64) {
 	b.Apply(job.Found{Proc: proc, By: by, Left: left, AtNs: atNs})
 }
 
-// Reaped: a process has ended with a status.
+// Reaped notes that a process has ended with a status.
 func (b *Base) Reaped(proc int, status job.Status) {
 	b.Apply(job.Reaped{Proc: proc, Status: status})
 }
 
-// Heard: all messages of an ended process were passed on.
+// Heard notes that all messages of an ended process were passed on.
 func (b *Base) Heard(proc int) { b.Apply(job.Heard{Proc: proc}) }
 
 // ErrTwice is the error about a second message of a type that a process may send once.

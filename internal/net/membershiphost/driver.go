@@ -141,8 +141,8 @@ func (v *Driver) Condemn(member int) { v.tell(membership.Condemned{Member: membe
 // (B23). Publish does nothing after Close. No Host method may call it.
 func (v *Driver) Publish(entries ...membership.Entry) { v.tell(membership.Publish{Entries: entries}) }
 
-// Hold(true) stops this member as if its machine had stopped; the driver calls no Host method until
-// Hold(false). Hold returns once it has taken effect.
+// Hold with true stops this member as if its machine had stopped; the driver calls no Host method
+// until Hold(false). Hold returns once it has taken effect.
 func (v *Driver) Hold(so bool) {
 	h := hold{so, make(chan struct{})}
 	select {
