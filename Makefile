@@ -56,7 +56,7 @@ check: ## what CI runs: test, long, race, lint, vulns, fuzz, a short sim, random
 nightly: ## random runs with fresh seeds for some hours: sim, random, stress, fuzz, a death before every store
 	@scripts/gates.sh nightly
 
-test: ## format, vet, cross-builds, the tests of all packages without the long ones, a check for leftovers; about 7 minutes
+test: ## format, vet, cross-builds, the tests of all packages without the long ones, a check for leftovers; about 5 minutes
 	@scripts/leaks.sh $(MAKE) --no-print-directory quick
 
 quick: # what test runs below the check for leftovers
