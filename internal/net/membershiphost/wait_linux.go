@@ -2,6 +2,7 @@ package membershiphost
 
 import (
 	"encoding/binary"
+	"sync"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -12,7 +13,8 @@ import (
 
 // A waker ends the wait of the Driver's thread.
 type waker struct {
-	fd      int // an eventfd
+	mu      sync.Mutex // a wake may be under way in another goroutine when the Place is closed
+	fd      int        // an eventfd; -1: closed
 	waits   [2]unix.PollFd
 	timeout unix.Timespec
 }
@@ -22,10 +24,19 @@ func (w *waker) open() (err error) {
 	return err
 }
 
-func (w *waker) close() { _ = unix.Close(w.fd) }
+func (w *waker) close() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	_ = unix.Close(w.fd)
+	w.fd = -1
+}
 
 func (w *waker) wake() {
-	_, _ = unix.Write(w.fd, binary.NativeEndian.AppendUint64(nil, 1))
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.fd >= 0 { // the kernel may have given a closed number to another file
+		_, _ = unix.Write(w.fd, binary.NativeEndian.AppendUint64(nil, 1))
+	}
 }
 
 // wait waits for a datagram, for wake, or until most has passed; a negative most is no limit. It
