@@ -34,17 +34,16 @@ type Inquiry struct {
 
 // IsDue reports whether it is time to ask. The first call is the beginning of the wait.
 func (q *Inquiry) IsDue(now mono.Time) bool {
-	switch {
-	case q.next == 0:
-		q.after = First
-	case now < q.next:
+	if q.next == 0 {
+		q.after, q.next = First, now.Add(First)
 		return false
-	default:
-		q.after = min(2*q.after, Most)
 	}
-	begun := q.next == 0
+	if now < q.next {
+		return false
+	}
+	q.after = min(2*q.after, Most)
 	q.next = now.Add(q.after)
-	return !begun
+	return true
 }
 
 // Answered notes the answer of a process, and reports whether all of procs have answered.
