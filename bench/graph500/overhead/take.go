@@ -27,15 +27,11 @@ func takeAll(ctx context.Context, p plan, out io.Writer) error {
 	if p.load, err = machine.Quiet(p.busy); err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp("", "goulfm-overhead-")
+	bin, remove, err := job.BuildTemp(ctx, "overhead", "bench/graph500")
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
-	bin, err := job.Build(ctx, dir, "bench/graph500")
-	if err != nil {
-		return err
-	}
+	defer remove()
 	run := func(ctx context.Context, variant string, ranks int, period time.Duration) ([]record.Record, error) {
 		res, err := job.Run(ctx, p.limit, bin.Program("graph500", ranks, p.flags(ranks, period),
 			[]string{"-json", "-scale", strconv.Itoa(p.scale), "-roots", strconv.Itoa(p.searches), "-variant", variant}))

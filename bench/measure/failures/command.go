@@ -86,15 +86,11 @@ func drive(ctx context.Context, o options, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp("", "goulfm-failures-")
+	bin, remove, err := job.BuildTemp(ctx, "failures")
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
-	bin, err := job.Build(ctx, dir)
-	if err != nil {
-		return err
-	}
+	defer remove()
 	medians, err := o.measure(ctx, func(ctx context.Context, deaths, turn int) ([]record.Record, error) {
 		calls := strconv.Itoa(o.calls)
 		res, err := job.Run(ctx, o.limit, bin.Command("agree", o.n, nil, []string{"-json", "-before", calls, "-after", calls, "-deaths", strconv.Itoa(deaths), "-seed", strconv.Itoa(turn + 1)}))

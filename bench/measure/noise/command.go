@@ -79,15 +79,11 @@ func durations(list string) (all []time.Duration, err error) {
 }
 
 func drive(ctx context.Context, o options) error {
-	dir, err := os.MkdirTemp("", "goulfm-noise-")
+	bin, remove, err := job.BuildTemp(ctx, "noise")
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
-	bin, err := job.Build(ctx, dir)
-	if err != nil {
-		return err
-	}
+	defer remove()
 	t := newTable(o.periods, o.suspect)
 	for range o.rounds {
 		for i, s := range t.settings {

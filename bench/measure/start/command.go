@@ -66,15 +66,11 @@ func rank(ctx context.Context, w *comm.Comm) error { return collectives.Barrier(
 const limit = 2 * time.Minute
 
 func drive(ctx context.Context, o options, out io.Writer) error {
-	dir, err := os.MkdirTemp("", "goulfm-start-")
+	bin, remove, err := job.BuildTemp(ctx, "start")
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
-	bin, err := job.Build(ctx, dir)
-	if err != nil {
-		return err
-	}
+	defer remove()
 	w := record.NewWriter(out, o.format)
 	for _, n := range o.counts {
 		r, err := measure(ctx, n, o.runs, bin.Command("start", n, nil, []string{"-rank"}))

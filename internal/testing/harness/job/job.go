@@ -90,6 +90,21 @@ func Build(ctx context.Context, dir string, more ...string) (Bin, error) {
 	return Bin{dir}, nil
 }
 
+// BuildTemp is Build into a new temporary folder, which remove deletes. The program that asks is in
+// the folder's name. After an error there is nothing to remove.
+func BuildTemp(ctx context.Context, program string, more ...string) (bin Bin, remove func(), err error) {
+	dir, err := os.MkdirTemp("", "goulfm-"+program+"-")
+	if err != nil {
+		return Bin{}, nil, err
+	}
+	remove = func() { os.RemoveAll(dir) }
+	if bin, err = Build(ctx, dir, more...); err != nil {
+		remove()
+		return Bin{}, nil, err
+	}
+	return bin, remove, nil
+}
+
 // Command is the command line of n ranks of a command of bench/measure. flags go to the
 // launcher, args to the command.
 func (b Bin) Command(command string, n int, flags, args []string) []string {
