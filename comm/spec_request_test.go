@@ -65,8 +65,8 @@ func TestSpecR7R8CompleteStaysComplete(t *testing.T) {
 	})
 }
 
-// TestSpecR50AlreadyMatchedSucceeds: a posted wildcard receive that the message of a living sender
-// has matched, and whose data has not arrived, succeeds although a third process dies.
+// TestSpecR50AlreadyMatchedSucceeds: the message of a living sender has matched a posted wildcard
+// receive, and its data have not arrived. The receive succeeds although a third process dies.
 func TestSpecR50AlreadyMatchedSucceeds(t *testing.T) {
 	announced, matched, dead := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	commtest.Run(t, 3, func(ctx context.Context, w *comm.Comm) {

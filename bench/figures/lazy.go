@@ -408,8 +408,8 @@ func (g *graph) order(rank int) []int {
 // to its neighbours in the order of package flood, except to its informant, one after the other,
 // and only while alive. spread returns when the last survivor learns.
 //
-// This is a shortest-path search. Processes are taken in order of arrival, in buckets of τ/8; a
-// process whose arrival improves within its bucket is taken again.
+// This is a shortest-path search. The search takes processes in order of arrival, in buckets of
+// τ/8. If the arrival of a process improves within its bucket, the search takes the process again.
 func (w *world) spread(from int) mono.Time {
 	g := &w.graph
 	for i := range g.arrival {

@@ -132,8 +132,8 @@ func (w *walk) settle(ctx context.Context, bucket int) error {
 	return w.g.fence(ctx)
 }
 
-// relax relaxes some edges from the vertices of a bucket. It skips vertices whose word is the same
-// as at the last time, and returns the number of the others.
+// relax relaxes some edges from the vertices of a bucket. It skips a vertex if the word of the vertex
+// is the same as in the last call, and returns the number of relaxed vertices.
 func (w *walk) relax(ctx context.Context, bucket int, done [][]uint64, along func(weight float32) bool) (vertices int, err error) {
 	for k, p := range w.parts {
 		for i := range p.words {

@@ -2,7 +2,7 @@
 // goals of package recovery and the figures of a paper.
 //
 // The goals: repairs, commits, restores, and protection in a program without failures. With -only
-// the rows whose text contains a word; -csv writes all single values.
+// it measures the rows with a given word in their text; -csv writes all single values.
 //
 //	go run ./bench/recovery
 //	go run ./bench/recovery -only commit -csv x.csv

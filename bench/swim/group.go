@@ -70,8 +70,8 @@ func (g *group) read(from io.Reader) {
 // exitUsage is the exit code with which the launcher refuses its flags.
 const exitUsage = "2"
 
-// await returns the next line. A group whose program has ended too early has lost living members,
-// unless the program refused its flags.
+// await returns the next line. If a program of the group has ended too early, the group has lost
+// living members, unless the program refused its flags.
 func (g *group) await(ctx context.Context) (word string, words []string, err error) {
 	select {
 	case line := <-g.lines:

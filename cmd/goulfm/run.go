@@ -162,7 +162,7 @@ func run(ctx context.Context, args []string) int {
 	return code
 }
 
-// ringPeriod is that of heartbeats between ranks, unless somebody says another.
+// ringPeriod is the default period of heartbeats between ranks.
 const ringPeriod = 100 * time.Millisecond
 
 // ringFactor makes a silent rank suspect after a second. At a load of 14 on 2 cores a rank that
@@ -223,7 +223,7 @@ func registerRun(f *flag.FlagSet) { (&runFlags{spec: &launch.Spec{}}).register(f
 
 func parseRun(args []string) (*launch.Spec, error) { return parseRunOn(nil, args) }
 
-// parseRunOn is parseRun for a job whose daemons an engine has started; nil: there are none.
+// parseRunOn is parseRun for a job with daemons that an engine has started; nil: there are none.
 func parseRunOn(enlisted *enginejob.Enlisted, args []string) (*launch.Spec, error) {
 	spec := &launch.Spec{Stdout: os.Stdout, Stderr: os.Stderr, In: os.Stdin}
 	f := flag.NewFlagSet("goulfm run", flag.ContinueOnError)

@@ -81,8 +81,8 @@ func SyncAll(ctx context.Context, c *comm.Comm, f *os.File) error {
 	return with(ctx, c, syncing, f.Sync)
 }
 
-// CloseAll is SyncAll that also closes the file, even if the sync fails. A member that knows of a
-// revocation at the call, or whose context has ended, does not close the file. Collective.
+// CloseAll is SyncAll that also closes the file, even if the sync fails. A member does not close
+// the file if it knows of a revocation at the call, or if its context has ended. Collective.
 func CloseAll(ctx context.Context, c *comm.Comm, f *os.File) error {
 	return with(ctx, c, closing, func() error { return errors.Join(f.Sync(), f.Close()) })
 }

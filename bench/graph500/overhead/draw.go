@@ -106,7 +106,7 @@ func (p plan) list(over []float64) string {
 }
 
 // statement compares the effect with the spread σ, the difference of equal jobs. It names the periods
-// whose effect is above the spread.
+// at which the effect is above the spread.
 func (p plan) statement(over []float64, sigma float64) string {
 	var all []string
 	for i, period := range p.periods {
