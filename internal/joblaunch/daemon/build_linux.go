@@ -27,7 +27,7 @@ func (d *Daemon) Build(dir string, args []string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	null, err := os.Open(os.DevNull)
+	null, err := NoInput()
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -21,6 +22,20 @@ func OpenInput() (theirs *os.File, in *Input, err error) {
 	in = &Input{to}
 	in.control(func(fd int) { _, _ = unix.FcntlInt(uintptr(fd), unix.F_SETPIPE_SZ, os.Getpagesize()) })
 	return theirs, in, nil
+}
+
+// NoInput returns a standard input that is at its end: /dev/null, and below a root directory without
+// it a pipe of the same name that has no writer.
+func NoInput() (*os.File, error) {
+	f, err := os.Open(os.DevNull)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return f, err
+	}
+	var ends [2]int
+	if err := unix.Pipe2(ends[:], unix.O_CLOEXEC); err != nil {
+		return nil, os.NewSyscallError("pipe2", err)
+	}
+	return os.NewFile(uintptr(ends[0]), os.DevNull), os.NewSyscallError("close", unix.Close(ends[1]))
 }
 
 // Write returns once the process has read all of data, or reads no more, which is an error: read is

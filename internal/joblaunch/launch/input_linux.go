@@ -19,7 +19,7 @@ import (
 func (l *launcher) stdinOf(rank int) (*os.File, func(), error) {
 	in, all := l.spec.In, l.spec.Stdin == "all"
 	if !all && strconv.Itoa(rank) != l.spec.Stdin || in == nil {
-		f, err := os.Open(os.DevNull)
+		f, err := daemon.NoInput()
 		return f, nil, err
 	}
 	switch keys := isTerminal(in); {

@@ -107,11 +107,10 @@ func (s *Spec) starter() (daemonclient.Starter, error) {
 		return s.Hosts.Starter, nil
 	}
 	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
 	if s.Hosts.DaemonPath != "" {
 		self = s.Hosts.DaemonPath
+	} else if err != nil {
+		return nil, fmt.Errorf("the file of goulfm: %w: mount /proc, or name the file with --daemon-path", err)
 	}
 	if s.Hosts.Launcher == LauncherLocal {
 		return daemonclient.Local{Goulfm: self}, nil

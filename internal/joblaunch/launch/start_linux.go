@@ -2,7 +2,6 @@ package launch
 
 import (
 	"errors"
-	"os"
 	"time"
 
 	"github.com/goulfm/goulfm/internal/base/pausepoint"
@@ -210,7 +209,7 @@ func (l *launcher) startSpawned(number int, who boot.Info, prog *program, m rank
 	if err != nil {
 		return err
 	}
-	if p.Stdin, err = os.Open(os.DevNull); err != nil {
+	if p.Stdin, err = daemon.NoInput(); err != nil {
 		p.Out.Close()
 		p.Errs.Close()
 		return err

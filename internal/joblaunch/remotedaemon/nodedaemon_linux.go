@@ -396,7 +396,7 @@ func (o *nodeDaemon) startOne(s daemonproto.Start) error {
 // stdinOf returns the standard input of a process.
 func (o *nodeDaemon) stdinOf(s daemonproto.Start) (*os.File, error) {
 	if !s.Stdin {
-		return os.Open(os.DevNull)
+		return daemon.NoInput()
 	}
 	r, w, err := daemon.OpenInput()
 	if err == nil {
