@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -120,11 +119,7 @@ func (c subcommand) repeats() []string {
 
 // program returns the list in the form of package clihelp.
 func program() clihelp.Program {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		info = &debug.BuildInfo{}
-	}
-	p := clihelp.Program{Name: "goulfm", Short: purpose, Version: "goulfm " + releaseOf(info), Examples: []clihelp.Example{{Line: example}}}
+	p := clihelp.Program{Name: "goulfm", Short: purpose, Version: "goulfm " + release, Examples: []clihelp.Example{{Line: example}}}
 	for _, c := range subcommands() {
 		p.Commands = append(p.Commands, clihelp.Command{Name: c.name, Synopsis: c.synopsis, Short: c.short, Arguments: c.arguments, Repeats: c.repeats(), Help: c.help()})
 	}
@@ -212,13 +207,4 @@ func printHelp(ctx context.Context, args []string) int {
 		args = []string{"-h"}
 	}
 	return c.printText(args, func(argument string) (string, bool) { return usage(), argument == "" })
-}
-
-func printVersion(_ context.Context, args []string) int {
-	if slices.ContainsFunc(args, isHelp) {
-		fmt.Print(versionUsage)
-		return 0
-	}
-	fmt.Println(version())
-	return 0
 }

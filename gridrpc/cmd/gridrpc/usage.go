@@ -9,7 +9,6 @@ import (
 	"os"
 	"regexp"
 	"runtime"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -194,15 +193,12 @@ func helpOf(f *flag.FlagSet) error {
 	return errHelped
 }
 
-// version describes this binary: the module, the version of the wire, Go and the machine.
+// release is the version of this source, the same as that of goulfm (docs/HACKING.md, "A release").
+const release = "0.1.0-dev"
+
+// version describes this binary: the release, the version of the wire, Go and the machine.
 func version() string {
-	text := "unreleased"
-	if info, ok := debug.ReadBuildInfo(); ok {
-		if v := info.Main.Version; v != "" && v != "(devel)" {
-			text = v
-		}
-	}
-	return fmt.Sprintf("gridrpc %s, wire %s, %s %s/%s", text, pb.Wire(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return fmt.Sprintf("gridrpc %s, wire %s, %s %s/%s", release, pb.Wire(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 // flags returns a flag set whose --dir is the folder of the platform.
