@@ -42,7 +42,7 @@ RANDOM  ?=
 GOLANGCI ?= go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.5.0
 
 .DEFAULT_GOAL := help
-.PHONY: demo runsc s3 check nightly test quick long vulns race lint fuzz sim sim-nodes sim-repairs sim-deep sabotage stress random pauses nodestress nodes netns netns-platform engines bench ab ab-test compare figures help
+.PHONY: demo runsc s3 check nightly test quick long vulns race lint fuzz sim sim-nodes sim-repairs sim-deep sabotage stress random pauses nodestress nodes netns netns-platform engines site site-check snapshot bench ab ab-test compare figures help
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -79,6 +79,7 @@ long: ## the remaining tests: the long ones, those with costly checks, deaths be
 	cd bench/figures && go vet ./... && $(GOTEST) ./...
 	cd bench/swim && go vet ./... && $(GOTEST) ./...
 	cd stress/linear && go vet ./... && $(GOTEST) ./...
+	cd docs/site && go vet ./... && $(GOTEST) ./...
 
 race: export GOULFM_LONG := 1
 race: ## the library's tests under the race detector (needs a C compiler); RACE=./... for all
@@ -153,6 +154,15 @@ netns-platform: ## a GridRPC platform on four machines, which are networks of th
 
 engines: ## examples under real Slurm, hydra and Open MPI: one node and several, ranks and nodes killed; root, else code 77
 	@scripts/engines.sh
+
+site: ## the documentation as HTML pages, which need no network, in bin/site
+	cd docs/site && go run . -out ../../bin/site
+
+site-check: ## the same, and every page opened in headless Chromium: light, dark, at the width of a phone; no Chromium or npm: code 77
+	@scripts/site.sh
+
+snapshot: ## the archives of a release in bin/dist, built twice and compared, with SBOM, notices, completion and man pages; some minutes
+	@scripts/release.sh snapshot
 
 bench: ## what messages, collectives, failures and a start cost here; BENCH="-time 50ms"
 	go build -o bin/goulfm ./cmd/goulfm
