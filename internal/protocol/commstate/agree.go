@@ -9,13 +9,13 @@ import (
 )
 
 // Outcome turns the decided value of an agreement into the result of the call
-// of one member of g. It is a function of what all members decided and of g, so
-// it is uniform: the flag, the dead and the class of the error are the same at
-// all. The deaths in v must be declared here before the result is given to the
-// program (R31), and g.Me must not be among them.
+// of one member of g. The result is a function of g and of the value that all members
+// decided, so it is uniform: the flag, the dead and the class of the error are the same
+// at all. The deaths in v must be declared here before the program gets the result
+// (R31), and g.Me must not be among them.
 func (g *Group) Outcome(p Proposal, v era.Value) Outcome {
 	out := Outcome{Seq: p.Seq, Call: p.Call, Flag: v.Flag, Dead: v.Dead.Slice()}
-	if p.Series == SeriesClose { // absorbs everything (R58, R62)
+	if p.Series == SeriesClose { // no death and no mismatch is an error (R58, R62)
 		return out
 	}
 	if v.Mismatch() {
@@ -39,7 +39,7 @@ func (g *Group) Outcome(p Proposal, v era.Value) Outcome {
 }
 
 // agreed returns the error of an agree: a death was agreed that some contributor
-// had not acknowledged when it entered (R28, R29, A5).
+// had not acknowledged at its entry (R28, R29, A5).
 func agreed(call Call, v era.Value) error {
 	if !v.Failed() {
 		return nil
@@ -53,8 +53,8 @@ func failed(call Call, ranks rankset.Set) error {
 	return &ulfm.Error{Op: call.Kind.String(), Ranks: ranks.Slice(), Err: ulfm.ErrProcFailed}
 }
 
-// Mismatch names two members that called different things, the same two at all. outer is
-// what the error calls a rank.
+// Mismatch names two members that made different calls, the same two at all members. The
+// function outer translates a rank for the text of the error.
 func Mismatch(call Call, v era.Value, outer func(rank int) int) error {
 	lo, hi := outer(v.Lo.Rank), outer(v.Hi.Rank)
 	err := fmt.Errorf("%w: rank %d called %v, rank %d called %v", ErrMismatch, lo, callOf(v.Lo.Call), hi, callOf(v.Hi.Call))

@@ -29,13 +29,13 @@ const (
 	KindDistGraph
 	KindCreateGroup
 	KindMerge
-	KindEnd          // finalize, as agree and shrink meet it
-	KindEndCreations // finalize, as what makes a communicator meets it
-	KindReplace      // spawn that goes on after a revocation, with given ranks for those who are new
-	KindDisconnect   // the agreement before a communicator is closed at all members together
+	KindEnd          // finalize, in the sequence of agree and shrink
+	KindEndCreations // finalize, in the sequence of the calls that make communicators
+	KindReplace      // a spawn that continues after a revocation, with given ranks
+	KindDisconnect   // the agreement before all members close a communicator together
 )
 
-// String returns the call's name as the user wrote it.
+// String returns the name of the call in the program.
 func (k Kind) String() string {
 	switch k {
 	case KindAgree:
@@ -88,20 +88,20 @@ func (k Kind) Series() Series {
 	return SeriesRepair
 }
 
-// draws says whether the call may make a communicator, so that its caller needs
-// a context index before it contributes.
+// draws reports whether the call may make a communicator, so that its caller needs
+// a context index before its contribution.
 func (k Kind) draws() bool {
 	return k == KindShrink || k == KindReplace || k.Series() == SeriesCreate && !k.Ends()
 }
 
-// Starts says whether processes are started for the call, so that the communicator it makes
-// has members that do not contribute.
+// Starts reports whether processes are started for the call, so that the communicator that the
+// call makes has members that do not contribute.
 func (k Kind) Starts() bool { return k == KindSpawn || k == KindReplace }
 
-// placed says whether members of the call bring a colour and a key.
+// placed reports whether the contributions to the call have a colour and a key.
 func (k Kind) placed() bool { return k.draws() && k != KindShrink && k != KindDup && !k.Starts() }
 
-// digested says whether members of the call also bring a digest of its arguments.
+// digested reports whether the contributions also have a digest of the arguments.
 func (k Kind) digested() bool {
 	switch k {
 	case KindCreate, KindCart, KindGraph, KindDistGraph, KindCreateGroup, KindMerge, KindReplace:
@@ -110,26 +110,26 @@ func (k Kind) digested() bool {
 	return false
 }
 
-// Gathers says whether only some members make the call, so that they have to find
+// Gathers reports whether only some members make the call, so that they must find
 // each other before they can agree.
 func (k Kind) Gathers() bool { return k == KindCreateGroup }
 
-// Ends says whether the call is finalize's place in a sequence of agreements. It ends
-// without an error, unless another member has made another call there.
+// Ends reports whether the call is the place of a finalize in a sequence of agreements. Its
+// agreement gives no error, unless another member has made another call there.
 func (k Kind) Ends() bool { return k == KindEnd || k == KindEndCreations }
 
-// plain says whether the call contributes a flag and nothing else.
+// plain reports whether the contribution to the call is a flag and nothing more.
 func (k Kind) plain() bool { return k == KindAgree || k == KindAgreeFailed }
 
-// Series names one of the three sequences of agreements of a communicator. See
-// Comm for why they are three.
+// Series names one of the three sequences of agreements of a communicator. Comm
+// gives the reason for three.
 type Series uint8
 
 // The sequences.
 const (
-	SeriesRepair Series = iota // agree, agree_failed, shrink, replace, disconnect: go on after a revocation
-	SeriesCreate               // dup, split and the like: given up at a revocation
-	SeriesClose                // free, finalize: the last one
+	SeriesRepair Series = iota // agree, agree_failed, shrink, replace, disconnect: continue after a revocation
+	SeriesCreate               // dup, split and the like: a revocation gives them up
+	SeriesClose                // free, finalize: the last agreement
 	seriesCount
 )
 
@@ -146,14 +146,14 @@ func (s Series) String() string {
 	return fmt.Sprintf("series %d", uint8(s))
 }
 
-// Call is what a member called: members whose Calls differ in one agreement get
-// ErrMismatch.
+// Call is the operation that a member called. If the Calls in one agreement differ, all
+// members get ErrMismatch.
 type Call struct {
 	Kind Kind
-	Root int // the root where the call has one, else 0
+	Root int // the root if the call has one, otherwise 0
 }
 
-// DrawsIndex says whether the caller draws a context index for a communicator
+// DrawsIndex reports whether the caller draws a context index for a communicator
 // that the call may make.
 func (c Call) DrawsIndex() bool { return c.Kind.draws() }
 
@@ -169,15 +169,15 @@ func (c Call) code() uint64 { return uint64(c.Kind)<<32 | uint64(uint32(int32(c.
 
 func callOf(code uint64) Call { return Call{Kind: Kind(code >> 32), Root: int(int32(uint32(code)))} }
 
-// UID names a communicator in the whole job. It never goes on the wire with a
-// frame: there the receiver's context index stands for it.
+// UID names a communicator in the whole job. Frames do not carry it: there the
+// receiver's context index identifies the communicator.
 type UID [16]byte
 
 // WorldUID returns the uid of the world of n processes.
 func WorldUID(n int) UID { return hash(UID{}, "world", uint64(n), 0) }
 
-// SpawnedUID returns the uid of the world of n processes that were started together
-// by others of the job, from process number first on.
+// SpawnedUID returns the uid of the world of n processes that other processes of
+// the job started together. Their process numbers begin at first.
 func SpawnedUID(first int, generation uint32, n int) UID {
 	return hash(UID{}, "spawned", uint64(n), uint64(generation)<<32|uint64(first))
 }
@@ -189,18 +189,18 @@ func ChildUID(parent UID, kind Kind, seq uint64, color int) UID {
 }
 
 // GatheringUID returns the uid of the communicator on which some members of the
-// parent agree for the count-th time, from 0, with the same tag; procs are their
-// world processes, ascending.
+// parent agree for the count-th time, from 0, with the same tag. The procs are
+// the world processes of these members, ascending.
 func GatheringUID(parent UID, procs []int, tag int, count uint64) UID {
 	members := hash(parent, "group", Digest(procs...), uint64(len(procs)))
 	return hash(members, "tag", count, uint64(int64(tag)))
 }
 
-// A Revocation names a communicator and a member that revoked it, for those who may not know it.
-// The uid alone will not do:
+// A Revocation names a communicator and a member that revoked it, for processes that may not have
+// the communicator. The uid alone is not enough:
 //
-//	0 decides a shrink, {0 1 2} is left; revokes that, and dies.
-//	1 and 2 decide the same shrink without 0 (A17): theirs has the same uid, and nobody has revoked it.
+//	0 decides a shrink, which leaves {0 1 2}; revokes the result, and dies.
+//	1 and 2 decide the same shrink without 0 (A17): theirs has the same uid, and is not revoked.
 type Revocation [16]byte
 
 // RevokedBy returns the name of the revocation of u by a process.
@@ -210,7 +210,7 @@ func (u UID) RevokedBy(proc int) Revocation {
 	return r
 }
 
-// Meets says whether r is of the communicator of g, by one of its members.
+// Meets reports whether r is of the communicator of g, by one of its members.
 func (r Revocation) Meets(g Group) bool {
 	proc := binary.LittleEndian.Uint32(r[12:]) ^ binary.LittleEndian.Uint32(g.UID[12:])
 	return g.UID.RevokedBy(int(proc)) == r && slices.Contains(g.Procs, int(proc))

@@ -5,15 +5,15 @@ import (
 	"github.com/goulfm/goulfm/internal/base/wire"
 )
 
-// Orphan is a creation that member Rank gave up, undecided there, before it
-// closed the parent. If another member decided it, what it made has a member
-// that will never know of it.
+// Orphan is a creation that member Rank gave up, undecided there, before it closed the
+// parent. If another member decided the creation, the communicator that it made has a
+// member that never joins.
 type Orphan struct {
 	Rank int    // in the parent
 	Seq  uint64 // in SeriesCreate
 }
 
-// encodeGivenUp writes the numbers of the creations that a revocation gave up
+// encodeGivenUp encodes the numbers of the creations that a revocation gave up
 // and that are not decided here. This member is about to forget them.
 func (c *Comm) encodeGivenUp() []byte {
 	var b []byte
@@ -25,8 +25,8 @@ func (c *Comm) encodeGivenUp() []byte {
 	return b
 }
 
-// Orphans returns what the members gave up, from the decided value of a closing
-// agreement: by rank, then by number.
+// Orphans decodes the creations that the members gave up from the decided value of a
+// closing agreement: by rank, then by number.
 func Orphans(v era.Value) []Orphan {
 	var orphans []Orphan
 	for _, e := range v.Entries {

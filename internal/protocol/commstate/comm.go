@@ -15,21 +15,21 @@ import (
 	"github.com/goulfm/goulfm/ulfm"
 )
 
-// Part says which machine of a communicator a message belongs to: one of its
+// Part names the machine of a communicator to which a message belongs: one of its
 // series of agreements, or the flood of its revocation.
 type Part uint8
 
 // PartRevoke is the flood of the revocation; smaller Parts are Series.
 const PartRevoke Part = Part(seriesCount)
 
-// PartGather is no part of a Comm: its messages tell some members of others that make
-// a call with them. The owner hears them.
+// PartGather is not for a Comm: its messages invite members to a call that only some
+// members make. The owner of the Comm handles them.
 const PartGather = PartRevoke + 1
 
 // PartCount is one more than the largest Part.
 const PartCount = int(PartGather) + 1
 
-// Proposal is one call of this member whose agreement is not decided here.
+// Proposal is a call of this member. The call is open until its agreement is decided here.
 type Proposal struct {
 	Token  uint64
 	Call   Call
@@ -37,71 +37,72 @@ type Proposal struct {
 	Seq    uint64
 	Index  uint32 // context index drawn for it, if Call.DrawsIndex and no veto
 	Vetoed bool   // this member voted no
-	Ranks  []int  // replace: those of the processes that are started, in their order
+	Ranks  []int  // replace: the new ranks of the started processes, in the order of the processes
 
-	// GivenUp: the caller has its answer. If that was a revocation's ulfm.ErrRevoked to a
-	// creation, the contribution stands, because another member may decide with it:
+	// GivenUp: the caller has its answer. If the answer to a creation was a revocation's
+	// ulfm.ErrRevoked, the contribution stands, because another member may decide with it:
 	//
 	//	0 and 1 dup; 0 decides "success" and owns the duplicate;
 	//	2 revokes the parent; the revocation reaches 1 before the decision does.
 	//
-	// If 1 forgot the agreement, 0 would own a duplicate whose other member will
-	// never answer on it. So 1 goes on, decides too, and tells 0 that it is absent.
+	// If 1 forgot the agreement, 0 would own a duplicate whose other member would never
+	// answer on it. So 1 takes part until it decides, too, and notifies 0 that it is absent.
 	GivenUp bool
 }
 
-// Config says what a communicator is made of.
+// Config describes a communicator.
 type Config struct {
 	Group    Group
 	Watchdog mono.Duration // passed to era; 0 = off
 
-	// SilentRevocation says that a revocation reaches every member as a Revoke event of
-	// its own, also if who revoked dies: nothing is sent.
+	// SilentRevocation means that each member receives a revocation as a Revoke event of its
+	// own, even if the revoker dies. The flood sends nothing.
 	SilentRevocation bool
 
-	// Memory is what the members share, or those of each node, if their deaths are exact:
-	// SeriesRepair and SeriesCreate are agreed there. With none they
-	// are agreed by messages, as closing is in any case: it needs no haste, and is
-	// answered by members that have forgotten the communicator.
+	// Memory is the memory that all members share, or the members of each node. Deaths must be
+	// exact. SeriesRepair and SeriesCreate agree in this memory; without memory they agree by
+	// messages. Closing always agrees by messages: it is not urgent, and members that have
+	// forgotten the communicator can still answer.
 	Memory Memory
 }
 
-// Memory is what the members of a communicator share for agreements, as one of them
-// sees it: all of them have it or none. If they are on several nodes it is what those of
-// this one's node share, and Nodes has all ranks by node, each ascending, the nodes by least rank.
+// Memory is the memory that the members of a communicator share for agreements, as seen by one
+// member. Either all members have a Memory or none has. If the members are on several nodes, it is
+// the memory that the members on this member's node share. Nodes then has all ranks by node, each
+// ascending, the nodes in the order of their least ranks.
 type Memory struct {
 	Repair, Create onenode.Memory
 	Nodes          [][]int
-	Tag            uint32 // with Nodes: of the decision words of this node
+	Tag            uint32 // with Nodes: in the decision words of this node
 }
 
 // Comm is one communicator at one of its members.
 //
-// Its agreements are numbered in three series, not one, because a member that
-// enters recovery may stay away from a call that its peers are in:
+// Its agreements are numbered in three series, not one, because a member that enters recovery may
+// never make a call in which its peers wait:
 //
 //	0, 1 and 2 are to dup. 2 meets an error, does not call dup, revokes, and
 //	calls shrink. 0 and 1 are in dup; the revocation ends it; they call shrink.
 //
-// With one numbering 2's first agreement is the shrink and 0's first is the dup:
-// the two would be taken for one call (ErrMismatch), for ever off by one. So
-// what goes on after a revocation is numbered by itself (SeriesRepair), and what
-// a revocation gives up by itself (SeriesCreate). Closing comes last whatever
-// came before (SeriesClose).
+// With one numbering, 2's first agreement would be the shrink and 0's first the dup. The members
+// would take the two for one call (ErrMismatch), and their numbers would differ by one for ever.
+// So the calls that continue after a revocation have one numbering (SeriesRepair), and the calls
+// that a revocation gives up have another (SeriesCreate). Closing comes last, after any sequence
+// of calls (SeriesClose).
 type Comm struct {
 	group   Group
 	failed  *Failed
 	revoked bool
 	flood   *flood.Flood
 	series  [seriesCount]series
-	node    *onenode.Series // the one of SeriesRepair, if it is in memory
+	node    *onenode.Series // that of SeriesRepair, if all members share one node's memory
 	open    []Proposal      // proposed here and not decided here, in order of proposal
-	closers rankset.Set     // ranks that sent this member something about closing
+	closers rankset.Set     // ranks that have sent this member a message of SeriesClose
 	acts    []Action
 }
 
-// New returns a communicator without failures, revocations or agreements. Deaths
-// declared before are told by Died.
+// New returns a communicator without failures, revocations or agreements. The owner reports
+// deaths that were declared before by Died.
 func New(cfg Config) *Comm {
 	n, me := cfg.Group.Size(), cfg.Group.Me
 	must.That(me >= 0 && me < n && len(cfg.Group.Indices) == n, "rank %d of a communicator of %d", me, n)
@@ -127,17 +128,17 @@ func New(cfg Config) *Comm {
 	return c
 }
 
-// Group returns who the members are. It never changes; do not write to it.
+// Group returns the members. The group never changes; callers must not write to it.
 func (c *Comm) Group() *Group { return &c.group }
 
-// Failed returns what this member knows of failed members.
+// Failed returns this member's record of failed members.
 func (c *Comm) Failed() *Failed { return c.failed }
 
-// IsRevoked says whether the communicator is revoked here (R15).
+// IsRevoked reports whether the communicator is revoked here (R15).
 func (c *Comm) IsRevoked() bool { return c.revoked }
 
-// Closing says whether this member has proposed to close the communicator and
-// that is not decided here.
+// Closing reports whether this member has proposed to close the communicator and
+// the closing agreement is not decided here.
 func (c *Comm) Closing() bool {
 	return slices.ContainsFunc(c.open, func(p Proposal) bool { return p.Series == SeriesClose })
 }
@@ -157,7 +158,7 @@ func (c *Comm) WaitsFor(token uint64) []int {
 	return nil
 }
 
-// Deadline is when the communicator next wants a Tick, if ever.
+// Deadline returns the time of the next Tick that the communicator requires, if any.
 func (c *Comm) Deadline() (mono.Time, bool) {
 	var least mono.Time
 	var any bool
@@ -169,7 +170,7 @@ func (c *Comm) Deadline() (mono.Time, bool) {
 	return least, any
 }
 
-// Describe returns the state in a few words.
+// Describe returns the state on one line.
 func (c *Comm) Describe() string {
 	text := fmt.Sprintf("%d of %d, failed %v, acked %v", c.group.Me, c.group.Size(), c.failed.All(), c.failed.Acked())
 	if c.revoked {
@@ -181,8 +182,8 @@ func (c *Comm) Describe() string {
 	return text
 }
 
-// Step applies one event and returns, in order, what the owner must do. The
-// slice is valid until the next Step.
+// Step applies one event and returns the actions that the owner must execute in
+// order. The slice is valid until the next Step.
 func (c *Comm) Step(ev Event) []Action {
 	c.acts = c.acts[:0]
 	switch ev := ev.(type) {
@@ -215,8 +216,8 @@ func (c *Comm) Step(ev Event) []Action {
 }
 
 // propose contributes to the next agreement of the call's series. The
-// acknowledged set is the one at entry: one taken later could differ from what
-// this member had told its program (A5).
+// acknowledged set is the one at entry: a later set could differ from the set
+// that this member had reported to its program (A5).
 func (c *Comm) propose(ev Propose) {
 	s := ev.Call.Kind.Series()
 	if ev.Entered {
@@ -254,8 +255,9 @@ func (c *Comm) receive(ev Receive) {
 	}
 }
 
-// died fans a death out. What is reported to the program grows before anything
-// is sent: whoever hears of the death through this member can ask it (R38).
+// died passes a death to all machines. The record of failures, which the program reads, grows
+// before anything is sent: a process that learns of the death from this member finds it in this
+// member's record (R38).
 func (c *Comm) died(rank int) {
 	if !c.failed.Learn(rank) {
 		return
@@ -266,13 +268,14 @@ func (c *Comm) died(rank int) {
 	c.stepFlood(flood.Failed{Rank: rank})
 }
 
-// ended decides the closing agreement by hearsay: its value carries nothing but
-// the fact that all live members have contributed. The agreement itself will not
-// tell those who wait for this member, so the owner must:
+// ended decides the closing agreement because it has decided at another member. The decided
+// value is not needed: closing absorbs all errors, and the creations that members gave up (Orphan)
+// reach the owner with the report. The agreement here will not notify the members that wait for
+// this one, so the owner must:
 //
-//	1 decides and forgets; 0, its parent, dies before it passes the decision on.
-//	3 asks 1, is answered "closed", and forgets too. 7 has sent its contribution
-//	to 3 long ago, 3 lives, and 7 would wait for it for ever.
+//	0 decides, sends the decision to 2, and dies; 1, 3's parent, dies, too. 2 decides and forgets.
+//	3 sends its contribution again, to 2, is answered "closed", and forgets, too.
+//	7 has sent its contribution to 3 long ago, 3 lives, and 7 would wait for 3 for ever.
 func (c *Comm) ended() {
 	for i, p := range c.open {
 		if p.Series == SeriesClose {
@@ -300,8 +303,8 @@ func (c *Comm) carryOut(s Series, acts []era.Action) {
 	}
 }
 
-// decide hands on a decision. One without a proposal is the closing agreement
-// that ended by hearsay before.
+// decide passes a decision to the owner. A decision without a proposal belongs to
+// the closing agreement that an Ended event has decided before.
 func (c *Comm) decide(s Series, a era.Decide) {
 	for i, p := range c.open {
 		if p.Series == s && p.Seq == a.Seq {
@@ -326,7 +329,7 @@ func (c *Comm) stepFlood(ev flood.Event) {
 	}
 }
 
-// revoke ends what a revocation ends (R13).
+// revoke gives up the calls that a revocation ends (R13).
 func (c *Comm) revoke() {
 	c.revoked = true
 	c.act(Revoked{})
@@ -347,9 +350,9 @@ func (c *Comm) act(a Action) { c.acts = append(c.acts, a) }
 
 func (c *Comm) anomaly(from int, text string) { c.act(Anomaly{From: from, Text: text}) }
 
-// encodePayload writes what a caller of shrink, or of what makes a communicator,
-// tells the others: at most onenode.EntryMax bytes, because where there is a digest
-// the colour is one of few and the key a rank.
+// encodePayload encodes the contribution to a shrink or to a call that makes a communicator. The
+// length is at most onenode.EntryMax bytes, because in a call with a digest the colour is one of
+// few and the key is a rank.
 func encodePayload(ev Propose) []byte {
 	b := wire.AppendUint(nil, uint64(ev.Index))
 	if ev.Call.Kind.digested() {

@@ -6,13 +6,13 @@ import (
 	"testing"
 )
 
-// pair is two members of one communicator; messages are delivered at once.
+// pair returns the two members of a communicator; drive delivers their messages at once.
 func pair() [2]*Comm {
 	return [2]*Comm{New(Config{Group: *group(2, 0)}), New(Config{Group: *group(2, 1)})}
 }
 
-// drive gives comms[me] an event, delivers all that follows, and returns what
-// both members were told, in order.
+// drive gives comms[me] an event, delivers all messages that follow, and returns the
+// other actions of both members, in order.
 func drive(comms [2]*Comm, me int, ev Event) (told [2][]Action) {
 	type step struct {
 		me int
@@ -31,8 +31,8 @@ func drive(comms [2]*Comm, me int, ev Event) (told [2][]Action) {
 	return told
 }
 
-// TestSeriesAreIndependent is the schedule in Comm's comment: 1 never calls the
-// dup that 0 is in, and both recover by a shrink all the same.
+// TestSeriesAreIndependent: in the schedule of Comm's comment, 1 never calls the dup
+// that 0 is in; both recover by a shrink nevertheless.
 func TestSeriesAreIndependent(t *testing.T) {
 	c := pair()
 	drive(c, 0, Propose{Token: 1, Call: Call{Kind: KindDup}, Index: 7})
@@ -67,7 +67,7 @@ func TestGivenUpCreationStillDecides(t *testing.T) {
 	}
 }
 
-// TestOrphansAreTold: who closes a communicator tells which creations it gave up.
+// TestOrphansAreTold: a member that closes a communicator reports the creations that it gave up.
 func TestOrphansAreTold(t *testing.T) {
 	c := pair()
 	drive(c, 1, Propose{Token: 1, Call: Call{Kind: KindDup}, Index: 7})
@@ -83,7 +83,8 @@ func TestOrphansAreTold(t *testing.T) {
 	}
 }
 
-// TestEndedTellsWhoWaits: see Comm.ended.
+// TestEndedTellsWhoWaits: the end of the closing agreement names the members to notify. The
+// schedule is in the comment of Comm.ended.
 func TestEndedTellsWhoWaits(t *testing.T) {
 	c := New(Config{Group: *group(8, 3)}) // 7 is its child in the tree, 1 its parent
 	child := New(Config{Group: *group(8, 7)})
@@ -120,7 +121,8 @@ func TestDismissAnswersOnce(t *testing.T) {
 	}
 }
 
-// TestStrangers: messages of no member, or for no part, are reported.
+// TestStrangers: messages from a rank that is no other member, for an unknown part, or without a
+// readable content are reported.
 func TestStrangers(t *testing.T) {
 	c := New(Config{Group: *group(3, 1)})
 	for _, ev := range []Receive{{From: -1}, {From: 1}, {From: 3}, {From: 0, Part: PartRevoke + 1}, {From: 0, Seq: 1, Msg: []byte{9}}} {

@@ -11,29 +11,30 @@ import (
 	"github.com/goulfm/goulfm/ulfm"
 )
 
-// member is what one member told about itself in a call that makes a
+// member is the contribution of one member to a call that makes a
 // communicator.
 type member struct {
 	rank       int // in the old communicator
 	index      uint32
 	color, key int // zero in a dup
 	digest     uint64
-	spawned    Spawned // what the root of a spawn or a replace has started
+	spawned    Spawned // the processes that the root of a spawn or a replace has started
 }
 
-// Spawned are processes that the root of a spawn has had started, with consecutive
-// numbers.
+// Spawned are the processes started for the root of a spawn. Their numbers are
+// consecutive.
 type Spawned struct {
 	First, Count int
 }
 
-// SpawnedIndex is the context index that a spawned process has for the communicator
-// with those who started it: it draws none, they know it.
+// SpawnedIndex is the context index that a spawned process has for the communicator that it shares
+// with the processes that started it. The index is fixed, so the spawned process draws none and
+// the others know it.
 const SpawnedIndex = 1
 
-// created returns the communicator of a dup, split or the like. It is agreed like
-// everything else, so it exists at all members or at none (R56): it fails if
-// anybody is agreed to be dead, acknowledged or not (R23), or voted no.
+// created returns the communicator of a dup, split or the like. The result is agreed, so all
+// members get the communicator or none does (R56). The call fails if any member is agreed to be
+// dead, acknowledged or not (R23), has left, or voted no.
 func (g *Group) created(p Proposal, v era.Value) (*NewComm, error) {
 	if !v.Dead.IsEmpty() {
 		return nil, failed(p.Call, v.Dead)
@@ -73,7 +74,7 @@ func (g *Group) created(p Proposal, v era.Value) (*NewComm, error) {
 	return nc, nil
 }
 
-// extend adds the processes that were started as the last ranks.
+// extend appends the started processes as the last ranks.
 func (g *NewComm) extend(s Spawned) {
 	for i := range s.Count {
 		g.Procs = append(g.Procs, s.First+i)
@@ -81,16 +82,16 @@ func (g *NewComm) extend(s Spawned) {
 	}
 }
 
-// absent returns the members that neither contributed nor died: a revocation of
-// the parent gave up the communicator before they knew that they had it. It is
-// being revoked by all who know.
+// absent returns the members that did not contribute. Those that are not agreed to be dead have
+// left: they have finalized, or they never joined g, because a revocation of the parent of g ended
+// their call before g was decided there. In the second case the other members revoke g.
 func (g *Group) absent(v era.Value) rankset.Set {
 	absent := rankset.Range(0, g.Size())
 	absent.Subtract(v.From)
 	return absent
 }
 
-// child returns a new communicator without members yet, with room for size of them.
+// child returns a new communicator that has no members yet and room for size of them.
 func (g *Group) child(p Proposal, color, size int) *NewComm {
 	return &NewComm{UID: ChildUID(g.UID, p.Call.Kind, p.Seq, color), Me: -1,
 		Procs: make([]int, 0, size), Indices: make([]uint32, 0, size)}
@@ -105,8 +106,8 @@ func (g *NewComm) join(parent *Group, m member) {
 	g.Indices = append(g.Indices, m.index)
 }
 
-// contribution reads what a member told. A missing or broken one cannot come
-// from a correct member; all members see the same and get the same error.
+// contribution decodes the contribution of a member. A missing or malformed contribution cannot
+// come from a correct member. All members decode the same bytes and get the same error.
 func contribution(call Call, v era.Value, rank int) (member, error) {
 	m := member{rank: rank}
 	i, ok := slices.BinarySearchFunc(v.Entries, rank, func(e era.Entry, r int) int { return cmp.Compare(e.Rank, r) })

@@ -7,10 +7,10 @@ import (
 	"github.com/goulfm/goulfm/ulfm"
 )
 
-// Digest returns 64 bits of a hash of numbers. Members of a creation that must give
-// the same argument, a group or the shape of a grid, contribute its digest: as all
-// see all digests, a difference fails the call at all of them, and the argument
-// itself, which may be long, need not travel.
+// Digest returns 64 bits of a hash of numbers. In a creation whose members must give the same
+// argument, such as a group or the shape of a grid, each member contributes the digest of its
+// argument. All members read all digests, so a difference fails the call at all members. The
+// argument itself, which may be long, is not sent.
 func Digest(numbers ...int) uint64 {
 	b := make([]byte, 0, 8*len(numbers))
 	for _, n := range numbers {
@@ -20,10 +20,10 @@ func Digest(numbers ...int) uint64 {
 	return binary.LittleEndian.Uint64(sum[:])
 }
 
-// Edges returns what member me of a dist_graph contributes: the sum of the digests
-// of the edges that leave it, less those of the edges that reach it. Each edge is
-// named by both its ends if the members agree on the graph; then the sum over all
-// members is zero.
+// Edges returns the contribution of member me to a dist_graph: the sum of the digests
+// of the edges that leave me, less the digests of the edges that reach me. If the
+// members agree on the graph, each edge is given at both its ends, and the sum over
+// all members is zero.
 func Edges(me int, sources, destinations []int) uint64 {
 	var sum uint64
 	for _, d := range destinations {
@@ -35,8 +35,8 @@ func Edges(me int, sources, destinations []int) uint64 {
 	return sum
 }
 
-// differing returns the error of members that gave different arguments. It is the
-// same at all, because all look at the same contributions.
+// differing returns the error of members that gave different arguments. The error is the
+// same at all members, because all read the same contributions.
 func differing(call Call, all []member) error {
 	switch {
 	case !call.Kind.digested():
@@ -59,9 +59,9 @@ func different(call Call, a, b member) error {
 	return &ulfm.Error{Op: call.Kind.String(), Ranks: []int{a.rank, b.rank}, Err: err}
 }
 
-// Side returns what a member of a merge contributes as its digest: which of the two
-// groups it is in, and whether that comes last. The members of one group must say the
-// same.
+// Side returns the digest that a member of a merge contributes: in which of the two
+// groups the member is, and whether that group comes last. The members of one group must
+// agree on the second bit.
 func Side(second, high bool) uint64 {
 	var d uint64
 	if second {
@@ -85,7 +85,7 @@ func divided(call Call, all []member) error {
 	return nil
 }
 
-// unbalanced is differing for a graph of which each member gives its own edges.
+// unbalanced is differing for a graph in which each member gives its own edges.
 func unbalanced(call Call, all []member) error {
 	var sum uint64
 	for _, m := range all {

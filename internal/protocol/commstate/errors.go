@@ -7,28 +7,28 @@ import (
 	"github.com/goulfm/goulfm/ulfm"
 )
 
-// The errors by which an agreement tells every member of one member's mistake.
+// The errors by which an agreement reports one member's mistake to every member.
 var (
-	// ErrMismatch says that members called different operations where all must
+	// ErrMismatch means that members called different operations where all must
 	// call the same.
 	ErrMismatch = errors.New("members called different operations")
 
-	// ErrPeerArgument says that another member had a wrong argument and voted
+	// ErrPeerArgument means that another member had a wrong argument and voted
 	// against the operation.
 	ErrPeerArgument = errors.New("another member's argument was wrong")
 
-	// ErrScarce says that fewer processes could be had than were asked for.
+	// ErrScarce means that fewer processes were available than were requested.
 	ErrScarce = errors.New("too few processes")
 
-	// ErrLength says that a count or a length is out of range.
+	// ErrLength means that a count or a length is out of range.
 	ErrLength = errors.New("length out of range")
 
-	// ErrFreed says that the communicator was freed.
+	// ErrFreed means that the communicator was freed.
 	ErrFreed = errors.New("communicator freed")
 )
 
-// notStarted is ErrPeerArgument at the members of a Spawn or Replace whose root has voted no: its
-// processes were refused, or killed before they were in Init.
+// notStarted is ErrPeerArgument at the members of a Spawn or Replace if only the root has voted no:
+// its processes were refused, or were killed before they were in Init.
 type notStarted struct{}
 
 func (notStarted) Error() string {

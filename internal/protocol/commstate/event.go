@@ -6,15 +6,15 @@ import (
 	"github.com/goulfm/goulfm/internal/base/rankset"
 )
 
-// Event is what happens to a communicator at one member: one of the types
-// below. Ranks are ranks of the communicator.
+// Event is an input of a Comm: one of the types below. Ranks are ranks of the
+// communicator.
 type Event interface{ event() }
 
 // Propose is this member's part in a call that ends in an agreement. The
 // proposer has checked that the communicator is neither freed nor, for a
 // creation, revoked.
 type Propose struct {
-	Token uint64 // given back in Decide or GiveUp
+	Token uint64 // returned in Decide or GiveUp
 	Call  Call
 	Flag  uint64
 	Veto  bool   // the call must fail at all members
@@ -22,18 +22,18 @@ type Propose struct {
 	Color int    // split and the like: members of one colour form a communicator
 	Key   int    // split and the like: order in it, ties by old rank
 
-	// Digest is of the arguments that all members must give alike (see Digest); in a
-	// dist_graph a sum that is zero over all members (see Edges), in a merge what is the
-	// same in each of the groups (see Side).
+	// Digest is of the arguments that must be the same at all members (see Digest). In a
+	// dist_graph it is a number whose sum over all members is zero (see Edges), in a merge a
+	// number that is the same in each of the two groups (see Side).
 	Digest uint64
 
-	Spawned Spawned // spawn and replace, at the root: what has been started
+	Spawned Spawned // spawn and replace, at the root: the started processes
 
-	// Ranks are, in a replace, those that the processes get which are started, in their order;
-	// the same at all members, whose Digest is of them.
+	// Ranks are, in a replace, the new ranks of the started processes, in the order of the
+	// processes. They are the same at all members, and Digest is of them.
 	Ranks []int
 
-	// Entered: the contribution was made by EnterPlain, and is not made again.
+	// Entered: EnterPlain has made the contribution, and Step does not repeat it.
 	Entered bool
 }
 
@@ -45,31 +45,31 @@ type Receive struct {
 	Msg  []byte // read only during the Step
 }
 
-// Revoke says that this member revokes the communicator.
+// Revoke means that this member revokes the communicator.
 type Revoke struct{}
 
-// Died says that Rank was declared dead.
+// Died reports that Rank was declared dead.
 type Died struct{ Rank int }
 
-// Listed says that the list of departures of this member's node has the death of Rank. It comes
-// behind Died, and may come much later: others may have agreed on a death before the node hears of
-// it.
+// Listed reports that the list of departures of this member's node has the death of Rank. It comes
+// after Died, and may come much later: members elsewhere may have agreed on a death before this
+// node learns of it.
 type Listed struct{ Rank int }
 
-// Left says that Rank has finalized, or never took up the communicator: nobody
-// waits for it, nor counts it as dead.
+// Left reports that Rank has finalized, or never joined the communicator. No member waits for
+// Rank, and none counts it as dead.
 type Left struct{ Rank int }
 
 // Dismiss gives up every open call: the communicator is about to be forgotten.
 type Dismiss struct{}
 
-// Look says that the memory which the members share may have moved.
+// Look reports that the memory which the members share may have changed.
 type Look struct{}
 
-// Ended says that the closing agreement has decided at some member.
+// Ended reports that the closing agreement has decided at another member.
 type Ended struct{}
 
-// Tick says that the time is Now.
+// Tick reports that the time is Now.
 type Tick struct{ Now mono.Time }
 
 func (Propose) event() {}
@@ -83,10 +83,10 @@ func (Ended) event()   {}
 func (Dismiss) event() {}
 func (Tick) event()    {}
 
-// Action is what the owner of a Comm must do: one of the types below.
+// Action is a task of the owner of a Comm: one of the types below.
 type Action interface{ action() }
 
-// Send asks to give a message to rank To, behind all given to it before.
+// Send requests that a message is sent to rank To, after all earlier messages to that rank.
 type Send struct {
 	To   int
 	Part Part
@@ -94,32 +94,32 @@ type Send struct {
 	Msg  []byte
 }
 
-// Revoked says that the communicator is now revoked here. It comes once.
+// Revoked reports that the communicator is now revoked here. It comes once.
 type Revoked struct{}
 
-// Decide says that the agreement of a proposal has decided here. Every death in
-// Value is first to be declared, then Outcome gives the call's result (R31).
+// Decide reports that the agreement of a proposal has decided here. The owner first declares
+// every death in Value; then Outcome gives the call's result (R31).
 type Decide struct {
 	Proposal Proposal
 	Value    era.Value
 
-	// Tell is, for a closing agreement that ended by hearsay, the members that may
-	// wait for this one to tell them.
+	// Tell is, for a closing agreement that Ended has decided, the members that may wait
+	// for this one: the owner notifies them.
 	Tell rankset.Set
 }
 
-// GiveUp says that a call ends here without its agreement: a creation because
-// the communicator was revoked (ulfm.ErrRevoked; see Proposal for what becomes of the
-// agreement), any other because it was dismissed (ErrFreed).
+// GiveUp reports that a call ends here without its agreement: a creation because the
+// communicator was revoked (ulfm.ErrRevoked; Proposal.GivenUp describes the rest of the agreement),
+// any call because the communicator was dismissed (ErrFreed).
 type GiveUp struct {
 	Proposal Proposal
 	Class    error
 }
 
-// Watch says that this member now waits for Rank: its life should be probed.
+// Watch requests a probe of Rank, for which this member waits.
 type Watch struct{ Rank int }
 
-// Anomaly reports a message of rank From that cannot be right.
+// Anomaly reports a message of rank From that no correct member sends.
 type Anomaly struct {
 	From int
 	Text string

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestR20R21Prefix drives Failed at random beside a dumb version of it.
+// TestR20R21Prefix drives Failed at random beside a simple model.
 func TestR20R21Prefix(t *testing.T) {
 	for seed := range uint64(200) {
 		rng := rand.New(rand.NewPCG(seed, 20))
@@ -44,7 +44,7 @@ func TestR20R21Prefix(t *testing.T) {
 }
 
 // TestR21Arguments: a count that is no number of ranks is an error, and changes
-// nothing; zero only asks.
+// nothing; zero acknowledges nothing.
 func TestR21Arguments(t *testing.T) {
 	f := NewFailed(4)
 	f.Learn(2)
@@ -61,8 +61,8 @@ func TestR21Arguments(t *testing.T) {
 	}
 }
 
-// TestSpecR21R26PartlyAcknowledged: the first n in the order of learning, never
-// fewer than before; wildcards count until all are.
+// TestSpecR21R26PartlyAcknowledged: Ack acknowledges the first n in the order of learning, and
+// never fewer than before. Wildcards are interrupted until all are acknowledged.
 func TestSpecR21R26PartlyAcknowledged(t *testing.T) {
 	f := NewFailed(6)
 	for i, rank := range []int{4, 0, 2} {

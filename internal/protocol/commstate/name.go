@@ -5,7 +5,7 @@ import "strconv"
 // A Name identifies a communicator in errors and diagnoses. The second communicator that Split
 // makes of the world is "split#2 of world", its first duplicate "dup of split#2": a name has two
 // labels at any depth. The third result of repeated shrinks of the world is "world#3". Children are
-// counted at this member; CreateGroup may make other members count further.
+// counted at this member; after a CreateGroup the counts of members may differ.
 type Name struct {
 	label   string // in the names of children
 	text    string
@@ -14,7 +14,7 @@ type Name struct {
 	made    map[Kind]int
 }
 
-// NameOf returns the name of a communicator that no call on another one has made.
+// NameOf returns the name of a communicator that was not made by a call on another communicator.
 func NameOf(text string) Name { return Name{label: text, text: text} }
 
 // RepairedName returns the name of a communicator that has been repaired the given number of times.
@@ -37,9 +37,10 @@ func (n *Name) Repairs() (base string, times int) {
 	return n.base[1], n.repairs
 }
 
-// Child returns the name of the communicator that a call on this one makes, and counts the call.
+// Child returns the name of the communicator that a call on this communicator makes, and counts
+// the call.
 func (n *Name) Child(kind Kind) Name {
-	if kind == KindShrink || kind == KindReplace { // repairs are counted alike
+	if kind == KindShrink || kind == KindReplace { // both count as repairs
 		base, number := n.base, nth(n.repairs+1)
 		if n.repairs == 0 {
 			base = [2]string{n.label, n.text}

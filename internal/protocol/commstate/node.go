@@ -15,7 +15,7 @@ type series interface {
 	Deadline() (mono.Time, bool)
 }
 
-// nodeSeries puts a series in memory in the place of one by messages.
+// nodeSeries adapts an onenode.Series to the interface series.
 type nodeSeries struct {
 	*onenode.Series
 	acts []era.Action // of the Step in progress
@@ -25,12 +25,14 @@ func (c *Comm) onNode(m onenode.Memory) *onenode.Series {
 	g := &c.group
 	tag := g.Indices[0]
 	if g.Fresh {
-		tag = 0 // what new memory has; its first index has a block that no other one of tag 0 has
+		// The tag of new memory. The block of the first member's index serves no other
+		// communicator with tag 0.
+		tag = 0
 	}
 	return onenode.NewSeries(onenode.Config{N: g.Size(), Me: g.Me, Memory: m, Tag: tag})
 }
 
-// Step hands on what concerns a series in memory.
+// Step passes on the events that concern a series in memory.
 func (s *nodeSeries) Step(ev era.Event) []era.Action {
 	s.acts = s.acts[:0]
 	switch ev := ev.(type) {
@@ -53,12 +55,12 @@ func (s *nodeSeries) step(ev onenode.Event) {
 	}
 }
 
-// A memorySeries is agreed in memory, that of one node or of each.
+// A memorySeries agrees in memory, that of one node or of each node.
 type memorySeries interface {
 	series
-	// Open returns how many agreements were proposed here and are not decided here.
+	// Open returns the number of agreements that were proposed here and are not decided here.
 	Open() int
-	// look looks what has moved.
+	// look checks the memory for changes, and returns the decisions that follow.
 	look() []era.Action
 }
 
@@ -68,7 +70,7 @@ func (s *nodeSeries) look() []era.Action {
 	return s.acts
 }
 
-// look lets the agreements in memory look what has moved.
+// look lets the agreements in memory check the memory for changes.
 func (c *Comm) look() {
 	for i, s := range c.series {
 		if m, ok := s.(memorySeries); ok && m.Open() > 0 {
@@ -77,16 +79,16 @@ func (c *Comm) look() {
 	}
 }
 
-// adopt makes a Proposal of an agreement that was entered plainly, so that it goes on
-// by Step.
+// adopt makes a Proposal of an agreement that was entered plainly. From then on Step
+// continues the agreement.
 func (c *Comm) adopt(ev Propose) {
 	c.open = append(c.open, Proposal{Token: ev.Token, Call: ev.Call, Series: SeriesRepair, Seq: c.node.Adopt()})
 	c.look()
 }
 
-// Looking says whether a Look may decide something here: an agreement in memory is
-// open. One whose caller has its answer counts (see Proposal.GivenUp): others may
-// wait for what this member makes of its result.
+// Looking reports whether a Look may decide something here: an agreement in memory is
+// open. An agreement whose caller has its answer counts, too (see Proposal.GivenUp):
+// other members may wait for the notice that this member sends after its decision.
 func (c *Comm) Looking() bool {
 	for _, s := range c.series {
 		if m, ok := s.(memorySeries); ok && m.Open() > 0 {
@@ -96,24 +98,24 @@ func (c *Comm) Looking() bool {
 	return false
 }
 
-// Plain says whether an agree can be entered plainly now: the communicator is in
-// shared memory, no failure is known, nobody has left, and neither an agreement of
-// SeriesRepair nor the closing one is open here.
+// Plain reports whether an agree can be entered plainly now: all members share the
+// memory of one node, no failure is known, no member has left, and neither an agreement
+// of SeriesRepair nor the closing agreement is open here.
 func (c *Comm) Plain() bool { return c.node != nil && c.node.Plain() && !c.Closing() }
 
 // EnterPlain contributes flag to the next agreement of SeriesRepair and returns its
-// number; call is an agree or agree_failed, and Plain holds. PollPlain tells how it
-// goes on. It costs less than Propose, and does the same.
+// number. The call is an agree or agree_failed, and Plain must be true. PollPlain
+// returns the progress. The effect is that of a Propose, at a lower cost.
 func (c *Comm) EnterPlain(call Call, flag uint64) (seq uint64) {
 	must.That(call.Kind.plain(), "a call that cannot be entered plainly")
 	return c.node.EnterPlain(call.code(), flag)
 }
 
-// ConcludePlain ends the agreement that was entered plainly, for which PollPlain has
-// said Decided at another member.
+// ConcludePlain ends the agreement that was entered plainly, after PollPlain has
+// returned Decided at another member.
 func (c *Comm) ConcludePlain() { c.node.ConcludePlain() }
 
-// PollPlain looks how the agreement that was entered plainly goes on: with Decided it
-// has ended in flag, without error and without dead. With Mixed it must go on by a
-// Propose that says Entered; with Waiting it may.
+// PollPlain polls the agreement that was entered plainly. Decided: the agreement has
+// ended, its result is flag, and there is no error and no death. Mixed: the caller must
+// continue by a Propose with Entered set. Waiting: the caller may do so.
 func (c *Comm) PollPlain() (flag uint64, state onenode.PlainState) { return c.node.PollPlain() }

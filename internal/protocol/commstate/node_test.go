@@ -10,7 +10,7 @@ import (
 	"github.com/goulfm/goulfm/ulfm"
 )
 
-// nodeGroup is the members of a communicator that agree in memory.
+// nodeGroup returns the members of a communicator that agree in memory.
 func nodeGroup(n int) []*Comm {
 	heap := onenode.NewHeap(1, nil)
 	procs := rankset.Range(0, n).Slice()
@@ -37,8 +37,8 @@ func only[A Action](t *testing.T, acts []Action) A {
 	return a
 }
 
-// TestNodeDecides: the calls of both series in memory decide by themselves and by
-// Look, and nothing is sent; closing goes by messages.
+// TestNodeDecides: the calls of both series in memory decide in their own Step or by a
+// Look, and no message is sent; closing uses messages.
 func TestNodeDecides(t *testing.T) {
 	for _, kind := range []Kind{KindAgree, KindAgreeFailed, KindShrink, KindDup, KindSplit} {
 		m := nodeGroup(2)
@@ -63,8 +63,8 @@ func TestNodeDecides(t *testing.T) {
 	only[Send](t, m[1].Step(Propose{Call: Call{Kind: KindClose}}))
 }
 
-// TestNodeTakesEveryCreation: what its members say fits into memory, however large
-// the numbers are, and different arguments fail it at both.
+// TestNodeTakesEveryCreation: the contributions of members fit into memory, however large
+// their numbers are, and different arguments fail the call at both members.
 func TestNodeTakesEveryCreation(t *testing.T) {
 	for _, kind := range []Kind{KindCreate, KindSplitNode, KindCart, KindGraph, KindDistGraph, KindCreateGroup} {
 		for digest := range uint64(2) {
@@ -84,7 +84,7 @@ func TestNodeTakesEveryCreation(t *testing.T) {
 	}
 }
 
-// TestNodeHearsNoMessages: there are none, so one that comes is reported.
+// TestNodeHearsNoMessages: agreements in memory send no messages, so any message is reported.
 func TestNodeHearsNoMessages(t *testing.T) {
 	m := nodeGroup(2)
 	for _, part := range []Part{Part(SeriesRepair), Part(SeriesCreate)} {
@@ -94,7 +94,7 @@ func TestNodeHearsNoMessages(t *testing.T) {
 	}
 }
 
-// TestNodeDeaths: a death and a departure let the others decide.
+// TestNodeDeaths: a death and a departure let the other member decide.
 func TestNodeDeaths(t *testing.T) {
 	m := nodeGroup(3)
 	m[0].Step(Propose{Call: Call{Kind: KindAgree}})
@@ -105,8 +105,8 @@ func TestNodeDeaths(t *testing.T) {
 	}
 }
 
-// TestNodePlain: the fast way has the number and the outcome of the long one, and
-// goes over to it.
+// TestNodePlain: the plain path has the number and the outcome of the general one, and
+// continues as the general one.
 func TestNodePlain(t *testing.T) {
 	m := nodeGroup(2)
 	agree := Call{Kind: KindAgree}
@@ -133,7 +133,7 @@ func TestNodePlain(t *testing.T) {
 	}
 }
 
-// TestPlainKinds: a shrink brings an index, so it cannot be plain.
+// TestPlainKinds: a shrink contributes an index, so it cannot be plain.
 func TestPlainKinds(t *testing.T) {
 	defer func() {
 		if recover() == nil {

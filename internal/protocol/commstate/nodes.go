@@ -7,7 +7,7 @@ import (
 	"github.com/goulfm/goulfm/internal/base/mono"
 )
 
-// nodesSeries puts a series in two levels in the place of one by messages.
+// nodesSeries adapts a twolevel.Series to the interface series.
 type nodesSeries struct{ *twolevel.Series }
 
 func (c *Comm) onNodes(m Memory, of onenode.Memory, watchdog mono.Duration) nodesSeries {
@@ -15,7 +15,7 @@ func (c *Comm) onNodes(m Memory, of onenode.Memory, watchdog mono.Duration) node
 	return nodesSeries{twolevel.NewSeries(twolevel.Config{N: g.Size(), Me: g.Me, Nodes: m.Nodes, Memory: of, Tag: m.Tag, Watchdog: watchdog})}
 }
 
-// Step hands on what concerns a series in two levels.
+// Step passes on the events that concern a series in two levels.
 func (s nodesSeries) Step(ev era.Event) []era.Action {
 	switch ev := ev.(type) {
 	case era.Propose:
@@ -34,8 +34,8 @@ func (s nodesSeries) Step(ev era.Event) []era.Action {
 
 func (s nodesSeries) look() []era.Action { return s.Series.Step(twolevel.Look{}) }
 
-// listed tells the agreements in two levels what the list of this node has: it alone closes nodes,
-// and has heirs lead (A27).
+// listed reports to the agreements in two levels that the list of departures of this node has the
+// death of rank. Only this list closes other nodes, and makes an heir lead its node (A27).
 func (c *Comm) listed(rank int) {
 	for i, s := range c.series {
 		if n, ok := s.(nodesSeries); ok {

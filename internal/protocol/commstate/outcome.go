@@ -2,10 +2,10 @@ package commstate
 
 import "fmt"
 
-// Undefined is the colour of a member of a split that wants no communicator.
+// Undefined is the colour of a member that gets no communicator from a split.
 const Undefined = -32766
 
-// Group says who the members of a communicator are, as one of them sees it.
+// Group lists the members of a communicator, as seen by one of them.
 type Group struct {
 	Index   uint32   // the context index that this member drew for the communicator
 	UID     UID      // the communicator's name, the same at all members
@@ -13,8 +13,8 @@ type Group struct {
 	Indices []uint32 // the context index that each member drew; Indices[Me] == Index
 	Me      int      // this member's rank
 
-	// Fresh says that the first member was started for this communicator: nobody has
-	// prepared its block, which is as it was made (see onenode.Config.Tag).
+	// Fresh means that the first member was started for this communicator. No process has
+	// prepared its block, which still has its initial content (see onenode.Config.Tag).
 	Fresh bool
 }
 
@@ -24,12 +24,12 @@ func (g *Group) Size() int { return len(g.Procs) }
 // NewComm is the communicator that a shrink, dup, split or the like made.
 type NewComm = Group
 
-// Outcome is how a call that ends in an agreement ended. Flag, Dead and the
-// class of Err are the same at all members that get an Outcome of one agreement;
-// a revocation alone may end a creation at some members only.
+// Outcome is the result of a call that ends in an agreement. Flag, Dead and the
+// class of Err are the same at all members that get an Outcome of one agreement.
+// Only a revocation may end a creation at some members while others succeed.
 type Outcome struct {
 	Seq  uint64   // the agreement's number in its series; 0 if there was none
-	Call Call     // what this member called
+	Call Call     // the call of this member
 	Flag uint64   // AND over the contributors; valid with ulfm.ErrProcFailed too (R30)
 	Dead []int    // ranks agreed to have failed, ascending
 	Err  error    // nil, *ulfm.Error, or a class

@@ -12,7 +12,7 @@ import (
 	"github.com/goulfm/goulfm/ulfm"
 )
 
-// group is the communicator of processes 10, 11, ... as rank me sees it.
+// group is the communicator of processes 10, 11, ... as seen by rank me.
 func group(n, me int) *Group {
 	g := &Group{Index: uint32(me), UID: WorldUID(n), Me: me}
 	for r := range n {
@@ -22,7 +22,7 @@ func group(n, me int) *Group {
 	return g
 }
 
-// value is what the members decide if rank r contributes propose(r); those in
+// value is the decision of the members if rank r contributes propose(r); the ranks in
 // absent contribute nothing.
 func value(n int, absent rankset.Set, propose func(r int) Propose) era.Value {
 	var v era.Value
@@ -54,7 +54,7 @@ func same(k Kind) func(r int) Propose {
 }
 
 // TestR30AgreeFlagWithError: the flag is valid with the error, and the error
-// names the deaths that somebody had not acknowledged.
+// names the deaths that some member had not acknowledged.
 func TestR30AgreeFlagWithError(t *testing.T) {
 	v := value(5, rankset.Of(1, 4), same(KindAgree))
 	v.Flag, v.Dead, v.Acked = 6, rankset.Of(1, 4), rankset.Of(1)
@@ -99,8 +99,8 @@ func TestMismatchNamesBothCalls(t *testing.T) {
 	}
 }
 
-// TestR39ShrinkOrder: the old order without the dead; those who died after they
-// contributed are out too, those who never took the communicator up also.
+// TestR39ShrinkOrder: the result has the old order. Agreed dead members are out, also if they
+// contributed; so are members that never joined the communicator.
 func TestR39ShrinkOrder(t *testing.T) {
 	v := value(6, rankset.Of(2, 3), same(KindShrink))
 	v.Dead = rankset.Of(2, 5)
@@ -115,7 +115,7 @@ func TestR39ShrinkOrder(t *testing.T) {
 	}
 }
 
-// TestSplitIsASort compares with sorting by key, then old rank, color by color.
+// TestSplitIsASort compares the result with a sort by key, then old rank, within each color.
 func TestSplitIsASort(t *testing.T) {
 	for seed := range uint64(100) {
 		rng := rand.New(rand.NewPCG(seed, 1))
@@ -158,8 +158,8 @@ func TestSplitIsASort(t *testing.T) {
 	}
 }
 
-// TestCreateFailsAtAll: of a death, acknowledged or not; of a veto; of a member
-// that never took the communicator up; of a contribution that cannot be read.
+// TestCreateFailsAtAll: a creation fails at all members because of a death, acknowledged or not;
+// a veto; a member that never joined the communicator; a contribution that cannot be decoded.
 func TestCreateFailsAtAll(t *testing.T) {
 	dead := value(3, rankset.Of(1), same(KindDup))
 	dead.Dead, dead.Acked = rankset.Of(1), rankset.Of(1)
@@ -182,7 +182,8 @@ func TestCreateFailsAtAll(t *testing.T) {
 	}
 }
 
-// TestCreateIsForTheGroup: its members in its order, whoever else takes part.
+// TestCreateIsForTheGroup: the result has the members of the group in its order, whichever other
+// members take part.
 func TestCreateIsForTheGroup(t *testing.T) {
 	chosen := []int{3, 0, 2}
 	v := value(5, rankset.Set{}, func(r int) Propose {
@@ -201,8 +202,8 @@ func TestCreateIsForTheGroup(t *testing.T) {
 	}
 }
 
-// TestDifferentArgumentsFailAtAll: the same error at all, which names the first that
-// differs from rank 0.
+// TestDifferentArgumentsFailAtAll: the error is the same at all members, and names rank 0 and the
+// first rank that differs from it.
 func TestDifferentArgumentsFailAtAll(t *testing.T) {
 	for _, kind := range []Kind{KindCreate, KindCart, KindGraph, KindCreateGroup} {
 		for odd := 1; odd < 4; odd++ {
@@ -227,7 +228,7 @@ func bit(b bool) int {
 	return 0
 }
 
-// TestMergeIsOfTwoGroups, each of which says the same.
+// TestMergeIsOfTwoGroups: the members of each group must contribute the same order.
 func TestMergeIsOfTwoGroups(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -253,8 +254,8 @@ func TestMergeIsOfTwoGroups(t *testing.T) {
 	}
 }
 
-// TestEdgesHaveTwoEnds: a graph of which each member gives its own edges is right iff
-// each edge was given at both ends as often.
+// TestEdgesHaveTwoEnds: a graph in which each member gives its own edges is right iff
+// each edge is given equally often at both ends.
 func TestEdgesHaveTwoEnds(t *testing.T) {
 	type ends struct{ in, out []int }
 	for _, c := range []struct {
@@ -284,7 +285,7 @@ func TestEdgesHaveTwoEnds(t *testing.T) {
 	}
 }
 
-// TestCloseAbsorbs: deaths and members that called the other thing (R58, R62).
+// TestCloseAbsorbs: deaths, and members that made the other call, are no errors (R58, R62).
 func TestCloseAbsorbs(t *testing.T) {
 	v := value(3, rankset.Of(1), func(r int) Propose {
 		return Propose{Call: Call{Kind: []Kind{KindClose, KindClose, KindFinalize}[r]}}
@@ -295,7 +296,7 @@ func TestCloseAbsorbs(t *testing.T) {
 	}
 }
 
-// TestUIDsDiffer in everything that they are made of.
+// TestUIDsDiffer: two UIDs differ if any of their inputs differs.
 func TestUIDsDiffer(t *testing.T) {
 	seen := map[UID]bool{}
 	for _, u := range []UID{

@@ -8,17 +8,19 @@ import (
 )
 
 // A replace is a spawn in SeriesRepair: it has one outcome at all living members, also on a
-// revoked communicator. As a creation it would split them, where a death revokes:
+// revoked communicator. As a creation it would divide the members of a communicator that each
+// death revokes:
 //
-//	0 decides, and has the new communicator; 1 hears of the death first, and is told "revoked".
+//	0 decides, and has the new communicator; 1 learns of the death first, and gets "revoked".
 //	0 and the replacements agree on the new communicator, 1 shrinks the old one: for ever.
 //
-// A death that comes after the decision is found on the new communicator.
+// A death after the decision is found on the new communicator.
 
 // replaced returns the communicator of the members of g and of the processes that the root has
-// started: those get the ranks that the call names, the members the others in their order.
-// Like a creation it fails if anybody is agreed to be dead, has left, or voted no. The root
-// says by a count of none that so many processes cannot be had (ErrScarce).
+// started. The started processes get the ranks that the call names; the members get the remaining
+// ranks in their old order. Like a creation, a replace fails if any member is agreed to be dead,
+// has left, or voted no. A root that cannot get all processes contributes a count of 0; a count
+// other than the number of ranks is ErrScarce.
 func (g *Group) replaced(p Proposal, v era.Value) (*NewComm, error) {
 	gone := g.absent(v)
 	gone.Union(v.Dead)
@@ -63,8 +65,8 @@ func (g *Group) mixed(p Proposal, all []member, started Spawned) *NewComm {
 	return nc
 }
 
-// RanksFit says whether replacements can have these ranks beside so many members: distinct ones
-// of the communicator that both make.
+// RanksFit reports whether replacements can have these ranks beside the given number of members:
+// the ranks must be distinct ranks of the communicator of both.
 func RanksFit(ranks []int, members int) bool {
 	sorted := slices.Sorted(slices.Values(ranks))
 	n := len(sorted)

@@ -10,8 +10,8 @@ import (
 	"github.com/goulfm/goulfm/ulfm"
 )
 
-// replaceValue is what 3 members decide who give ranks to processes from 20 on, of which count
-// were started.
+// replaceValue is the decision of 3 members that give ranks to processes from 20 on. The root has
+// started count of these processes.
 func replaceValue(count int, ranks func(r int) []int, veto int) era.Value {
 	return value(3, rankset.Set{}, func(r int) Propose {
 		p := Propose{Call: Call{Kind: KindReplace}, Index: uint32(100 + r), Digest: Digest(ranks(r)...), Veto: r == veto}
@@ -28,8 +28,8 @@ func replaceOutcome(me int, ranks []int, v era.Value) Outcome {
 	return group(3, me).Outcome(p, v)
 }
 
-// TestReplacePutsReplacementsInTheirRanks: in the order of the ranks that are named, the members
-// among them in their old one.
+// TestReplacePutsReplacementsInTheirRanks: replacements get the named ranks in the order of the
+// names; the members have the other ranks in their old order.
 func TestReplacePutsReplacementsInTheirRanks(t *testing.T) {
 	for _, c := range []struct {
 		ranks, procs []int
@@ -52,7 +52,7 @@ func TestReplacePutsReplacementsInTheirRanks(t *testing.T) {
 	}
 }
 
-// TestReplaceFailsForAll: a death, a vote against it, too few processes, other ranks.
+// TestReplaceFailsForAll: because of a death, a vote against it, too few processes, other ranks.
 func TestReplaceFailsForAll(t *testing.T) {
 	one := func(int) []int { return []int{1} }
 	dead := replaceValue(1, one, -1)

@@ -6,8 +6,9 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestRevocationOfATwin: a process decided a shrink with others that are dead now, and revoked what
-// it had. The others decided it without that process: theirs has the same uid, and is not revoked.
+// TestRevocationOfATwin: a process decided a shrink with others that are dead now, and revoked its
+// result. The others decided the shrink without that process: their result has the same uid, and is
+// not revoked.
 func TestRevocationOfATwin(t *testing.T) {
 	uid := ChildUID(WorldUID(4), KindShrink, 1, 0)
 	mine := Group{UID: uid, Procs: []int{0, 1, 2}}
