@@ -5,45 +5,45 @@ import (
 	"slices"
 )
 
-// An Archive is what one process knows of the versions in files, and by which it says at boundaries
-// how far it is, which version may be restored, and which ones may be deleted. Who owns it writes
-// and reads the files:
+// An Archive is one process's knowledge of the versions in files. It computes the contribution of
+// the process to boundaries, the versions that may be restored, and the versions that may be
+// deleted. The owner of the Archive writes and reads the files:
 //
 //	FilesBegin     each process writes its part, in the background
-//	FilesPublish   all have; the lowest rank writes the manifest, and only then there is a version
-//	               in files; then it deletes what is Superfluous
+//	FilesPublish   all have; the lowest rank writes the manifest, and only then a version is
+//	               in files; then the lowest rank deletes the Superfluous ones
 //	FilesAbandon   one could not
 //
-// A process may die at any moment of that. So a version that all agreed to publish may be missing;
-// who cannot read a version says so, and nobody restores it.
+// A process may die at any moment of this sequence. So a version that all agreed to publish may be
+// missing. A process that cannot read a version reports this, and no process restores the version.
 type Archive struct {
 	epoch uint64  // greatest of a version that is there, or was
 	known []Label // that may be restored: found at the start of the job, or agreed to be published
 	bad   []Label // that some process could not read, or that were dropped; none is in known
-	told  bool    // it knows what the others know
+	told  bool    // the process has learnt the reports of the others
 }
 
-// Stored is a version as a store has it.
+// Stored is a version in a store.
 type Stored struct {
 	Label Label
 	State StoredState
 }
 
-// StoredState says what a store has of a version.
+// StoredState is the state of a version in a store.
 type StoredState int
 
 // The states.
 const (
 	Published   StoredState = iota // a manifest, and each file that it names, with the length that it names
-	Unpublished                    // files and no manifest: of somebody who is writing, or has died
-	Damaged                        // a manifest, and not all that it names; or one that is not right itself
-	Foreign                        // of a program or a format that is not ours: it is not touched
+	Unpublished                    // files without a manifest: the writer still writes, or has died
+	Damaged                        // an invalid manifest, or one whose files are not all there
+	Foreign                        // of another program or an unknown format: never deleted
 )
 
-// Writing says how far a process is with its own file.
+// Writing is the state of a process's own file.
 type Writing int
 
-// What it can be.
+// The states of writing.
 const (
 	WritingNothing Writing = iota // no version is open
 	WritingStill
@@ -57,8 +57,8 @@ const (
 // lowest rank.
 func (a *Archive) Looks(rank int, g Gather) bool { return rank == 0 && (!g.Known || !a.told) }
 
-// Found takes over one version that the store has. What is not wanted, by the
-// person who starts it, is not restored; but no epoch comes twice.
+// Found records one version of the store. A version that is not wanted by the person who starts
+// the job is not restored, but its epoch is not used again.
 func (a *Archive) Found(s Stored, wanted bool) {
 	a.epoch = max(a.epoch, s.Label.Epoch)
 	if s.State == Published && wanted {
@@ -66,15 +66,15 @@ func (a *Archive) Found(s Stored, wanted bool) {
 	}
 }
 
-// Fill enters what this process knows into its report, which does not change when it learns what
-// others have reported: all make their plan of the same reports.
+// Fill enters the knowledge of this process into its report. The report does not change when the
+// process learns the reports of others: all members make their plan from the same reports.
 func (a *Archive) Fill(r *Report) {
 	r.Epoch = max(r.Epoch, a.epoch)
 	r.Files, r.Bad = slices.Clone(a.known), slices.Clone(a.bad)
 }
 
-// Learn takes over what all have reported: by then all know the same. Without reports nothing is
-// learnt.
+// Learn records the reports of all members; afterwards all have the same knowledge. Without
+// reports nothing is learnt.
 func (a *Archive) Learn(reports []Report) {
 	a.told = a.told || reports != nil
 	for _, r := range reports {
@@ -94,8 +94,8 @@ func (a *Archive) know(l Label) {
 	}
 }
 
-// Spoiled notes that a version must not be restored: some process could not read it, or it was
-// dropped (Drop). The next Protect takes another one.
+// Spoiled records that a version must not be restored: some process could not read it, or it was
+// dropped (Drop). The next Protect takes another version.
 func (a *Archive) Spoiled(l Label) {
 	if !slices.Contains(a.bad, l) {
 		a.bad = append(a.bad, l)
@@ -103,9 +103,10 @@ func (a *Archive) Spoiled(l Label) {
 	a.known = slices.DeleteFunc(a.known, func(k Label) bool { return k == l })
 }
 
-// Says is what this process contributes to a boundary: while one version is open nobody wants
-// another. due says that it wants files of the version of this Commit; last, that this is the last
-// one before a stop: then its files are written before the boundary.
+// Says returns the contribution of this process to a boundary. While one version is open, no
+// process requests another. due means that the process requests files of the version of this
+// Commit; last, that this is the last version before a stop: its files are written before the
+// boundary.
 func (a *Archive) Says(own Writing, due, last bool) Files {
 	switch own {
 	case WritingStill:
@@ -120,13 +121,14 @@ func (a *Archive) Says(own Writing, due, last bool) Files {
 	return FilesDone
 }
 
-// Publishes notes that all have written their files of a version.
+// Publishes records that all members have written their files of a version.
 func (a *Archive) Publishes(l Label) { a.know(l) }
 
-// Superfluous says which versions may be deleted once newest is published: all that are older, but
-// for so many published ones that keep of them are left, newest among them. What is not published
-// is of an attempt that is over. Versions that are newer are not touched: a process may be writing
-// them. Foreign ones are not touched either.
+// Superfluous returns the versions that may be deleted once newest is published. Of the published
+// versions up to newest, the last keep ones stay, and the older ones are superfluous. So is every
+// version up to newest that is not published: it was abandoned, or its attempt is over. Newer
+// versions are not touched, because a process may be writing them. Foreign ones are not touched
+// either.
 func Superfluous(there []Stored, newest Label, keep int) (gone []Label) {
 	var published []Label
 	for _, s := range there {
@@ -144,10 +146,10 @@ func Superfluous(there []Stored, newest Label, keep int) (gone []Label) {
 	return gone
 }
 
-// Examined are the files of a version, by rank of the world that wrote it, of which a process reads
-// all bytes before it is restored. Together all processes read all, whatever the size of their
-// world is: else one could go on with a version of which another one finds out later that it cannot
-// be read.
+// Examined yields the files of a version, by rank of the world that wrote it, that a process reads
+// in full before the version is restored. Together all processes read all files, whatever the size
+// of their world is. Otherwise one process could continue with a version that another process later
+// fails to read.
 func Examined(rank, size, files int) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for file := rank; file < files; file += size {

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestArchive: what may be restored is what was found or published, unless somebody could not read
-// it; all know the same once they have reported.
+// TestArchive: a version may be restored if it was found or published, unless some process could
+// not read it. All processes have the same knowledge once they have reported.
 func TestArchive(t *testing.T) {
 	var a, b Archive
 	a.Found(Stored{Label{3, 1}, Published}, true)
@@ -52,7 +52,7 @@ func TestArchive(t *testing.T) {
 	assert.False(t, a.Looks(0, Gather{Known: true}))
 }
 
-// TestArchiveSays: nobody wants a version while one is open, or where its files would come too
+// TestArchiveSays: no process requests a version while one is open, or if its files would come too
 // late.
 func TestArchiveSays(t *testing.T) {
 	var a Archive
@@ -67,8 +67,8 @@ func TestArchiveSays(t *testing.T) {
 	assert.Equal(t, FilesDone, a.Says(WritingNothing, false, false))
 }
 
-// TestSuperfluous: of random stores so many of the newest published versions stay, and what is
-// newer or foreign; no more.
+// TestSuperfluous: of random stores, the given number of the newest published versions stays, and
+// so do newer and foreign ones; no others.
 func TestSuperfluous(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 7))
 	for range 5000 {
@@ -96,7 +96,7 @@ func TestSuperfluous(t *testing.T) {
 	}
 }
 
-// TestExamined: together all processes read all files, each one of them once.
+// TestExamined: together all processes read all files, each of them once.
 func TestExamined(t *testing.T) {
 	for size := 1; size < 6; size++ {
 		for files := range 12 {
@@ -113,11 +113,11 @@ func TestExamined(t *testing.T) {
 		}
 	}
 	for range Examined(0, 1, 5) {
-		break // and who stops early reads no more
+		break // a caller that stops early gets no more files
 	}
 }
 
-// TestReplays: the version after the restored one is made again, of whatever attempt it was.
+// TestReplays: the version after the restored one is made again, whichever attempt made it.
 func TestReplays(t *testing.T) {
 	assert.True(t, Replays(Label{1, 4}, Label{1, 5}))
 	assert.True(t, Replays(Label{1, 4}, Label{3, 5}))
@@ -126,8 +126,8 @@ func TestReplays(t *testing.T) {
 	assert.False(t, Replays(Label{2, 4}, Label{1, 5}), "an older one is not made again: others have gone on from it")
 }
 
-// TestReportsStay: what a process learns does not change what it has reported: the plan is made of
-// that.
+// TestReportsStay: a process that learns more does not change its report, from which the plan is
+// made.
 func TestReportsStay(t *testing.T) {
 	var a Archive
 	a.Publishes(Label{3, 1})

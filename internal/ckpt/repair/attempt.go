@@ -24,9 +24,9 @@ func (w *World) gathered(reports []Report) {
 	}
 }
 
-// commit counts, and does more only where a boundary is due, or with Now. Which points are due was
-// agreed at the last boundary: with intervals of their own two members would wait for
-// each other at different points.
+// commit counts the point. It makes a version only if a boundary is due, or with Now. The members
+// agreed at the last boundary on the points that are due: with intervals of their own, two members
+// would wait for each other at different points.
 func (w *World) commit(ev Commit) {
 	if w.over {
 		w.back(OverAgain)
@@ -54,9 +54,9 @@ func (w *World) copied(ev Copied) {
 	})
 }
 
-// salted mixes a digest with a label. Ten bits of a digest make it into the word, so one
-// difference in a thousand is not seen; with the label in it, it is seen at the next
-// version. The multiplications are what makes it another one in a thousand each time.
+// salted mixes a digest with a label. The word holds ten bits of a digest, so one difference in a
+// thousand is not seen. With the label mixed in, it is seen at the next version: the
+// multiplications make each version miss another thousandth of the differences.
 func salted(digest uint64, l Label) uint64 {
 	x := digest + l.Epoch*0xD1B54A32D192ED03 + l.Number*0x9E3779B97F4A7C15
 	x = (x ^ x>>30) * 0xBF58476D1CE4E5B9
@@ -67,13 +67,13 @@ func salted(digest uint64, l Label) uint64 {
 // attempt's communicator, whichever call they end:
 //
 //	A  Commit: agreement 3          waits for B's agreement 3
-//	B  has an error: agreement 3    not a shrink, for which A would never come
+//	B  has an error: agreement 3    not a shrink, which A would never join
 func (w *World) agree(b Ballot) {
 	w.state, w.call = Deciding, b.Call
 	w.do(Agree{b.Word()})
 }
 
-// boundary goes on where a boundary is decided: the same at all living members.
+// boundary continues after a boundary is decided: the same at all living members.
 func (w *World) boundary(t Tally, dead rankset.Set) {
 	switch {
 	case w.call == CallLeave || w.call == CallFinish:
@@ -87,16 +87,18 @@ func (w *World) boundary(t Tally, dead rankset.Set) {
 	}
 }
 
-// sealed ends Protect. Until here a second loss finds all that the first one found.
+// sealed ends Protect. Until then nothing was deleted, so a second loss finds all the data that the
+// first one found.
 //
-// A version is restored if it is whole, also if its Commit was never agreed. Nobody has compared
-// then what is equal at all ranks:
+// A version is restored if it is whole, also if its Commit was never agreed. In that case the
+// replicated data were never compared:
 //
-//	A, B  make version 3, and B's replica is another one
+//	A, B  make version 3, and B's replica differs
 //	B     dies before it contributes: the boundary has A's digest alone
-//	A, C  have both parts out of memory, go on from them, and hear at each Commit that they differ
+//	A, C  have both parts from memory, continue from them, and differ at each Commit
 //
-// So it is compared here, too, and what differs is not restored again: the version before is.
+// So they are compared here, too. A version that differs is not restored again: the version before
+// is restored.
 func (w *World) sealed(t Tally, dead rankset.Set) {
 	if t.Replica {
 		w.do(Drop{w.plan.Label})
@@ -117,10 +119,10 @@ func (w *World) sealed(t Tally, dead rankset.Set) {
 
 // committed ends a Commit.
 //
-// With deaths nothing is committed, and no older version goes: whether the dead had stored their
-// parts the agreement does not tell, nor whether what is equal at all ranks was so in theirs. No
-// Commit returns OK, so nobody was told anything; the next Protect restores this version, if it is
-// whole and nothing differs.
+// With deaths nothing is committed, and no older version is deleted. The agreement does not show
+// whether the dead had stored their parts, nor whether their replicas were equal to the others. No
+// Commit returns OK, so no program relies on the version. The next Protect restores this version if
+// it is whole and its replicas are equal.
 func (w *World) committed(t Tally, dead rankset.Set) {
 	good := t.AllStay && t.Complete && !t.Replica && dead.IsEmpty()
 	w.pending = t.AllStay && !t.Complete && !t.Replica
@@ -157,10 +159,10 @@ func (w *World) committed(t Tally, dead rankset.Set) {
 	}
 }
 
-// orderFiles says what is to be done about files after a boundary at which all go on. Those of the
-// last version before a stop are written before the boundary, whatever was open: if that has
-// committed nothing, they are of a version that there is not, and are written again before the next
-// one.
+// orderFiles returns the order about files after a boundary after which all members continue. The
+// files of the last version before a stop are written before the boundary, whichever version was
+// open. If the boundary has committed nothing, they belong to a version that does not exist, and
+// are written again before the next boundary.
 func (w *World) orderFiles(said Files, good bool) FilesOrder {
 	open := w.filesOpen
 	switch {
@@ -182,7 +184,7 @@ func (w *World) orderFiles(said Files, good bool) FilesOrder {
 	return FilesAsBefore
 }
 
-// keep notes a committed version: only now may older ones go.
+// keep records a committed version: only now may older versions be deleted.
 func (w *World) keep() {
 	oldest := w.label
 	if w.cfg.Verify {
@@ -193,13 +195,13 @@ func (w *World) keep() {
 }
 
 // leave ends the attempt by a boundary that was decided in a call of the program. The
-// call returns with v, and the body has to return, too.
+// call returns v, and the body must return, too.
 func (w *World) leave(t Tally, dead rankset.Set, v Verdict) {
 	w.decided, w.tally, w.dead = true, t, dead
 	w.giveUp(v)
 }
 
-// giveUp ends a call of the program, and with it the attempt: the body has to return.
+// giveUp ends a call of the program, and with it the attempt: the body must return.
 func (w *World) giveUp(v Verdict) {
 	w.over = true
 	w.cancel()

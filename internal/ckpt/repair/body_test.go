@@ -9,30 +9,30 @@ import (
 	"github.com/goulfm/goulfm/internal/ckpt/redundancy"
 )
 
-// home is memory that outlives its processes. A part lies in a slot; roots refer to
-// slots, and a slot to which no root refers is free.
+// home is memory that outlives its processes. A slot holds a part. Roots refer to slots, and a slot
+// to which no root refers is free.
 type home struct {
 	slots    []part
 	roots    map[rootKey]int
 	own      uint64
 	kept     Label
-	unreaped int // dead predecessors of which a thread may still run
+	unreaped int // dead predecessors that may still have a running thread
 }
 
-// rootKey names a part: of which version, of which rank, and in whose hands.
+// rootKey names a part: its version, its rank, and its placement if it is parity.
 type rootKey struct {
 	label  Label
 	rank   int
-	parity string // not the rank's part, but its share of parity in this placement
+	parity string // not empty: the rank's share of parity in this placement, instead of its part
 }
 
-// part is what one rank has of a version.
+// part is the data of one rank in a version.
 type part struct {
 	label Label
 	step  int
 	value uint64
 	nodes []int        // of the world that made it
-	of    map[int]part // parity: the parts that are in it, by rank
+	of    map[int]part // parity: the parts from which it is computed, by rank
 }
 
 // zombie is a thread of a dead process that has not stopped yet.
@@ -42,7 +42,7 @@ type zombie struct {
 	part part
 }
 
-// bodyPhase is what the program of a process does next.
+// bodyPhase is the next move of the program of a process.
 type bodyPhase int
 
 const (
@@ -53,8 +53,8 @@ const (
 	bodyWaits             // it waits for the library
 	bodyRestore           // the library restores
 	bodyCopy              // the library copies
-	bodyDone              // it has to return
-	bodyQuiet             // its goroutines have to end
+	bodyDone              // it must return
+	bodyQuiet             // its goroutines must end
 )
 
 // body is the program of a process in one attempt.
@@ -112,7 +112,7 @@ func (m *model) begin(p *proc, a Run) {
 	m.mine(p)
 }
 
-// bodyMoves returns what the program, or the library for it, may do next.
+// bodyMoves returns the possible next moves of the program, or of the library in its place.
 func (m *model) bodyMoves(p *proc) []func() {
 	b := &p.body
 	switch b.phase {
@@ -181,8 +181,8 @@ func (m *model) work(p *proc) {
 	}
 }
 
-// compute makes the next step's value: a function of the attempt, as of a program that
-// does not compute the same twice, so that mixed versions are seen.
+// compute makes the value of the next step. The value depends on the attempt, as in a program that
+// does not compute the same twice, so that a mixture of versions is seen.
 func (m *model) compute(p *proc) {
 	b := &p.body
 	b.step++
@@ -197,7 +197,7 @@ func (m *model) compute(p *proc) {
 	}
 }
 
-// returned is the library's answer to Protect or Commit.
+// returned handles the library's answer to Protect or Commit.
 func (m *model) returned(p *proc, r Return) {
 	b := &p.body
 	b.phase, b.verdict = bodyWork, r.Verdict
@@ -209,15 +209,15 @@ func (m *model) returned(p *proc, r Return) {
 		if r.Label != (Label{}) {
 			m.promise(p, r.Label)
 		}
-	case OverAgain, OverStop, BadReplica: // after the last one the program wants to go back
+	case OverAgain, OverStop, BadReplica: // after BadReplica the program chooses to roll back
 		b.fail = true
 	default:
 		b.phase, b.result = bodyDone, Fatal
 	}
 }
 
-// report says what a process can read: its home, and those of its node that nobody
-// goes on with.
+// report lists the data that a process can read: in its home, and in those homes of its node that
+// no process uses.
 func (m *model) report(p *proc, g Gather) Report {
 	r := Report{Node: p.node, Home: p.home, Epoch: g.Epoch, Committed: g.Committed, Known: g.Known}
 	used := rankset.Set{}
@@ -290,7 +290,7 @@ func (b *body) startRestore(m *model, p *proc, plan Plan) {
 	}
 }
 
-// restoreMoves does the next step of a plan in which the process gets something.
+// restoreMoves does the next step of a plan in which the process receives data.
 func (m *model) restoreMoves(p *proc) []func() {
 	b := &p.body
 	for len(b.steps) > 0 && gets(b.steps[0]) != p.rank {
@@ -304,7 +304,7 @@ func (m *model) restoreMoves(p *proc) []func() {
 	case !alive || !has && p.noticed:
 		return []func(){func() { b.bad, b.steps = true, nil }}
 	case !has || !m.writable(m.mine(p)):
-		return nil // the sender has to get it first
+		return nil // the sender must get it first
 	}
 	return []func(){func() {
 		b.steps = b.steps[1:]
@@ -323,7 +323,7 @@ func (m *model) endRestore(p *proc) {
 	m.step(p, Restored{OK: !p.body.bad, Same: true, Digest: 1})
 }
 
-// takeRestored gives the program its data back. After a shrink it takes any old part: the
+// takeRestored returns the program's data to the program. After a shrink it takes any old part: all
 // parts of a version have one value.
 func (m *model) takeRestored(p *proc) {
 	b := &p.body
@@ -346,7 +346,7 @@ func (m *model) takeRestored(p *proc) {
 	m.restored[p.base] = got
 }
 
-// homeUsed returns whose memory a member of the newest communicator uses.
+// homeUsed returns the home that a member of the newest communicator uses.
 func (m *model) homeUsed(q *proc) int {
 	if m.setup.plant.byRank {
 		return q.world.rank
@@ -358,8 +358,8 @@ func (b *body) startCopy(a Copy) {
 	b.phase, b.copy, b.wrote, b.bad, b.todo = bodyCopy, a, a.Check, false, nil
 }
 
-// copyMoves stores this process's part, sends it to its keepers, and waits for those that
-// it keeps, or for their owners' deaths.
+// copyMoves stores this process's part, sends it to its keepers, and waits for the parts that
+// this process keeps, or for their owners' deaths.
 func (m *model) copyMoves(p *proc) []func() {
 	b := &p.body
 	layout := p.world.layout
@@ -398,7 +398,7 @@ func (m *model) copyMoves(p *proc) []func() {
 	return []func(){func() { b.phase = bodyWaits; m.step(p, m.copiedOf(p)) }}
 }
 
-// copiedOf says what came of a copy.
+// copiedOf returns the result of a copy.
 func (m *model) copiedOf(p *proc) Copied {
 	b := &p.body
 	late := m.setup.slow && !b.copy.Check && m.choose(3) == 0
@@ -409,7 +409,7 @@ func (m *model) copiedOf(p *proc) Copied {
 	return c
 }
 
-// filesOf says something about files that may be said now, another thing from step to step.
+// filesOf returns a state of files that is allowed now, and that changes from step to step.
 func (m *model) filesOf(p *proc) Files {
 	sayable := []Files{FilesDone, FilesWanted}
 	switch {
@@ -425,7 +425,7 @@ func (m *model) partOf(p *proc) part {
 	return part{label: p.body.copy.Label, step: p.body.step, value: p.body.value, nodes: placement(p)}
 }
 
-// writable says that no thread of a dead predecessor writes there any more.
+// writable reports whether no thread of a dead predecessor writes to h any more.
 func (m *model) writable(h *home) bool { return h.unreaped == 0 || m.setup.plant.writesAtOnce }
 
 // write puts a part into a free slot, then sets the root.

@@ -6,7 +6,7 @@ import (
 )
 
 // checkRun checks V1: all members begin with the same size, with ranks in order, and with different
-// homes; and of V13, which ranks have a new process.
+// homes. Of V13 it checks which ranks have a new process.
 func (m *model) checkRun(p *proc, a Run) {
 	if a.Size != p.comm.size || len(p.comm.members) != a.Size {
 		m.violate("V1: p%d begins with size %d on communicator %d of %d", p.id, a.Size, p.comm.id, p.comm.size)
@@ -25,7 +25,8 @@ func (m *model) checkRun(p *proc, a Run) {
 	}
 }
 
-// checkReturn checks V7 and V2 where the library answers, and the end of a Protect by checkSealed.
+// checkReturn checks V7 and V2 at the answers of the library, and the end of a Protect by
+// checkSealed.
 func (m *model) checkReturn(p *proc, r Return) {
 	b := &p.body
 	for _, q := range p.base.members {
@@ -62,7 +63,7 @@ func (m *model) stepOf(p *proc, l Label) int {
 	return p.body.step
 }
 
-// checkSealed checks V1, V2, V6 and V8 at the end of a Protect; V8 without copies only.
+// checkSealed checks V1, V2, V6 and V8 at the end of a Protect; V8 only without copies.
 func (m *model) checkSealed(p *proc, l Label) {
 	if len(m.promisers) > 0 && l.Less(m.promised) && !m.excused && !m.setup.cfg.Verify {
 		m.violate("V2: p%d goes on from %v, and a Commit returned %v", p.id, l, m.promised)
@@ -102,7 +103,7 @@ func (m *model) checkCopies(p *proc, l Label) {
 	}
 }
 
-// promise notes a version whose Commit returned OK.
+// promise records a version whose Commit returned OK.
 func (m *model) promise(p *proc, l Label) {
 	switch {
 	case m.promised.Less(l):
@@ -113,7 +114,7 @@ func (m *model) promise(p *proc, l Label) {
 	}
 }
 
-// checkValues holds V3: at one step of one attempt all ranks have one value.
+// checkValues checks V3: at one step of one attempt all ranks have one value.
 func (m *model) checkValues() {
 	seen := map[string]uint64{}
 	for _, p := range m.procs {
@@ -128,7 +129,7 @@ func (m *model) checkValues() {
 	}
 }
 
-// atEnd holds V4: everybody has ended, and alike.
+// atEnd checks V4: all living processes have ended, in the same way.
 func (m *model) atEnd() {
 	var first *proc
 	for _, p := range m.procs {
@@ -158,7 +159,7 @@ func (m *model) atEnd() {
 	}
 }
 
-// checkEnding says whether the schedule can come to such an end.
+// checkEnding checks that the schedule can end in this way.
 func (m *model) checkEnding(e Ending) {
 	s := m.setup
 	possible := e == Done && s.fatal < 0 ||

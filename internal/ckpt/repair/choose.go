@@ -7,25 +7,26 @@ import (
 	"github.com/goulfm/goulfm/internal/ckpt/redundancy"
 )
 
-// Report is what a process tells all others in Protect.
+// Report is the contribution of a process to the exchange in Protect.
 type Report struct {
-	Node      int     // where it is
-	Home      int     // whose memory it goes on with
-	Epoch     uint64  // as Gather said
-	Committed Label   // as Gather said, if that is Known; else what its memory had to Keep
-	Known     bool    // as Gather said
-	Members   uint64  // digest of what the program protects: names, types, options
-	Held      []Held  // versions in memory that it can read
-	Own       []Own   // what is never rolled back
-	Files     []Label // versions that it knows to be in files
+	Node      int     // of the process
+	Home      int     // the home that the process uses
+	Epoch     uint64  // from Gather
+	Committed Label   // from Gather if that is Known; else from the Keep in its memory
+	Known     bool    // from Gather
+	Members   uint64  // digest of the description of the protected data: names, types, options
+	Held      []Held  // versions in memory that the process can read
+	Own       []Own   // parts that are never rolled back
+	Files     []Label // versions that the process knows to be in files
 	Bad       []Label // versions in files that no process may restore: see Archive.Spoiled
 }
 
-// Held is what a process has of one version. Parity is of one placement of the ranks; who
-// has parity of two (the second one was made in a Protect that failed) says so in two.
+// Held lists the data of one version that a process has. Parity belongs to one placement of the
+// ranks. A process with parity of two placements (the second was made in a Protect that failed) has
+// two entries.
 type Held struct {
 	Label  Label
-	Nodes  []int       // where the ranks were of the world that made it, or restored it since
+	Nodes  []int       // of the ranks of the world that made the version, or restored it since
 	Data   rankset.Set // the ranks, of that world, whose parts are there
 	Parity rankset.Set // the ranks whose share of the parity of this placement is there
 }
@@ -36,32 +37,32 @@ type Own struct {
 	Count uint64
 }
 
-// Plan says what a Protect restores, and how.
+// Plan describes the data that a Protect restores, and the steps to do so.
 type Plan struct {
 	Source  Source
 	Label   Label
 	Epoch   uint64            // of this attempt
 	Behind  bool              // Label is older than a committed version; with Verify only FromFiles
 	Size    int               // FromMemory: of the world that made the version
-	Nodes   []int             // FromMemory: where its ranks are, in the placement that the steps are of
-	Servers []int             // FromMemory: Servers[o] is who gets old rank o's part
-	Steps   []redundancy.Step // to bring the parts there
-	Own     []redundancy.Send // to bring the own parts to who goes on with their homes; Owner is a home
-	Saved   []uint64          // Saved[r]: how often the home of rank r has saved
-	Copies  []redundancy.Step // afterwards, to make the layout whole again
+	Nodes   []int             // FromMemory: nodes of its ranks, in the placement that the steps use
+	Servers []int             // FromMemory: Servers[o] is the process that gets old rank o's part
+	Steps   []redundancy.Step // bring the parts there
+	Own     []redundancy.Send // bring own parts to the processes that use their homes; Owner is a home
+	Saved   []uint64          // Saved[r]: number of saves of the home of rank r
+	Copies  []redundancy.Step // afterwards: make the layout whole again
 	Layout  redundancy.Layout // of the present world
 }
 
-// Source is where a version comes from.
+// Source is the source of a version.
 type Source int
 
 // The sources, and the reasons to restore nothing.
 const (
 	FromMemory  Source = iota
 	FromFiles          // published by a former job or attempt
-	FromNowhere        // nothing was ever committed: initial values stand
-	NoneWhole          // something was committed, and no version is whole
-	Different          // processes protect different things
+	FromNowhere        // nothing was ever committed: the initial values are valid
+	NoneWhole          // a version was committed, and no version is whole
+	Different          // processes protect different data
 )
 
 // choose makes the plan. The plan is a function of the configuration and the reports: the same at
@@ -84,7 +85,7 @@ func (c *Config) choose(reports []Report) Plan {
 	return p
 }
 
-// nextEpoch returns an epoch above all that were seen.
+// nextEpoch returns an epoch above all epochs in the reports.
 func nextEpoch(reports []Report) uint64 {
 	e := uint64(0)
 	for _, r := range reports {
@@ -99,16 +100,16 @@ func nextEpoch(reports []Report) uint64 {
 	return e + 1
 }
 
-// pick takes the newest version that is whole in memory or published; with Verify the
-// one right before it in memory, if that is whole, so that the replay can be compared.
+// pick takes the newest version that is whole in memory or published. With Verify it takes the
+// version right before that one in memory, if it is whole, so that the replay can be compared.
 func (p *Plan) pick(c *Config, reports []Report, nodes []int) {
 	labels := labelsOf(reports)
-	var spared *Plan // Verify: the newest version, in case that there is none before it
+	var spared *Plan // Verify: the newest version, used if none right before it is whole
 	for i := len(labels) - 1; i >= 0; i-- {
 		try := *p
 		switch {
 		case spared != nil && !Replays(labels[i], spared.Label):
-			continue // of another epoch, or what was left long ago on a node that ranks have come back to
+			continue // not right before it: left long ago on a node to which ranks have returned
 		case try.fromMemory(c, reports, nodes, labels[i]):
 			if !c.Verify || spared != nil {
 				*p = try
@@ -132,13 +133,13 @@ func (p *Plan) pick(c *Config, reports []Report, nodes []int) {
 }
 
 // committed returns the newest version that is known to be committed. Parts in memory alone
-// say nothing: whoever dies in the very first Commit leaves some ranks with parts, and
-// the initial values still stand.
+// prove nothing: a death in the very first Commit leaves some ranks with parts, and the
+// initial values are still valid.
 //
-// Where a Protect was agreed before, its members or their replacements know. Memory may say
-// something else, if those who got a decision all died before the others came to another
-// one. After a restart of all processes memory is all there is; there a second version
-// also tells of a first.
+// If a Protect was agreed before, its members or their replacements know the version. The memory
+// may name another one, if all processes with a decision died before the others came to another
+// decision. After a restart of all processes only the memory is left. There a second version also
+// proves a first.
 func committed(reports []Report) Label {
 	var newest Label
 	for _, r := range reports {
@@ -180,7 +181,7 @@ func Missing(reports []Report) (label Label, size int, ranks []int) {
 	return label, size, ranks
 }
 
-// labelsOf returns the labels that anybody has anything of, the oldest first.
+// labelsOf returns the labels of which any process has any data, the oldest first.
 func labelsOf(reports []Report) []Label {
 	var all []Label
 	for _, r := range reports {
@@ -193,15 +194,15 @@ func labelsOf(reports []Report) []Label {
 	return slices.Compact(all)
 }
 
-// published says whether a version is in files, as far as is known, and nobody has failed to read
+// published reports whether a version is known to be in files, and no process has failed to read
 // it.
 func published(reports []Report, l Label) bool {
 	return slices.ContainsFunc(reports, func(r Report) bool { return slices.Contains(r.Files, l) }) &&
 		!slices.ContainsFunc(reports, func(r Report) bool { return slices.Contains(r.Bad, l) })
 }
 
-// fromMemory plans to restore a version from what processes have of it. It returns false
-// if it is not whole.
+// fromMemory plans to restore a version from the data in the memory of processes. It returns false
+// if the version is not whole.
 func (p *Plan) fromMemory(c *Config, reports []Report, nodes []int, label Label) bool {
 	for _, old := range placements(reports, label) {
 		have := holdings(reports, label, old)
@@ -218,16 +219,15 @@ func (p *Plan) fromMemory(c *Config, reports []Report, nodes []int, label Label)
 			p.Copies = redundancy.Complete(p.Layout, have)
 			return true
 		}
-		// The program deals the elements out anew and commits at its next point. Until then
-		// the old parts are what there is, and copies of them go where the partners of their
-		// new holders are.
+		// The program redistributes the elements and commits at its next point. Until then only
+		// the old parts exist, and their copies are kept by the partners of their new holders.
 		p.Copies = redundancy.Cover(redundancy.Partners(nodes, p.Layout.Strength()), have, servers)
 		return true
 	}
 	return false
 }
 
-// placements returns the different placements of which anybody has something of a version.
+// placements returns the different placements in which any process has data of a version.
 func placements(reports []Report, label Label) [][]int {
 	var all [][]int
 	for _, r := range reports {
@@ -241,8 +241,8 @@ func placements(reports []Report, label Label) [][]int {
 	return all
 }
 
-// holdings returns who has what of a version. A part is the same in every placement; parity
-// of one means nothing in another, where the groups have other members.
+// holdings returns the data of a version at each process. A part is the same in every placement.
+// Parity of one placement is useless in another, where the groups have other members.
 func holdings(reports []Report, label Label, nodes []int) redundancy.Holdings {
 	have := redundancy.NewHoldings(len(reports))
 	for q, r := range reports {
@@ -259,7 +259,7 @@ func holdings(reports []Report, label Label, nodes []int) redundancy.Holdings {
 	return have
 }
 
-// ownCounts returns of each rank how often its home has saved, as far as anybody knows.
+// ownCounts returns for each rank the greatest known number of saves of its home.
 func ownCounts(reports []Report) []uint64 {
 	counts := make([]uint64, len(reports))
 	for q, r := range reports {
@@ -274,8 +274,8 @@ func ownCounts(reports []Report) []uint64 {
 	return counts
 }
 
-// ownMoves brings the newest own part of each home to who goes on with that home. Where
-// nobody does, From and To are the lowest rank that has it: its program takes it over.
+// ownMoves brings the newest own part of each home to the process that uses this home. If no
+// process does, From and To are the lowest rank that has the part: its program takes the part over.
 func ownMoves(reports []Report) []redundancy.Send {
 	var homes rankset.Set
 	for _, r := range reports {

@@ -33,13 +33,13 @@ func play(t *testing.T, s setup, name string, choices func() func(int) int) *mod
 	return m
 }
 
-// fromSeed returns choices at random.
+// fromSeed returns random choices.
 func fromSeed(seed uint64) func() func(int) int {
 	return func() func(int) int { return rand.New(rand.NewPCG(seed, 77)).IntN }
 }
 
-// inTurn returns choices that change from one call to the next by stride: with 0 the first
-// process goes as far as it can, then the next one.
+// inTurn returns choices that change from one call to the next by stride. With stride 0 the first
+// process runs as far as it can, then the next one.
 func inTurn(stride int) func() func(int) int {
 	return func() func(int) int {
 		i := 0
@@ -50,7 +50,7 @@ func inTurn(stride int) func() func(int) int {
 	}
 }
 
-// deviating returns the choices of base, but for one: choice at is another by by.
+// deviating returns the choices of base, except that choice at is moved by by.
 func deviating(base func() func(int) int, at, by int) func() func(int) int {
 	return func() func(int) int {
 		choose, i := base(), 0
@@ -86,12 +86,12 @@ func TestOneDeath(t *testing.T) {
 	t.Log(runs, "schedules")
 }
 
-// long is for half a million schedules, which take a minute and a half.
+// long enables half a million schedules, which take a minute and a half.
 var long = flag.Bool("long", false, "kill at each pair of steps")
 
-// TestTwoDeaths: two die, at each pair of steps; the second may be a replacement. The first dies
-// at each second step, among three processes at each thirtieth, unless -long is given;
-// at one of eight of these if long tests do not run.
+// TestTwoDeaths: two processes die, at each pair of steps; the second may be a replacement. The
+// first dies at each second step, among three processes at each thirtieth, unless -long is given;
+// at one of eight of these steps if long tests do not run.
 func TestTwoDeaths(t *testing.T) {
 	runs := 0
 	for i, s := range smallSetups() {
@@ -125,7 +125,7 @@ func TestOneDeathOneDelay(t *testing.T) {
 	t.Log(runs, "schedules")
 }
 
-// smallSetups are programs of two and three ranks.
+// smallSetups returns programs of two and three ranks.
 func smallSetups() []setup {
 	var all []setup
 	for n := 2; n <= 3; n++ {
@@ -146,8 +146,8 @@ func smallSetups() []setup {
 	return all
 }
 
-// eachDeath plays a setup once for each way in which so many die, one after the other; the
-// first at every so many-th step.
+// eachDeath plays a setup once for each way in which the given number of victims die, one after the
+// other. The first dies at every every-th step.
 func eachDeath(t *testing.T, s setup, name string, choices func() func(int) int, deaths, every int) int {
 	t.Helper()
 	m := play(t, s, fmt.Sprintf("%s, kills %+v", name, s.kills), choices)
@@ -172,7 +172,7 @@ func eachDeath(t *testing.T, s setup, name string, choices func() func(int) int,
 }
 
 // TestRandomSchedules: programs with all options under random deaths, in random order.
-// REPAIR_ROUNDS says how many; REPAIR_SEED plays one again.
+// REPAIR_ROUNDS is the number of schedules; REPAIR_SEED repeats one.
 func TestRandomSchedules(t *testing.T) {
 	from, rounds := fromEnv(t, "REPAIR_SEED", 0), fromEnv(t, "REPAIR_ROUNDS", 5000)
 	if os.Getenv("REPAIR_SEED") != "" {

@@ -7,25 +7,25 @@ import (
 	"github.com/goulfm/goulfm/internal/base/wire"
 )
 
-// history is what all members of an attempt know alike, because it is a function of
-// outcomes that are uniform: who was lost, what was committed. So a rule that looks at
-// nothing else comes to the same end at all of them. Replacements get it by handover.
+// history is the knowledge that all members of an attempt share, because it is a function of
+// uniform outcomes: the losses and the commits. So a rule that reads nothing else gives the same
+// result at all members. Replacements get the history by handover.
 type history struct {
 	attempt int      // of the body, from 1
-	target  int      // size that the world has when nothing is missing
+	target  int      // size of the world when no rank is missing
 	homes   []int    // homes[r] is the home of rank r; as long as the world is large
-	lost    []int    // lost[r]: how often rank r was lost since the last progress
-	saved   []uint64 // saved[r]: how often the home of rank r had saved when that was last known
+	lost    []int    // lost[r]: losses of rank r since the last progress
+	saved   []uint64 // saved[r]: saves of the home of rank r when that number was last known
 	fresh   []int    // ranks that have a new process since a Protect was agreed
 	filled  []int    // ranks that have a new process since the attempt before
 	repairs int      // since the last progress
 	best    uint64   // greatest number that was ever committed or restored
 	last    Label    // committed or restored
-	sealed  bool     // a Protect was agreed: last is the truth, whatever memory says
-	epoch   uint64   // of the newest Protect that was agreed: the homes of the dead may have versions of that
+	sealed  bool     // a Protect was agreed: last is valid, whatever the memory names
+	epoch   uint64   // of the newest agreed Protect: the homes of the dead may have versions of it
 }
 
-// handoverMax bounds the ranks that a handover may have.
+// handoverMax bounds the number of ranks in a handover.
 const handoverMax = rankset.RankMax
 
 // append encodes h.
@@ -46,8 +46,8 @@ func (h *history) append(dst []byte) []byte {
 	return dst
 }
 
-// readHistory reads what append wrote for a world of size ranks, and returns an error for other
-// bytes.
+// readHistory decodes the encoding of append for a world of size ranks, and returns an error for
+// other bytes.
 func readHistory(b []byte, size int) (history, error) {
 	r := wire.NewReader(b)
 	h := history{attempt: r.Below(1 << 31), target: r.Below(handoverMax), repairs: r.Below(1 << 31), best: r.Uint()}
@@ -75,8 +75,8 @@ func readInts(r *wire.Reader, limit int) []int {
 	return list
 }
 
-// progress notes a version that was committed or restored. Only a number that was never reached
-// before is progress: what a rollback has taken back is not.
+// progress records a version that was committed or restored. Only a number that was never reached
+// before is progress: to reach a number again after a rollback is not.
 func (h *history) progress(l Label) {
 	h.last = l
 	if l.Number > h.best {
@@ -88,9 +88,9 @@ func (h *history) progress(l Label) {
 	}
 }
 
-// saves notes what each rank's home has saved. If a home has saved something since that was last
-// known, the losses of its rank no longer count, nor do the repairs: the rank is not lost at the
-// same point again.
+// saves records the number of saves of each rank's home. If a home has saved since that number was
+// last known, the losses of its rank no longer count, nor do the repairs: the rank is not lost at
+// the same point again.
 func (h *history) saves(counts []uint64) {
 	for r, n := range counts {
 		if r < len(h.saved) && n > h.saved[r] {
@@ -99,7 +99,7 @@ func (h *history) saves(counts []uint64) {
 	}
 }
 
-// close renumbers: the world has only the given of its former ranks, in their order.
+// close renumbers the ranks: the world keeps only the given former ranks, in their order.
 func (h *history) close(ranks []int) {
 	homes, lost, saved := make([]int, len(ranks)), make([]int, len(ranks)), make([]uint64, len(ranks))
 	var fresh []int
@@ -112,7 +112,7 @@ func (h *history) close(ranks []int) {
 	h.homes, h.lost, h.saved, h.fresh = homes, lost, saved, fresh
 }
 
-// grow adds ranks with the least homes that nobody has.
+// grow adds ranks with the least homes that no rank has.
 func (h *history) grow(size int) {
 	used := rankset.Of(h.homes...)
 	for len(h.homes) < size {

@@ -8,8 +8,8 @@ import (
 	"github.com/goulfm/goulfm/internal/ckpt/redundancy"
 )
 
-// The rules of the data of one process, for every host: package recovery and the simulator of
-// repairs keep data of their own types and ask these rules.
+// The rules about the data of one process, for every host: package recovery and the simulator of
+// repairs keep data of their own types and call these rules.
 
 // Holding returns the entries of a report about one version: parts has the ranks whose parts the
 // process has, and shares the rank and the placement of each share of parity.
@@ -33,7 +33,7 @@ func Holding(l Label, nodes []int, parts iter.Seq[int], shares iter.Seq2[int, []
 // of another size has made keeps the placement of that world until the next commit:
 //
 //	0        is alone after a shrink, and has made version 7 of one part
-//	0, 1     1 is new and keeps a copy of it; 0 dies
+//	0, 1     1 is new and keeps a copy of that part; 0 dies
 //	2, 1     1 has all of version 7, unless it takes its copy for one of two parts
 func (p Plan) MadeOn(nodes []int) []int {
 	if p.Size != len(nodes) {
@@ -61,10 +61,9 @@ func (r Run) KeepsShare(rank int, placed, nodes []int) bool {
 	return rank == r.Rank && slices.Equal(placed, nodes)
 }
 
-// IsStale reports whether a part in the home of a process is not needed by any rank. A version that
-// an earlier attempt has left and that was not restored is complete nowhere. Of the restored
-// version each rank has its part in its own home by now, unless the world that made the version had
-// another size.
+// IsStale reports whether no rank needs a part in the home of a process. Of the versions of earlier
+// attempts, only the restored one is needed. Each rank has its part of the restored version in its
+// own home by now, unless the world that made the version had another size.
 func (p Plan) IsStale(l Label, owner int, run Run) bool {
 	if p.Source == FromMemory && l == p.Label {
 		return p.Size == run.Size && owner != run.Rank

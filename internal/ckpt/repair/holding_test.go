@@ -10,14 +10,14 @@ import (
 	"github.com/goulfm/goulfm/internal/ckpt/redundancy"
 )
 
-// TestMadeOn: a copy of a version that a world of another size has made keeps that placement.
-// (internal/testing/sim/repairs has worlds in which the next death comes before the next commit.)
+// TestMadeOn: a copy of a version that a world of another size has made keeps that placement. (In
+// internal/testing/sim/repairs there are worlds in which the next death precedes the next commit.)
 func TestMadeOn(t *testing.T) {
 	assert.Equal(t, []int{7}, Plan{Size: 1, Nodes: []int{7}}.MadeOn([]int{7, 8}))
 	assert.Equal(t, []int{7, 8}, Plan{Size: 2, Nodes: []int{5, 8}}.MadeOn([]int{7, 8}), "restored here since")
 }
 
-// TestHolding: shares of another placement than the version's are entries of their own.
+// TestHolding: shares of a placement other than the version's are separate entries.
 func TestHolding(t *testing.T) {
 	l, here, before := Label{Epoch: 1, Number: 2}, []int{0, 1}, []int{2, 3}
 	shares := func(yield func(int, []int) bool) { _ = yield(1, here) && yield(0, before) }
@@ -42,7 +42,7 @@ func TestNeeds(t *testing.T) {
 	assert.False(t, Run{Rank: 1}.KeepsShare(1, []int{0, 2}, []int{0, 1}), "of another placement")
 }
 
-// TestIsStale: in a home stay the parts of this attempt, and the restored part of its rank.
+// TestIsStale: a home keeps the parts of this attempt, and the restored part of its rank.
 func TestIsStale(t *testing.T) {
 	restored := Label{Epoch: 1, Number: 4}
 	plan := Plan{Source: FromMemory, Label: restored, Epoch: 2, Size: 2}

@@ -2,11 +2,10 @@ package repair
 
 import "github.com/goulfm/goulfm/internal/base/rankset"
 
-// returned begins to leave an attempt: the body has returned, what it has started has
-// not ended yet.
+// returned begins to leave an attempt: the body has returned, and its goroutines may still run.
 //
-// Others may be in a call that this member will not answer any more; a revocation ends
-// it, unless this member has finished: then the others go on.
+// Other members may be in a call in which this member will not take part any more. A revocation
+// ends that call. If this member has finished, there is no revocation, and the others continue.
 func (w *World) returned(r Result) {
 	w.state, w.result = Leaving, r
 	if r != Finished {
@@ -15,9 +14,9 @@ func (w *World) returned(r Result) {
 	w.cancel()
 }
 
-// quiet contributes to the boundary, unless that one was decided in a call of the program:
-// then an error of the body follows from what that call said, and if not, the next
-// attempt will meet it again.
+// quiet contributes to the boundary, unless the boundary was decided in a call of the program. In
+// that case an error of the body follows from the answer of that call; any other error occurs again
+// in the next attempt.
 func (w *World) quiet(ev Quiet) {
 	w.result = max(w.result, ev.Result)
 	if w.result == Fatal && !w.decided {
@@ -46,10 +45,10 @@ func (w *World) revoke() {
 	}
 }
 
-// depart goes on where the boundary that ends the attempt is decided. Nobody goes home
-// before all have finished: if one of the others dies its work is done again, and that
-// takes all ranks. Nor does anybody after a last version that is to be in files, if the rank has
-// died that was to publish it: perhaps it has not.
+// depart continues after the boundary that ends the attempt is decided. No member ends before all
+// have finished: if another member dies, its work is done again, and that requires all ranks.
+// After a last version that must be in files, no member ends if the rank that publishes it has
+// died: the version might not be published.
 func (w *World) depart(t Tally, dead rankset.Set) {
 	switch {
 	case t.Mismatch:
@@ -68,8 +67,8 @@ func (w *World) depart(t Tally, dead rankset.Set) {
 	w.do(Shrink{})
 }
 
-// shrunk looks who is left. left are ranks of the communicator that was shrunk: of the
-// attempt's at first, of the last shrunk one after a replacement that failed.
+// shrunk records the survivors. left are ranks of the communicator that was shrunk: at first the
+// attempt's, after a failed replacement the last shrunk one.
 func (w *World) shrunk(left rankset.Set) {
 	now := nth(w.left, left)
 	gone := w.left.Clone()
@@ -106,8 +105,8 @@ func nth(s, places rankset.Set) rankset.Set {
 	return out
 }
 
-// stuck says whether a crash loop is to be stopped. The counts are alike at all members,
-// so they all stop, or none. Many failures are no crash loop: progress sets them to zero.
+// stuck reports whether to stop a crash loop. The counts are the same at all members, so all stop
+// or none. Many failures with progress between them are no crash loop: progress resets the counts.
 func (w *World) stuck() bool {
 	if w.hist.repairs > RepairsMax {
 		return true
@@ -120,15 +119,15 @@ func (w *World) stuck() bool {
 	return false
 }
 
-// missing returns the ranks that have no process.
+// missing returns the ranks without a process.
 func (w *World) missing() []int {
 	all := rankset.Range(0, w.hist.target)
 	all.Subtract(w.left)
 	return all.Slice()
 }
 
-// fill asks for replacements that get the given ranks; lost ranks that are not among them
-// are closed up.
+// fill requests replacements for the given ranks. Other lost ranks are removed, and the ranks
+// above them close up.
 func (w *World) fill(ranks []int) {
 	kept := w.left.Clone()
 	kept.Union(rankset.Of(ranks...))
@@ -164,7 +163,7 @@ func (w *World) filled() {
 	w.run()
 }
 
-// place returns how many members of s are below r.
+// place returns the number of members of s below r.
 func place(s rankset.Set, r int) int {
 	n := 0
 	for m := range s.All() {
@@ -175,15 +174,15 @@ func place(s rankset.Set, r int) int {
 	return n
 }
 
-// unfilled shrinks to the members that are left, after which shrunk tries again or gives up.
+// unfilled shrinks to the survivors; afterwards shrunk tries again or gives up.
 func (w *World) unfilled() {
 	w.fills++
 	w.state = Shrinking
 	w.do(Shrink{})
 }
 
-// scarce continues where fewer processes could be had than are missing: with these, if the policy
-// is ShortageShrink, else by short.
+// scarce continues if fewer processes are available than are missing: with these processes if the
+// policy is ShortageShrink and there are any, otherwise by short.
 func (w *World) scarce(granted int) {
 	if w.cfg.Shortage == ShortageShrink && granted > 0 {
 		w.fill(w.asked[:min(granted, len(w.asked)-1)])
@@ -202,7 +201,7 @@ func (w *World) short() {
 }
 
 // goOn begins the next attempt on the newest communicator, without replacements: no rank is
-// missing, or the ranks that are left close up.
+// missing, or the remaining ranks close up.
 func (w *World) goOn() {
 	w.rank = place(w.left, w.rank)
 	w.hist.close(w.left.Slice())

@@ -7,9 +7,9 @@ import (
 	"github.com/goulfm/goulfm/internal/base/rankset"
 )
 
-// A model is a job in virtual time: processes that run a World each, communicators whose
-// agreements, shrinks and replacements have one outcome at all living members, and memory
-// that outlives processes. What happens next is drawn from a source of choices.
+// A model is a job in virtual time. It has processes that run a World each; communicators whose
+// agreements, shrinks and replacements have one outcome at all living members; and memory that
+// outlives processes. A source of choices draws the next move.
 type model struct {
 	setup  setup
 	choose func(n int) int // 0 to n-1
@@ -22,23 +22,23 @@ type model struct {
 	spare   int                   // processes that can still be started
 	starts  int                   // of the whole job, over the same memory
 	steps   int
-	kills   []kill // that are still to come
+	kills   []kill // still to come
 	writers []zombie
 
 	excused   bool           // losses went beyond the levels
 	nodeDied  bool           // since redundancy was whole
 	weak      bool           // some layout had too few nodes for its strength
-	restored  map[*comm]part // what Protect gave to the first member of an attempt
+	restored  map[*comm]part // result of Protect at the first member of an attempt
 	promised  Label          // by a Commit that returned OK
 	promisers map[*proc]bool // where it returned
 	saved     map[int]uint64 // by home
 	tracing   bool
 	trace     []string
 	broken    string         // the first violation
-	seen      map[string]int // what this schedule came past
+	seen      map[string]int // cases that this schedule has met
 }
 
-// setup is what a schedule is about.
+// setup describes a schedule.
 type setup struct {
 	n, steps  int // ranks; steps of the program
 	spare     int
@@ -46,27 +46,27 @@ type setup struct {
 	every     int
 	cfg       Config
 	copies    int
-	progAgree bool // the program agrees on its communicator, too
+	progAgree bool // the program makes agreements on its communicator, too
 	rollback  int  // the process that once returns Rollback; -1: none
 	fatal     int  // the process that has an error at step 2; -1: none
 	stop      int  // the process that is asked to stop; -1: none
-	wants     bool // members want different intervals
+	wants     bool // members request different intervals
 	slow      bool // versions may be complete only after a while
-	flip      int  // the process whose replica once is another one; -1: none
-	refill    int  // the step at which more processes can be had; 0: none
+	flip      int  // the process whose replicated data differ once; -1: none
+	refill    int  // the step at which more processes become available; 0: none
 	plant     plant
 	kills     []kill
 }
 
-// plant is a rule that the owner leaves out.
+// plant is a duty that the owner neglects.
 type plant struct {
 	plainAgree        bool // the program's agreements ignore a revocation
 	creation          bool // a replacement ends at members that see the revocation
 	writesAtOnce      bool // a successor writes before its predecessor was reaped
 	byRank            bool // memory is filed by rank
-	dropsAtRestore    bool // old copies go before Protect is agreed
-	overwrites        bool // a new share of parity takes the place of the old one at once
-	keepsReplacements bool // replacements of an outcome that only the dead had go on
+	dropsAtRestore    bool // old copies are deleted before Protect is agreed
+	overwrites        bool // a new share of parity replaces the old one at once
+	keepsReplacements bool // replacements of an outcome that only the dead had continue
 }
 
 // kill is a death: of a process, or of its node.
@@ -81,8 +81,8 @@ type proc struct {
 	comm     *comm // newest
 	base     *comm // of the attempt
 	rank     int   // in base
-	home     int   // whose memory it uses
-	trueHome int   // whose memory it should use
+	home     int   // the home that it uses
+	trueHome int   // the home that it should use
 	joined   bool  // it has replaced another process
 	sealed   bool  // a Protect was agreed
 	alive    bool
@@ -90,10 +90,10 @@ type proc struct {
 	noticed  bool // a revocation of base
 	canceled bool
 	queue    []Action
-	wait     *op // what it has called
-	last     *op // what it has called most recently
+	wait     *op // its pending call
+	last     *op // its most recent call
 	body     body
-	calls    map[callKey]int // how many of each kind it made, on each communicator
+	calls    map[callKey]int // number of its calls of each kind on each communicator
 }
 
 type callKey struct {
@@ -106,7 +106,7 @@ type comm struct {
 	id      int
 	members []*proc
 	revoked bool
-	ops     map[string][]*op // by series: "agree" for all that are uniform
+	ops     map[string][]*op // by series: "agree" for all uniform calls
 	size    int
 }
 
@@ -116,7 +116,7 @@ type op struct {
 	comm        *comm
 	given       map[*proc]any
 	outcome     any
-	got         []*proc // who has the outcome
+	got         []*proc // have the outcome
 	replacement []*proc
 }
 
@@ -171,7 +171,7 @@ func (m *model) violate(format string, args ...any) {
 	}
 }
 
-// step hands an event to a process and queues what it wants.
+// step hands an event to a process and queues the resulting actions.
 func (m *model) step(p *proc, ev Event) {
 	actions := p.world.Step(ev)
 	if m.tracing {
@@ -183,7 +183,7 @@ func (m *model) step(p *proc, ev Event) {
 	p.queue = append(p.queue, actions...)
 }
 
-// run goes on until all have ended, and returns the violation that was found.
+// run continues until all have ended, and returns the first violation.
 func (m *model) run() (broken string) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -208,7 +208,7 @@ func (m *model) run() (broken string) {
 	return m.broken
 }
 
-// strike kills whom the plan says, and lets processes be had again.
+// strike kills the victims of the plan, and makes processes available again.
 func (m *model) strike() {
 	if m.setup.refill > 0 && m.steps >= m.setup.refill {
 		m.setup.refill = 0
@@ -249,12 +249,12 @@ func (m *model) kill(p *proc) {
 	delete(m.promisers, p)
 	m.leaveWriter(p)
 	deserted := !slices.ContainsFunc(m.living(), func(q *proc) bool { return q.node == p.node })
-	if deserted && m.setup.cfg.Shortage == ShortageShrink { // perhaps nobody will read its memory
+	if deserted && m.setup.cfg.Shortage == ShortageShrink { // maybe no process will read its memory
 		m.losesNode()
 	}
 }
 
-// losesNode notes that a node's memory is lost, and whether that is more than the levels
+// losesNode records that a node's memory is lost, and whether that is more than the levels
 // allow.
 func (m *model) losesNode() {
 	m.excused = m.excused || m.nodeDied || m.setup.copies == 0 || m.weak
@@ -284,7 +284,7 @@ func (m *model) living() []*proc {
 	return out
 }
 
-// moves returns what may happen next.
+// moves returns the possible next moves.
 func (m *model) moves() []func() {
 	var out []func()
 	for _, p := range m.living() {
@@ -292,7 +292,7 @@ func (m *model) moves() []func() {
 	}
 	for i := range m.writers {
 		if len(out) > 0 && m.choose(40) != 0 {
-			continue // for how long a thread of the dead runs on is anybody's guess
+			continue // a thread of the dead may run on for any time
 		}
 		out = append(out, func() { m.zombieWrites(i) })
 	}
@@ -320,12 +320,12 @@ func (m *model) movesOf(p *proc) []func() {
 	return out
 }
 
-// spoilt says whether some process may learn that c is revoked: it was, or a member died.
+// spoilt reports whether some process may learn that c is revoked: c was revoked, or a member died.
 func (m *model) spoilt(c *comm) bool {
 	return c.revoked || slices.ContainsFunc(c.members, func(p *proc) bool { return !p.alive })
 }
 
-// act carries out the first action that a process has queued.
+// act executes the first action that a process has queued.
 func (m *model) act(p *proc) {
 	a := p.queue[0]
 	p.queue = p.queue[1:]
@@ -372,7 +372,7 @@ func (m *model) count(is bool, what string) {
 	}
 }
 
-// series returns in which row of calls a kind is counted: what is uniform goes together.
+// series returns the series in which calls of a kind are counted: all uniform calls share one.
 func series(kind string) string {
 	switch kind {
 	case "shrink", "replace":
@@ -390,7 +390,7 @@ func (m *model) call(p *proc, c *comm, kind string, gives any) {
 		ops = append(ops, &op{kind: kind, comm: c, given: map[*proc]any{}})
 		c.ops[series(kind)] = ops
 	}
-	if o := ops[k]; o.kind != kind && !o.fromLiving() { // they had another outcome before this
+	if o := ops[k]; o.kind != kind && !o.fromLiving() { // the dead had another outcome before this call
 		ops[k] = &op{kind: kind, comm: c, given: map[*proc]any{}}
 	}
 	o := ops[k]
@@ -401,7 +401,7 @@ func (m *model) call(p *proc, c *comm, kind string, gives any) {
 	p.wait, p.last = o, o
 }
 
-// ready says whether a call can return at p.
+// ready reports whether a call can return at p.
 func (m *model) ready(p *proc, o *op) bool {
 	uniform := series(o.kind) == "agree"
 	if o.outcome != nil {
@@ -416,15 +416,15 @@ func (m *model) ready(p *proc, o *op) bool {
 	return true
 }
 
-// fromLiving says whether a living member has made the call.
+// fromLiving reports whether a living member has made the call.
 func (o *op) fromLiving() bool {
 	return slices.ContainsFunc(o.comm.members, func(q *proc) bool { _, has := o.given[q]; return has && q.alive })
 }
 
-// contributed says whether all members, also the dead, have made the call.
+// contributed reports whether all members, also the dead, have made the call.
 func (o *op) contributed() bool { return len(o.given) == len(o.comm.members) }
 
-// replacement starts a process where its home is, if that node lives.
+// replacement starts a process on the node of its home, if that node lives.
 func (m *model) replacement(ask Replace, rank int, c *comm) *proc {
 	h, err := readHistory(ask.Handover, ask.Size)
 	if err != nil {
@@ -439,7 +439,7 @@ func (m *model) replacement(ask Replace, rank int, c *comm) *proc {
 	return p
 }
 
-// nodeOf returns where a home is; a new node if its node has died.
+// nodeOf returns the node of a home; a new node if its node has died.
 func (m *model) nodeOf(home int) int {
 	for _, n := range sortedNodes(m.memory) {
 		if m.memory[n][home] != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/goulfm/goulfm/internal/base/rankset"
 )
 
-// deliver gives the outcome of a call to a process.
+// deliver delivers the outcome of a call to a process.
 func (m *model) deliver(p *proc, o *op) {
 	p.wait = nil
 	switch o.kind {
@@ -64,8 +64,8 @@ func (m *model) toldOutcome(o *op) Event {
 	return Told{Rank: -1}
 }
 
-// deliverUniform gives the outcome that all living members get. If all who have it are
-// dead the others may come to another one.
+// deliverUniform delivers the outcome that all living members get. If all processes that have an
+// outcome are dead, the others may come to another one.
 func (m *model) deliverUniform(p *proc, o *op) {
 	if o.outcome != nil && !slices.ContainsFunc(o.got, func(q *proc) bool { return q.alive }) && m.choose(2) == 0 {
 		m.forget(o)
@@ -113,7 +113,7 @@ type shrunkTo struct {
 
 type filledTo struct{ comm *comm }
 
-// decide computes the outcome of an agreement: deaths of members that have contributed
+// decide computes the outcome of an agreement: the death of a member that has contributed
 // may be part of it or not.
 func (m *model) decide(o *op) any {
 	var dead rankset.Set

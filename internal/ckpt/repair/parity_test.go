@@ -9,7 +9,7 @@ import (
 	"github.com/goulfm/goulfm/internal/ckpt/redundancy"
 )
 
-// sendsTo returns to whom a rank sends its part in a commit: to who keeps a copy, or to
+// sendsTo returns the receivers of a rank's part in a commit: the keepers of its copies, or
 // the members of its group, each of which has parity of it.
 func sendsTo(l redundancy.Layout, rank int) []int {
 	if l, is := l.(redundancy.Mirror); is {
@@ -18,7 +18,7 @@ func sendsTo(l redundancy.Layout, rank int) []int {
 	return others(l.(redundancy.Code), rank).Slice()
 }
 
-// keptBy returns of whom a rank has a copy, or parity.
+// keptBy returns the ranks of which a rank has a copy, or parity.
 func keptBy(l redundancy.Layout, rank int) rankset.Set {
 	if l, is := l.(redundancy.Mirror); is {
 		return l.KeptBy(rank)
@@ -37,7 +37,7 @@ func others(c redundancy.Code, rank int) rankset.Set {
 	return s
 }
 
-// receive puts owner's part into the memory of k: as a copy, or into its share of parity.
+// receive puts owner's part into the memory of k: as a copy, or into k's share of parity.
 func (m *model) receive(l redundancy.Layout, k *proc, label Label, owner int, what part) {
 	h := m.mine(k)
 	if _, is := l.(redundancy.Mirror); is {
@@ -53,7 +53,7 @@ func (m *model) receive(l redundancy.Layout, k *proc, label Label, owner int, wh
 	m.write(h, key, share)
 }
 
-// received says whether p has what it keeps of owner's part.
+// received reports whether p has the copy or the parity of owner's part that p keeps.
 func (m *model) received(l redundancy.Layout, p *proc, label Label, owner int) bool {
 	h := m.mine(p)
 	if _, is := l.(redundancy.Mirror); is {
@@ -67,7 +67,7 @@ func (m *model) received(l redundancy.Layout, p *proc, label Label, owner int) b
 	return has
 }
 
-// wholeShare says whether a share of parity has the parts of all others of its group.
+// wholeShare reports whether a share of parity has the parts of all others of its group.
 func (m *model) wholeShare(share part, rank int) bool {
 	c := m.setup.cfg.layout(share.nodes).(redundancy.Code)
 	for owner := range others(c, rank).All() {
@@ -93,13 +93,13 @@ func (m *model) findShare(p *proc, label Label, rank int, g redundancy.Group) (p
 	return part{}, false
 }
 
-// isOf says whether a share is of a group as it is in the share's placement.
+// isOf reports whether a share belongs to g, with the same members in the share's placement.
 func (m *model) isOf(share part, g redundancy.Group) bool {
 	c := m.setup.cfg.layout(share.nodes).(redundancy.Code)
 	return slices.Equal(c.Groups()[c.GroupOf(g.Members[0])].Members, g.Members)
 }
 
-// gets returns which rank gets something by a step of a plan.
+// gets returns the rank that receives data by a step of a plan.
 func gets(s redundancy.Step) int {
 	switch s := s.(type) {
 	case redundancy.Send:
@@ -112,8 +112,8 @@ func gets(s redundancy.Step) int {
 	return -1
 }
 
-// fetch returns what p gets by a step, and where it belongs: alive is false if a sender has
-// died, has is false if one of them does not have it yet.
+// fetch returns the data that p receives by a step, and their key. alive is false if a sender has
+// died; has is false if a sender does not have them yet.
 func (m *model) fetch(p *proc, s redundancy.Step) (key rootKey, got part, alive, has bool) {
 	label := p.body.plan.Label
 	switch s := s.(type) {

@@ -12,8 +12,8 @@ import (
 	"github.com/goulfm/goulfm/internal/ckpt/redundancy"
 )
 
-// TestPlants: what doc.go asks of the owner is needed. Each line leaves one thing out, and
-// the model finds a schedule that breaks what is promised. Bugs of the rules themselves are
+// TestPlants: the duties of the owner in doc.go are necessary. Each line neglects one duty, and
+// the model finds a schedule that breaks a promise. Bugs of the rules themselves are
 // planted by edits of the source, in internal/testing/mutants/edits.
 func TestPlants(t *testing.T) {
 	for _, c := range []struct {
@@ -49,7 +49,7 @@ func TestPlants(t *testing.T) {
 }
 
 // focused draws a program of four ranks on one node, without copies, and many deaths of
-// processes: nothing excuses a loss there.
+// processes: nothing excuses a loss in these schedules.
 func focused(seed uint64) setup {
 	rng := rand.New(rand.NewPCG(seed, 6))
 	s := plain(4, 6)
@@ -73,12 +73,13 @@ func TestFocused(t *testing.T) {
 	}
 }
 
-// TestWhatIsCommitted: those who know of an agreed Protect are believed, not memory:
+// TestWhatIsCommitted: members that know of an agreed Protect are believed, not the memory:
 //
 //	B, C  get the decision "1.1 is committed", store that, and die
 //	A     comes to another decision: the agreement with the dead is lost
 //
-// Only after a restart of all does memory tell; there a second version tells of a first.
+// Only after a restart of all processes is the memory believed. There a second version proves a
+// first.
 func TestWhatIsCommitted(t *testing.T) {
 	part := Held{Label: Label{1, 1}, Nodes: []int{0, 0}, Data: rankset.Of(1)}
 	source := func(reports ...Report) Source {
@@ -108,8 +109,8 @@ func TestMissing(t *testing.T) {
 	assert.Equal(t, []any{Label{1, 2}, 0, []int(nil)}, missing(Report{Known: true, Committed: Label{1, 2}}))
 }
 
-// TestOwnMoves: the newest own part goes to its home's process, unless that has it; that of
-// a home that nobody goes on with is taken over by the lowest rank that has it.
+// TestOwnMoves: the newest own part moves to the process of its home, unless that process has it.
+// The lowest rank that has the part of a home without a process takes it over.
 func TestOwnMoves(t *testing.T) {
 	got := ownMoves([]Report{
 		{Home: 0, Own: []Own{{Home: 0, Count: 5}, {Home: 2, Count: 3}}},
@@ -119,8 +120,8 @@ func TestOwnMoves(t *testing.T) {
 	assert.Equal(t, []redundancy.Send{{Owner: 1, From: 1, To: 1}, {Owner: 2, From: 0, To: 1}}, got)
 }
 
-// TestRepairsWithoutProgress: a hundred repairs are made, and no more, where rollbacks or
-// different ranks take turns.
+// TestRepairsWithoutProgress: a hundred repairs are made, and no more, if rollbacks repeat or
+// different ranks are lost in turn.
 func TestRepairsWithoutProgress(t *testing.T) {
 	w := New(Config{}, 2, 0)
 	w.Step(Begin{})
@@ -157,7 +158,7 @@ func TestPlanWithErasure(t *testing.T) {
 	require.IsType(t, redundancy.Rebuild{}, p.Steps[0])
 	require.Equal(t, 1, p.Steps[0].(redundancy.Rebuild).Owner)
 	require.Len(t, p.Copies, 1, "the parity of rank 1")
-	reports[2].Node = 9 // another placement: all parity is made anew
+	reports[2].Node = 9 // another placement: all parity is computed again
 	require.Len(t, c.choose(reports).Copies, 3)
 	reports[0].Held = nil
 	require.Equal(t, NoneWhole, c.choose(reports).Source)

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestStock: members that a repair leaves to the living hold the data of one rank in a world of one
+// TestStock: members that a repair does not roll back hold the data of one rank in a world of one
 // size, from a version on that this process has restored or made.
 func TestStock(t *testing.T) {
 	third := Run{Size: 4, Rank: 2}

@@ -111,7 +111,7 @@ func parseEvent(t *testing.T, words []string, opts map[string]string) Event {
 	return nil
 }
 
-// parseReports reads one word a rank, node:home:label{parts}/label{parts}.
+// parseReports reads one word for each rank, node:home:label{parts}/label{parts}.
 func parseReports(t *testing.T, words []string) []Report {
 	if words[0] == "failed" {
 		return nil
@@ -143,7 +143,7 @@ func parseReports(t *testing.T, words []string) []Report {
 	return reports
 }
 
-// parseDecided reads what each member was in: commit, seal, leave, finish, with "!" for an
+// parseDecided reads the call of each member: commit, seal, leave, finish, with "!" for an
 // incomplete version or a fatal error, "*" for a stop, ":" and a word about files; and dead={...}.
 func parseDecided(t *testing.T, words []string, opts map[string]string) Event {
 	d := Decided{Word: ^uint64(0), Dead: parseSet(t, "{"+strings.Trim(opts["dead"], "{}")+"}")}

@@ -2,47 +2,47 @@ package repair
 
 import "github.com/goulfm/goulfm/internal/ckpt/commitinterval"
 
-// Call says in which call of the library a member contributes to a boundary.
+// Call names the call of the library in which a member contributes to a boundary.
 type Call int
 
 // The calls that end in a boundary.
 const (
-	CallCommit Call = iota // the program goes on after it
-	CallSeal               // the end of Protect; the program goes on after it
+	CallCommit Call = iota // the program continues after it
+	CallSeal               // the end of Protect; the program continues after it
 	CallLeave              // the body has returned with an error, or must be called again
 	CallFinish             // the body has returned nil
 )
 
-// Ballot is what a member contributes to a boundary. Fields that do not apply to its
-// call are left zero.
+// Ballot is the contribution of a member to a boundary. Fields that do not apply to the call
+// are left zero.
 type Ballot struct {
 	Call       Call
 	Incomplete bool   // this version, or a copy that this member keeps, is not whole (yet)
 	Fatal      bool   // the program has an error that no repair cures
-	Stop       bool   // Commit: a stop is asked for; Leave: the last commit before it is made
-	Offer      bool   // this member was told of processes that could fill the world up
+	Stop       bool   // Commit: a stop is requested; Leave: the last commit before it is made
+	Offer      bool   // this member knows of processes that could fill up the world
 	Files      Files  // Commit
-	Same       bool   // Commit, Seal: the members that are equal at all ranks have the digest Digest
-	Digest     uint64 // salted by the version, so that one accident does not repeat itself
-	Want       int    // the interval this member wants, in points; 0: none requested
+	Same       bool   // Commit, Seal: Digest is of the replicated data, equal at all ranks
+	Digest     uint64 // salted by the version: the next one shows a difference that this one misses
+	Want       int    // the interval that this member requests, in points; 0: none
 }
 
-// The bits of a word. Words are ANDed, so a bit tells whether all members say 1; a fact
-// of which one must also know whether nobody says it has a second bit, its complement.
-// A bit that does not apply to a member is 1 there.
+// The bits of a word. Words are ANDed, so a bit shows whether it is 1 at all members. Some facts
+// also require to know whether they hold at no member: they have a second bit, the complement. A
+// bit that does not apply to a member is 1 there.
 //
 //	bit     1 means, at a member
-//	0       this version and the copies that I keep are complete
-//	1, 4    I go on after this call; I do not
-//	2, 3    my body is finished; it is not
+//	0       this version and the copies that this member keeps are complete
+//	1, 4    the member continues after this call; does not continue
+//	2, 3    the body is finished; is not finished
 //	5       no fatal error
 //	6       no stop
 //	7       no process is offered
 //	8, 31   files: 1 1 done, 0 1 writing, 0 0 failed, 1 0 wanted
-//	9-18    the digest of what is equal at all ranks
+//	9-18    the digest of the replicated data
 //	19-28   its complement
-//	29, 30  I am in Protect; I am in Commit
-//	32-63   unary: the interval that I want
+//	29, 30  in Protect; in Commit
+//	32-63   unary: the requested interval
 const (
 	bitComplete = 0
 	bitStays    = 1
@@ -63,7 +63,7 @@ const (
 	digestMask = 1<<10 - 1
 )
 
-// Word returns the flag that the member gives to the agreement.
+// Word returns the flag that the member contributes to the agreement.
 func (b Ballot) Word() uint64 {
 	stays := b.Call == CallCommit || b.Call == CallSeal
 	w := ^uint64(0)
@@ -90,9 +90,9 @@ func (b Ballot) Word() uint64 {
 	return w
 }
 
-// filesOf reads the bits of the files. Their AND names the worst of what members say as long as
-// requests and writing do not come together, and so they do not: it is agreed whether a version is
-// open.
+// filesOf decodes the bits of the files. Their AND is the worst of the members' states, provided
+// that no member requests files while another is writing. This cannot happen: the members agree on
+// whether a version is open.
 func filesOf(written, noFiles bool) Files {
 	switch {
 	case written && noFiles:
@@ -105,7 +105,7 @@ func filesOf(written, noFiles bool) Files {
 	return FilesFailed
 }
 
-// fold makes ten bits of a digest.
+// fold reduces a digest to ten bits.
 func fold(digest uint64) uint64 {
 	digest ^= digest >> 40
 	digest ^= digest >> 20
@@ -119,22 +119,22 @@ func clearIf(w uint64, bit int, when bool) uint64 {
 	return w
 }
 
-// Tally is what all members read out of the agreed word: the same at all.
+// Tally is the content of the agreed word, the same at all members.
 type Tally struct {
-	Complete bool  // at all
-	AllStay  bool  // everybody is in Commit, or everybody in Protect
-	SomeStay bool  // somebody is
-	Finished bool  // everybody's body has returned nil
+	Complete bool  // at all members
+	AllStay  bool  // every member is in Commit or in Protect; a mixture is a Mismatch
+	SomeStay bool  // some member is
+	Finished bool  // every body has returned nil
 	Mismatch bool  // members are at different places of the program: an error of the program
-	Fatal    bool  // at one at least
-	Stop     bool  // one at least asks for it, or none stays and the last commit is made
-	Offer    bool  // at one at least
-	Files    Files // the worst: failed, writing, wanted, done. While a version is open nobody wants another
-	Replica  bool  // ten bits of the digests differ: what should be equal at all ranks is not
+	Fatal    bool  // at one member at least
+	Stop     bool  // one member at least requests it, or none stays and the last commit is made
+	Offer    bool  // at one member at least
+	Files    Files // the worst: failed, writing, wanted, done. Wanted only while none is open
+	Replica  bool  // ten bits of the digests differ: replicated data are not equal at all ranks
 	Interval int   // shortest request, rounded down to a step of commitinterval; Longest if there is none
 }
 
-// Read takes an agreed word apart.
+// Read decodes an agreed word.
 func Read(word uint64) Tally {
 	all := func(bit int) bool { return word>>bit&1 == 1 }
 	t := Tally{

@@ -12,8 +12,8 @@ import (
 	"github.com/goulfm/goulfm/internal/ckpt/redundancy"
 )
 
-// TestWordAgainstBallots: what is read out of the AND of the words is what one would say
-// who has all the ballots.
+// TestWordAgainstBallots: the Tally decoded from the AND of the words equals the one computed from
+// all the ballots.
 func TestWordAgainstBallots(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for range 50000 {
@@ -53,7 +53,7 @@ func TestWordAgainstBallots(t *testing.T) {
 	}
 }
 
-// TestBitsOfTheTable: the bits are where other implementations of the flag look for them.
+// TestBitsOfTheTable: the bits are at the places where other implementations of the flag read them.
 func TestBitsOfTheTable(t *testing.T) {
 	all := ^uint64(0)
 	assert.Equal(t, all&^(1<<4|1<<2|1<<29), Ballot{Call: CallCommit}.Word())
@@ -69,7 +69,7 @@ func TestBitsOfTheTable(t *testing.T) {
 }
 
 // TestDigestIsSalted: two states that have one digest at one version have different ones at
-// most others, so that an accident is found at the next commit.
+// most other versions, so that the next commit finds the difference.
 func TestDigestIsSalted(t *testing.T) {
 	bits := func(digest, number uint64) uint64 {
 		w := World{label: Label{Epoch: 3, Number: number}, state: Copying}
@@ -82,7 +82,7 @@ func TestDigestIsSalted(t *testing.T) {
 		if bits(a, 1) != bits(b, 1) {
 			continue
 		}
-		pairs++ // an accident at version 1
+		pairs++ // equal by chance at version 1
 		for number := uint64(2); number < 12; number++ {
 			if bits(a, number) == bits(b, number) {
 				missed++
@@ -93,7 +93,7 @@ func TestDigestIsSalted(t *testing.T) {
 }
 
 // TestRegrow: a world that is smaller than at its start leaves the attempt when processes
-// are offered, although nobody has died; one that is whole does not.
+// are offered, although no member has died; a whole world does not.
 func TestRegrow(t *testing.T) {
 	offered := Decided{Word: Ballot{Call: CallCommit, Offer: true}.Word()}
 	begin := []Event{Begin{}, Protect{}, Gathered{Reports: []Report{{}, {Home: 1}}}, Restored{OK: true}, Decided{Word: Ballot{Call: CallSeal}.Word()}, Commit{}, Copied{Complete: true}}
@@ -116,7 +116,8 @@ func TestRegrow(t *testing.T) {
 }
 
 // TestNewUntilProtected: a process stays new, and one of the first ranks initial, over attempts
-// that end before a Protect was agreed. Its rank stays among the lost ones as long, and no longer.
+// that end before a Protect was agreed. Its rank stays among the lost ones until then, and no
+// longer.
 func TestNewUntilProtected(t *testing.T) {
 	w := New(Config{}, 3, 1)
 	begun := w.Step(Begin{})[0].(Run)
@@ -153,8 +154,8 @@ func TestNewUntilProtected(t *testing.T) {
 	assert.Equal(t, []int{1}, begun.Lost)
 }
 
-// TestReplica: members that should be equal and are not: nothing is committed, all are
-// told, the version is not used, and the next one may be good.
+// TestReplica: replicated data differ. Nothing is committed, all members learn of it, the version
+// is not used, and the next one may be good.
 func TestReplica(t *testing.T) {
 	w := New(Config{}, 2, 0)
 	w.Step(Begin{})
@@ -171,7 +172,7 @@ func TestReplica(t *testing.T) {
 	assert.Equal(t, []Action{Keep{Label{1, 1}}, Return{Verdict: OK, Label: Label{1, 1}}}, w.Step(Decided{Word: Ballot{Call: CallCommit}.Word()}))
 }
 
-// TestSkip: a Commit that is not due costs no allocation, and is counted like another.
+// TestSkip: a Commit that is not due costs no allocation, and is counted like any other.
 func TestSkip(t *testing.T) {
 	w := New(Config{Every: 1000000}, 1, 0)
 	w.Step(Begin{})
@@ -185,7 +186,7 @@ func TestSkip(t *testing.T) {
 	assert.False(t, w.Skip(), "in a Commit")
 }
 
-// TestIncompleteVersion: a version that is not complete at a boundary is looked at again at
+// TestIncompleteVersion: a version that is not complete at a boundary is checked again at
 // the next one, and Commit promises the version before.
 func TestIncompleteVersion(t *testing.T) {
 	w := New(Config{}, 1, 0)
@@ -200,8 +201,8 @@ func TestIncompleteVersion(t *testing.T) {
 	assert.Equal(t, Label{1, 1}, w.hist.last)
 }
 
-// FuzzHandover: bytes from elsewhere neither panic nor make more than they are, and what
-// is read is what is written.
+// FuzzHandover: foreign bytes neither panic nor allocate more than their length allows, and a
+// history that was read is written and read again unchanged.
 func FuzzHandover(f *testing.F) {
 	h := history{attempt: 3, target: 4, homes: []int{0, 2, 3}, lost: []int{1, 0, 0}, saved: []uint64{0, 7, 0}, fresh: []int{1}, repairs: 2, best: 9, last: Label{2, 9}, sealed: true}
 	f.Add(h.append(nil), 3)
@@ -223,7 +224,7 @@ func FuzzHandover(f *testing.F) {
 	})
 }
 
-// TestSavesAreProgress: a rank that has saved something between its losses is in no crash loop.
+// TestSavesAreProgress: a rank that has saved data between its losses is in no crash loop.
 func TestSavesAreProgress(t *testing.T) {
 	lose := func(saves bool) State {
 		w := New(Config{}, 2, 0)
@@ -251,8 +252,8 @@ func TestSavesAreProgress(t *testing.T) {
 	assert.Equal(t, Computing, lose(true))
 }
 
-// TestReplicasAreComparedWhenRestored: a version that nobody has compared is restored only if what
-// is equal at all ranks is.
+// TestReplicasAreComparedWhenRestored: a version whose replicated data were never compared is
+// restored only if they are equal.
 func TestReplicasAreComparedWhenRestored(t *testing.T) {
 	for _, other := range []uint64{0x1234, 0x1235} {
 		w := New(Config{}, 2, 0)
@@ -271,8 +272,8 @@ func TestReplicasAreComparedWhenRestored(t *testing.T) {
 	}
 }
 
-// TestLastVersionWithVerify: with Verify the last version before a stop is made where it is due, as
-// its replay is.
+// TestLastVersionWithVerify: with Verify the last version before a stop is made where it is due,
+// because its replay is made there.
 func TestLastVersionWithVerify(t *testing.T) {
 	for _, verify := range []bool{false, true} {
 		w := New(Config{Every: 2, Verify: verify}, 1, 0)
@@ -287,8 +288,8 @@ func TestLastVersionWithVerify(t *testing.T) {
 	}
 }
 
-// TestVerifyGoesBackOne: with Verify the version right before the newest one is restored, not what
-// is left of versions long ago.
+// TestVerifyGoesBackOne: with Verify the version right before the newest one is restored, not the
+// remains of old versions.
 func TestVerifyGoesBackOne(t *testing.T) {
 	held := func(labels ...Label) []Report {
 		r := Report{Committed: Label{3, 7}, Known: true}

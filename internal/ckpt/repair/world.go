@@ -10,7 +10,7 @@ import (
 	"github.com/goulfm/goulfm/internal/ckpt/redundancy"
 )
 
-// ErrHandover says that the bytes that came with a replacement's invitation are not a
+// ErrHandover means that the bytes that came with a replacement's invitation are not a
 // handover.
 var ErrHandover = errors.New("repair: malformed handover")
 
@@ -20,8 +20,8 @@ type Shortage int
 // The policies.
 const (
 	ShortageStop   Shortage = iota // the world ends: TooFew
-	ShortageShrink                 // it goes on with those that there are
-	ShortageWait                   // it waits for processes, and then ends
+	ShortageShrink                 // the world continues with fewer ranks
+	ShortageWait                   // the request waits for processes; then the world ends
 )
 
 // Defaults and bounds.
@@ -33,12 +33,12 @@ const (
 
 // Config is the same at all processes of a world.
 type Config struct {
-	Layout   func(nodes []int) redundancy.Layout // where copies go; nil: nowhere
+	Layout   func(nodes []int) redundancy.Layout // placement of copies; nil: no copies
 	Shortage Shortage
-	Wait     mono.Duration // ShortageWait: for how long
-	Tries    int           // so many losses of one rank at one point are no progress; 0: Tries
-	Every    int           // commit at each Every-th point; 0: as the members' requested intervals say
-	Files    bool          // versions go to files, too; the lowest rank publishes them
+	Wait     mono.Duration // ShortageWait: bound on the wait
+	Tries    int           // this many losses of one rank at one point mean no progress; 0: Tries
+	Every    int           // commit at each Every-th point; 0: at the interval that members request
+	Files    bool          // versions are written to files, too; the lowest rank publishes them
 	Must     bool          // files that cannot be written end the world
 	Verify   bool          // restore the version before the last one, to compare the replay
 }
@@ -50,7 +50,7 @@ func (c *Config) layout(nodes []int) redundancy.Layout {
 	return c.Layout(nodes)
 }
 
-// State is where a World stands.
+// State is the state of a World.
 type State int
 
 // The states. Computing to Leaving are of an attempt, see doc.go.
@@ -62,19 +62,19 @@ const (
 	Copying                // in Commit: the version is stored
 	Deciding               // in a boundary
 	Leaving                // the body has to end, or has ended; its goroutines are awaited
-	Shrinking              // who is left?
+	Shrinking              // the set of survivors is awaited
 	Filling                // replacements are awaited
 	Telling                // the text of a fatal error is awaited
 	Over                   // End was returned
 )
 
-// World is one process's view of a world that outlives its processes. Its single responsibility is
-// to decide the next step of a repair: which version is restored, which process serves which rank,
-// and when to give up.
+// World is one process's view of a world that survives the deaths of its processes. Its single
+// responsibility is to decide the next step of a repair: which version is restored, which process
+// serves which rank, and when to give up.
 type World struct {
 	cfg   Config
 	state State
-	hist  history // alike at all members
+	hist  history // the same at all members
 	rank  int
 	epoch uint64 // greatest that this process has seen
 	role  Role   // Survivor since a Protect was agreed
@@ -82,16 +82,16 @@ type World struct {
 	// The attempt.
 	plan      Plan              // of its Protect
 	layout    redundancy.Layout // since Protect
-	call      Call              // Deciding: in which call
+	call      Call              // Deciding: the call of this member
 	label     Label             // Copying, Deciding: of the version that is made
 	pending   bool              // label was stored in an earlier Commit and was not complete
 	interval  int               // between commits, in points; agreed
 	points    int               // since the last boundary
-	request   Commit            // Copying, Deciding: what the program asked for
+	request   Commit            // Copying, Deciding: the call of the program
 	lastOne   bool              // a stop is agreed: the next boundary is the last one
 	filesOpen bool              // agreed: files of a version are being written, or the last ones published
 	stopped   bool              // the last one is committed
-	over      bool              // the body was told to return, other than by OverStop
+	over      bool              // the body was ordered to return, other than by OverStop
 	canceled  bool
 	revoked   bool        // by this process
 	decided   bool        // the boundary that ends the attempt is decided
@@ -109,14 +109,14 @@ type World struct {
 	out []Action
 }
 
-// fillings are of the replacement that is under way: see Filling.
+// fillings belong to the replacement that is in progress: see Filling.
 type fillings struct {
 	asked []int   // the ranks that replacements are to get
-	next  history // alike at all members of the next attempt
+	next  history // the same at all members of the next attempt
 }
 
 // New returns the World of a process that was started with the first size ranks. Its home has the
-// number of its rank. Versions that a former job has left in that home are found by Protect.
+// number of its rank. Protect finds the versions that a former job has left in that home.
 func New(cfg Config, size, rank int) *World {
 	h := history{attempt: 1, target: size}
 	h.grow(size)
@@ -124,7 +124,7 @@ func New(cfg Config, size, rank int) *World {
 }
 
 // Adopt returns the World of a replacement that got a rank by Replace: size and handover are
-// that action's. The error is ErrHandover for bytes that are not a handover for size ranks.
+// those of that action. The error is ErrHandover for bytes that are not a handover for size ranks.
 func Adopt(cfg Config, size, rank int, handover []byte) (*World, error) {
 	h, err := readHistory(handover, size)
 	if err != nil {
@@ -135,12 +135,13 @@ func Adopt(cfg Config, size, rank int, handover []byte) (*World, error) {
 	return w, nil
 }
 
-// build makes the World of a rank. No replacement gives an epoch a second time, also where those
-// are gone who stored something in it:
+// build makes the World of a rank. No replacement uses an epoch a second time, also if all
+// processes that stored data in the epoch are dead:
 //
-//	0, 1     go on in epoch 3 from initial values; 1 is on another node, stores its part of version 3.1 there, and dies
-//	0, 2     0 was told of the epoch; it starts 2 in place of 1, and dies before they meet
-//	2, 3     know of nothing that was committed; their first version must not be called 3.1
+//	0, 1     continue in epoch 3 from initial values. 1 is on another node, stores its part of
+//	         version 3.1 there, and dies
+//	0, 2     0 knows of the epoch; it starts 2 in place of 1, and dies before they meet
+//	2, 3     know of no committed version; their first version must not be called 3.1
 func build(cfg Config, h history, rank int) *World {
 	if cfg.Tries <= 0 {
 		cfg.Tries = Tries
@@ -148,24 +149,24 @@ func build(cfg Config, h history, rank int) *World {
 	return &World{cfg: cfg, hist: h, rank: rank, epoch: max(h.last.Epoch, h.epoch)}
 }
 
-// State returns where w stands.
+// State returns the state of w.
 func (w *World) State() State { return w.state }
 
-// Interval returns after how many points since the last boundary a Commit is due, as agreed. A
-// Commit with Now, and the last one before a stop, may be earlier.
+// Interval returns the agreed number of points from the last boundary to the next Commit that is
+// due. A Commit with Now, and the last one before a stop, may be earlier.
 func (w *World) Interval() int { return w.interval }
 
-// Due reports whether the next Commit will do more than count. A Commit with Now always does, and
-// after the end of the attempt a Commit does nothing. A program may ask before it prepares
-// anything; the answer is the same at all members at the same point.
+// Due reports whether the next Commit will do more than count. A Commit with Now always does; after
+// the end of the attempt a Commit does nothing. A program may call Due before it prepares anything.
+// The result is the same at all members at the same point.
 func (w *World) Due() bool { return w.points+1 >= w.interval || w.hurries() }
 
-// hurries says whether the last version is due at the next point, whatever the interval. With
+// hurries reports whether the last version is due at the next point, whatever the interval. With
 // Verify it is not: after a death the same number would be made again at another point, and differ.
 func (w *World) hurries() bool { return w.lastOne && !w.cfg.Verify }
 
-// Skip is the quick way of a Commit that is not due: it counts the point and returns true.
-// Where it returns false nothing was done, and Commit is for Step.
+// Skip is the fast path of a Commit that is not due: it counts the point and returns true.
+// If it returns false, nothing was done, and the caller passes Commit to Step.
 func (w *World) Skip() bool {
 	if w.state != Computing || w.over || w.Due() {
 		return false
@@ -174,8 +175,9 @@ func (w *World) Skip() bool {
 	return true
 }
 
-// Step applies one event and returns, in order, what the owner must do. The slice is valid until
-// the next Step. An event that does not answer the present state is a bug of the owner and panics.
+// Step applies one event and returns the actions that the owner must execute in order. The slice is
+// valid until the next Step. An event that does not fit the present state is a bug of the owner and
+// panics.
 func (w *World) Step(ev Event) []Action {
 	w.out = w.out[:0]
 	switch ev := ev.(type) {
