@@ -10,7 +10,7 @@ import (
 // group has, beside its own part, a share of the group's parity.
 type Code struct {
 	nodes  []int
-	parity int // that was asked for
+	parity int // number requested
 	groups []Group
 	of     []int // of[r] is the group of rank r
 }
@@ -22,8 +22,8 @@ type Group struct {
 	Parity  int   // below len(Members)
 }
 
-// Stripe is what is coded together: one piece of the data of each of some members, and
-// as many pieces of parity as the group has, all of one length.
+// Stripe is the set of pieces that are coded together: one piece of the data of each of some
+// members, and the pieces of parity of the group. All pieces of a stripe have one length.
 //
 //	d = 3, p = 2, members A..E: data (part number) and parity (P)
 //	stripe   A  B  C  D  E
@@ -35,14 +35,14 @@ type Group struct {
 //
 // So each member's data are in d parts, and each member has p pieces of parity, its share.
 type Stripe struct {
-	Data   []int // Data[j] is the rank whose part j is in the stripe
+	Data   []int // Data[j] is the rank of which part j is in the stripe
 	Parity []int // Parity[j] is the rank that keeps piece j of the parity
 }
 
-// Stripes returns how many stripes the group has: as many as members.
+// Stripes returns the number of stripes of the group, which is the number of its members.
 func (g Group) Stripes() int { return len(g.Members) }
 
-// Parts returns in how many parts the data of a member are.
+// Parts returns the number of parts into which the data of a member are divided.
 func (g Group) Parts() int { return len(g.Members) - g.Parity }
 
 // Stripe returns stripe s.
@@ -58,14 +58,14 @@ func (g Group) Stripe(s int) Stripe {
 	return st
 }
 
-// Erasure returns the layout with groups of d+p ranks on different nodes, any p of
-// which may be lost; nodes[r] is the node of rank r. Groups are smaller where the number
-// of ranks or of nodes asks for it: p is kept then, and d is less.
+// Erasure returns the layout with groups of d+p ranks on different nodes, any p of which may be
+// lost; nodes[r] is the node of rank r. With few ranks or nodes the groups are smaller: d is
+// reduced first, and p only if a group has fewer than p+1 ranks.
 func Erasure(nodes []int, d, p int) Code {
 	c := Code{nodes: nodes, parity: max(p, 0), of: make([]int, len(nodes))}
 	count := c.countGroups(max(d, 1) + c.parity)
 	c.groups = make([]Group, count)
-	for i, r := range byNode(nodes) { // who shares a node is dealt to different groups
+	for i, r := range byNode(nodes) { // deals the ranks of one node to different groups
 		g := &c.groups[i%count]
 		g.Members = append(g.Members, r)
 		c.of[r] = i % count
@@ -77,8 +77,9 @@ func Erasure(nodes []int, d, p int) Code {
 	return c
 }
 
-// countGroups returns how many groups there are. A node with b ranks needs b of them, if
-// two of its ranks are not to be in one; but no group may be too small for its parity.
+// countGroups returns the number of groups. A node with b ranks requires b groups, so that no two
+// of its ranks share one. The number is not increased for that if the groups became too small for
+// their parity.
 func (c Code) countGroups(size int) int {
 	n, busiest := len(c.nodes), 0
 	for _, ranks := range members(c.nodes) {
@@ -114,8 +115,8 @@ func (c Code) Recoverable(lost rankset.Set) bool {
 	return true
 }
 
-// Weak is as in Layout: the members of groups that have two on one node, or less parity
-// than was asked for.
+// Weak is as in Layout: the members of groups that have two on one node, or less parity than
+// requested.
 func (c Code) Weak() rankset.Set {
 	var weak rankset.Set
 	for _, g := range c.groups {

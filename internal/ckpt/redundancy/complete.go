@@ -1,8 +1,8 @@
 package redundancy
 
 // Complete plans the copies and the parity that are missing in the layout of the present
-// world, in which every rank has its own part. Holdings name what else is there already,
-// of this very version and layout.
+// world, in which every rank has its own part. Holdings name the data that are already there,
+// of exactly this version and layout.
 func Complete(l Layout, have Holdings) []Step {
 	c := &completer{have: have}
 	l.complete(c)
@@ -31,8 +31,8 @@ func (c *completer) cover(m Mirror, owner, server int) {
 }
 
 // Cover plans copies of the parts of a version that a world of another size made: each
-// part is at server[o], and the keepers of that process get it, too. It is what stands
-// for the old world's layout until the present one commits for the first time.
+// part is at server[o], and the keepers of that process get the part, too. These copies replace
+// the old world's layout until the present world commits for the first time.
 func Cover(m Mirror, have Holdings, server []int) []Step {
 	c := &completer{have: have}
 	for owner, q := range server {
@@ -51,8 +51,8 @@ func (c Code) complete(p *completer) {
 	}
 }
 
-// Full returns what the processes have of a version that the layout's own world has
-// committed: everybody its part, and all copies and parity.
+// Full returns the holdings of the processes for a version that the layout's own world has
+// committed: each process has its part, and all copies and parity are there.
 func Full(l Layout) Holdings {
 	have := NewHoldings(l.Size())
 	for r := range have.Data {
@@ -62,7 +62,7 @@ func Full(l Layout) Holdings {
 	return have
 }
 
-// Apply adds to the holdings what the steps of a plan bring.
+// Apply adds the results of the steps of a plan to the holdings.
 func Apply(have Holdings, steps []Step) {
 	for _, s := range steps {
 		switch s := s.(type) {

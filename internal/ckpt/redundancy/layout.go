@@ -11,20 +11,21 @@ import (
 type Layout interface {
 	// Size is the number of ranks.
 	Size() int
-	// Strength is how many nodes may be lost at once, if no rank is weak.
+	// Strength is the number of nodes that may be lost at once, if no rank is weak.
 	Strength() int
-	// Recoverable says whether the part of every rank can be had, the memory of the
-	// ranks in lost being gone and all else complete.
+	// Recoverable reports whether the part of every rank can be restored when the memory of
+	// the ranks in lost is gone and all other memory is complete.
 	Recoverable(lost rankset.Set) bool
-	// Weak returns the ranks whose part does not survive every loss of Strength() nodes,
-	// because there are too few nodes.
+	// Weak returns the ranks whose part may not survive every loss of Strength() nodes, because
+	// there are too few nodes. A Mirror names exactly these ranks, a Code all members of their
+	// groups.
 	Weak() rankset.Set
 
 	restore(p *planner)
 	complete(p *completer)
 }
 
-// OnNodes returns the ranks that are on one of the given nodes; nodes[r] is that of rank r.
+// OnNodes returns the ranks on the given nodes; nodes[r] is the node of rank r.
 func OnNodes(nodes []int, which rankset.Set) rankset.Set {
 	var s rankset.Set
 	for r, node := range nodes {
@@ -35,7 +36,7 @@ func OnNodes(nodes []int, which rankset.Set) rankset.Set {
 	return s
 }
 
-// byNode returns the ranks, those of one node next to each other, in the order of ranks.
+// byNode returns the ranks in the order of their nodes; ranks of one node are in ascending order.
 func byNode(nodes []int) []int {
 	ranks := make([]int, len(nodes))
 	for r := range ranks {

@@ -5,7 +5,7 @@ import "github.com/goulfm/goulfm/internal/base/rankset"
 // Mirror keeps whole copies.
 type Mirror struct {
 	nodes   []int
-	copies  int     // that were asked for
+	copies  int     // number requested
 	keepers [][]int // keepers[r] have a copy of r's part; never r itself, none twice
 }
 
@@ -15,11 +15,13 @@ func Alone(nodes []int) Mirror {
 }
 
 // Partners returns the layout with k copies of each part, on k other nodes if there are
-// so many; nodes[r] is the node of rank r.
+// enough; nodes[r] is the node of rank r.
 //
-// With one copy the ranks form pairs that keep each other's part, one triple if their number is
-// odd, and where no node has more than half of them: then two nodes lost at random cost data with
-// probability 1/(N-1) among N nodes. In a ring, where each keeps its neighbour's, it is 2/(N-1).
+// With one copy the ranks form pairs that keep each other's part, and one triple if their number is
+// odd. The two ranks of a pair are on different nodes unless a node has more than half of the
+// ranks. Among an even number N of nodes with equally many ranks, two nodes lost at random cost
+// data with probability 1/(N-1). In a ring, where each node keeps its neighbour's parts, it is
+// 2/(N-1).
 func Partners(nodes []int, k int) Mirror {
 	m := Mirror{nodes: nodes, copies: max(k, 0), keepers: make([][]int, len(nodes))}
 	switch {
@@ -31,10 +33,10 @@ func Partners(nodes []int, k int) Mirror {
 	return m
 }
 
-// Keepers returns who has a copy of rank r's part. The slice is the layout's own.
+// Keepers returns the ranks that have a copy of rank r's part. The slice is the layout's own.
 func (m Mirror) Keepers(r int) []int { return m.keepers[r] }
 
-// KeptBy returns of whom rank r has a copy.
+// KeptBy returns the ranks of which rank r has a copy.
 func (m Mirror) KeptBy(r int) rankset.Set {
 	var s rankset.Set
 	for owner, keepers := range m.keepers {
@@ -47,10 +49,10 @@ func (m Mirror) KeptBy(r int) rankset.Set {
 	return s
 }
 
-// pair joins the rank at position i with that at i + n/2, in the order of nodes. These two are on
-// one node only if that node has more than half of all ranks; then others keep what they would. (In
-// the order of indices on the node it would not do: of two nodes A and B with two ranks each that
-// is A B A B, and each node is paired with itself.)
+// pair joins the rank at position i with the rank at i + n/2, in the order of nodes. These two are
+// on one node only if that node has more than half of all ranks; then moveOut gives them other
+// keepers. The order of the indices on the nodes would be wrong: for two nodes A and B with two
+// ranks each it is A B A B, and each node would be paired with itself.
 //
 //	n = 6:  0 1 2 | 3 4 5    0-3 1-4 2-5
 //	n = 7:  0 1 2 | 3 4 5 | 6    1-4 2-5, and the triple 0 -> 3 -> 6 -> 0
@@ -72,8 +74,8 @@ func (m Mirror) pair() {
 	m.moveOut(at)
 }
 
-// moveOut gives ranks whose keeper is on their node one on another node, if there is any: the first
-// in the order of nodes of those that have the fewest parts to keep.
+// moveOut replaces each keeper that is on its rank's own node by a rank on another node, if there
+// is any: of the ranks that keep the fewest parts, the first in the order of nodes.
 //
 //	nodes A A A A B B, as when B's neighbour was lost and A has its ranks, in the order of ranks:
 //	pairs 0-3 1-4 2-5; 0 and 3 are both on A. 0 -> 4, 3 -> 5.
@@ -101,8 +103,8 @@ func (m Mirror) moveOut(at []int) {
 	}
 }
 
-// spread gives each rank a keeper on each of the next nodes, and further ones anywhere
-// once the nodes are used up.
+// spread gives each rank a keeper on each of the next nodes. Once the nodes are used up, further
+// keepers may be anywhere.
 func (m Mirror) spread() {
 	nodes := members(m.nodes)
 	for a, here := range nodes {
@@ -116,7 +118,7 @@ func (m Mirror) spread() {
 	}
 }
 
-// fill adds keepers to r, whatever their nodes, until it has as many as were asked for.
+// fill adds keepers to r, on any nodes, until r has the number requested.
 func (m Mirror) fill(r int) {
 	used := rankset.Of(append([]int{r}, m.keepers[r]...)...)
 	for step := 1; step < len(m.nodes) && len(m.keepers[r]) < m.copies; step++ {

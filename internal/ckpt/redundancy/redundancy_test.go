@@ -10,13 +10,13 @@ import (
 	"github.com/goulfm/goulfm/internal/base/rankset"
 )
 
-// sizeMax is up to which size all placements and all losses are tried.
+// sizeMax is the greatest size of a world for which all placements and all losses are tried.
 const sizeMax = 6
 
 // TestEveryPlacementAndLoss: for every way to place up to six ranks on nodes, every layout
-// and every set of ranks whose memory is lost, the plan restores each part from what is
-// there, exactly if the layout calls the loss recoverable, and afterwards the layout can
-// be made whole again.
+// and every set of ranks whose memory is lost, the plan restores each part from the remaining
+// data, exactly if the layout calls the loss recoverable. Afterwards the layout can be made whole
+// again.
 func TestEveryPlacementAndLoss(t *testing.T) {
 	losses, recovered := 0, 0
 	everyLayout(sizeMax, func(name string, nodes []int, l Layout) {
@@ -47,11 +47,11 @@ func TestEveryPlacementAndLoss(t *testing.T) {
 	assert.Less(t, recovered, losses)
 }
 
-// TestStrength: who is not weak survives the loss of any Strength() nodes, and who is
-// weak does not survive some.
+// TestStrength: a rank that is not weak survives the loss of any Strength() nodes, and a weak rank
+// of a Mirror does not survive some loss.
 func TestStrength(t *testing.T) {
 	everyLayout(sizeMax, func(name string, nodes []int, l Layout) {
-		fatal := map[int]bool{} // ranks whose part some loss takes
+		fatal := map[int]bool{} // ranks that lose their part in some loss
 		for dead := range subsets(l.Size()) {
 			if dead.Len() > l.Strength() {
 				continue
@@ -74,8 +74,8 @@ func TestStrength(t *testing.T) {
 	})
 }
 
-// TestPairs: with one copy, each rank keeps one part, of another node; unless its own has more than
-// half of the ranks: then the others keep what they would, alike.
+// TestPairs: with one copy, each rank keeps one part, of another node. If a node has more than half
+// of the ranks, the ranks of the other nodes share its parts evenly.
 func TestPairs(t *testing.T) {
 	for n := 2; n <= sizeMax; n++ {
 		for nodes := range placements(n) {
@@ -140,8 +140,8 @@ func TestErasureOnSixNodes(t *testing.T) {
 	assert.Empty(t, Erasure(nil, 4, 2).Groups())
 }
 
-// TestStripes: in the stripes of a group each member has each of its parts once, and as
-// many pieces of parity as the group tolerates losses.
+// TestStripes: in the stripes of a group each member has each of its parts once, and as many pieces
+// of parity as the number of losses that the group tolerates.
 func TestStripes(t *testing.T) {
 	for d := 1; d <= 5; d++ {
 		for p := 0; p <= 4; p++ {
@@ -168,8 +168,8 @@ func TestStripes(t *testing.T) {
 	}
 }
 
-// TestRestoreIsSpread: what one keeper has of many is not all sent by one process where
-// others have it, too.
+// TestRestoreIsSpread: a keeper of many parts does not send all of them if other processes have
+// them, too.
 func TestRestoreIsSpread(t *testing.T) {
 	l := Partners([]int{0, 1, 2, 3, 4, 5}, 2)
 	have := Full(l)
@@ -181,7 +181,8 @@ func TestRestoreIsSpread(t *testing.T) {
 	assert.Equal(t, []Step{Send{1, 2, 1}, Send{3, 4, 3}}, steps)
 }
 
-// TestServersAfterShrink: a part goes on at who has it, else at who has the least to do.
+// TestServersAfterShrink: a part stays at a process that has it; otherwise the process with the
+// fewest parts gets it.
 func TestServersAfterShrink(t *testing.T) {
 	have := NewHoldings(3)
 	have.Data[0] = rankset.Of(0, 1, 2) // 1 and 2 were left behind on its node
@@ -223,7 +224,7 @@ func checkWhole(t *testing.T, l Layout, have Holdings) {
 	require.Empty(t, Complete(l, have), "nothing is made twice")
 }
 
-// dumbRecoverable asks for each part on its own.
+// dumbRecoverable checks each part on its own.
 func dumbRecoverable(l Layout, lost rankset.Set) bool {
 	for r := range l.Size() {
 		if !survives(l, r, lost) {
@@ -233,7 +234,7 @@ func dumbRecoverable(l Layout, lost rankset.Set) bool {
 	return true
 }
 
-// survives says whether the part of rank r can be had: from some memory, or because each
+// survives reports whether the part of rank r can be restored: from some memory, or because each
 // stripe of its group has lost at most as many pieces as it has parity.
 func survives(l Layout, r int, lost rankset.Set) bool {
 	if !lost.Has(r) {
@@ -276,7 +277,7 @@ func everyLayout(n int, f func(name string, nodes []int, l Layout)) {
 	}
 }
 
-// placements yields every way to place n ranks on nodes, up to the nodes' names.
+// placements yields every way to place n ranks on nodes, except for permutations of the nodes.
 func placements(n int) func(func([]int) bool) {
 	return func(yield func([]int) bool) {
 		nodes := make([]int, n)

@@ -2,12 +2,12 @@ package redundancy
 
 import "github.com/goulfm/goulfm/internal/base/rankset"
 
-// Holdings says what each process has of one version. Owners are ranks of the world that
-// made the version; processes are ranks of the world that is to go on with it. The two
-// differ after a shrink, or where a process can read what a dead neighbour left behind.
+// Holdings lists the data of one version at each process. Owners are ranks of the world that made
+// the version; processes are ranks of the world that continues from it. The two differ after a
+// shrink, or if a process can read the data that a dead neighbour left.
 type Holdings struct {
-	Data   []rankset.Set // Data[q]: whose parts process q has
-	Parity []rankset.Set // Parity[q]: whose shares of parity process q has
+	Data   []rankset.Set // Data[q]: owners of the parts that process q has
+	Parity []rankset.Set // Parity[q]: owners of the shares of parity that process q has
 }
 
 // NewHoldings returns the holdings of n processes that have nothing.
@@ -15,27 +15,27 @@ func NewHoldings(n int) Holdings {
 	return Holdings{Data: make([]rankset.Set, n), Parity: make([]rankset.Set, n)}
 }
 
-// Step is a part of a plan: Send, Rebuild or Encode. Every process computes the whole
-// plan and does of each step what its rank has in it.
+// Step is a part of a plan: Send, Rebuild or Encode. Every process computes the whole plan and
+// executes its own part of each step.
 type Step interface{ isStep() }
 
 // Send moves Owner's whole part.
 type Send struct{ Owner, From, To int }
 
-// Rebuild makes Owner's part anew at process To: of each stripe of the group in which
+// Rebuild computes Owner's part again at process To: of each stripe of the group in which
 // Owner has data, To needs any Parts() pieces.
 type Rebuild struct {
 	Owner, To int
 	Group     Group
-	Data      []Source // the members whose parts are there
-	Parity    []Source // the members whose shares of parity are there
+	Data      []Source // the parts of members that are there
+	Parity    []Source // the shares of parity that are there
 }
 
-// Source says that process From has what is Owner's.
+// Source means that process From has the data of Owner.
 type Source struct{ Owner, From int }
 
-// Encode makes rank To's share of the parity of its group: of each stripe in which To has
-// parity all members with data send their piece.
+// Encode computes rank To's share of the parity of its group: for each stripe in which To has
+// parity, all members with data in the stripe send their pieces.
 type Encode struct {
 	To    int
 	Group Group
@@ -45,9 +45,9 @@ func (Send) isStep()    {}
 func (Rebuild) isStep() {}
 func (Encode) isStep()  {}
 
-// Restore plans how each part of a version comes to the process that shall have it:
-// server[o] for owner o. The layout is that of the world that made the version. It
-// returns false if some part cannot be had.
+// Restore plans the transfer of each part of a version to the process that takes it over, server[o]
+// for owner o. The layout is that of the world that made the version. Restore returns false if some
+// part cannot be restored.
 func Restore(l Layout, have Holdings, server []int) ([]Step, bool) {
 	p := &planner{have: have, server: server, sends: make([]int, len(have.Data)), whole: true}
 	l.restore(p)
@@ -78,7 +78,7 @@ func (c Code) restore(p *planner) {
 	}
 }
 
-// send plans a copy from who has sent the least so far, if anybody has the part.
+// send plans a copy from the process that has sent the least so far, if any process has the part.
 func (p *planner) send(owner int) bool {
 	to := p.server[owner]
 	if p.have.Data[to].Has(owner) {
@@ -93,7 +93,7 @@ func (p *planner) send(owner int) bool {
 	return true
 }
 
-// rebuild plans the decoding of what nobody has any more.
+// rebuild plans the decoding of a part that no process has any more.
 func (p *planner) rebuild(owner int, g Group) bool {
 	r := Rebuild{Owner: owner, To: p.server[owner], Group: g}
 	var data, parity rankset.Set
@@ -117,8 +117,8 @@ func (p *planner) rebuild(owner int, g Group) bool {
 	return true
 }
 
-// holder returns, of those that have what is owner's, the process that sends the least;
-// -1 if nobody has it.
+// holder returns the process that sends the least among the processes that have owner's data; -1
+// if there is none.
 func (p *planner) holder(of []rankset.Set, owner int) int {
 	best := -1
 	for q := range of {
@@ -129,7 +129,7 @@ func (p *planner) holder(of []rankset.Set, owner int) int {
 	return best
 }
 
-// common returns how many of the ranks are in s.
+// common returns the number of the ranks that are in s.
 func common(ranks []int, s rankset.Set) int {
 	n := 0
 	for _, r := range ranks {
@@ -140,10 +140,11 @@ func common(ranks []int, s rankset.Set) int {
 	return n
 }
 
-// Servers proposes which process takes over each part of a version of size parts, in a
-// world of len(have.Data) processes. In a world of the same size that is the rank
-// itself, whose program wants the part. In another size it is who has the part already,
-// else whoever has the least to do; the program deals the elements out anew afterwards.
+// Servers proposes the process that takes over each part of a version of size parts, in a world of
+// len(have.Data) processes. In a world of the same size that is the rank itself, whose program
+// needs the part. In a world of another size it is a process that has the part, otherwise any
+// process; among these, the one with the fewest parts. The program redistributes the elements
+// afterwards.
 func Servers(have Holdings, size int) []int {
 	n := len(have.Data)
 	server := make([]int, size)
