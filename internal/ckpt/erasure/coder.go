@@ -9,7 +9,7 @@ import (
 	"github.com/klauspost/reedsolomon"
 )
 
-// PiecesMax is how many pieces, of data and parity, a stripe can have.
+// PiecesMax bounds the number of pieces, of data and parity, in a stripe.
 const PiecesMax = 256
 
 // Errors of this package.
@@ -24,7 +24,7 @@ type Coder struct {
 	rs           reedsolomon.Encoder // nil: XOR, or no parity
 }
 
-// New returns the code of so many pieces of data, at least one, and of parity.
+// New returns the code with the given numbers of pieces of data, at least one, and of parity.
 func New(data, parity int) (*Coder, error) {
 	if data < 1 || parity < 0 || data+parity > PiecesMax {
 		return nil, fmt.Errorf("%w: %d of data, %d of parity", ErrShape, data, parity)
@@ -41,8 +41,7 @@ func New(data, parity int) (*Coder, error) {
 	return c, nil
 }
 
-// Encode overwrites the pieces of parity with those that belong to the data. All pieces
-// are of one length.
+// Encode overwrites the pieces of parity with the parity of the data. All pieces have one length.
 func (c *Coder) Encode(data, parity [][]byte) error {
 	if len(data) != c.data || len(parity) != c.parity || !oneLength(data, parity) {
 		return ErrShape
@@ -61,9 +60,9 @@ func (c *Coder) Encode(data, parity [][]byte) error {
 	return nil
 }
 
-// Add adds piece j of the data to parity that was zero at first. Parity of all pieces is
-// made by adding each of them once, in any order; to replace a piece add the XOR of what
-// it was and what it is.
+// Add adds piece j of the data to parity that was zero at first. The parity of all pieces is the
+// result of adding each of them once, in any order. To replace a piece, add the XOR of the old and
+// the new piece.
 func (c *Coder) Add(j int, piece []byte, parity [][]byte) error {
 	if j < 0 || j >= c.data || len(parity) != c.parity || !oneLength([][]byte{piece}, parity) {
 		return ErrShape
@@ -82,8 +81,8 @@ func (c *Coder) add(j int, piece []byte, parity [][]byte) error {
 	return c.rs.EncodeIdx(piece, j, parity)
 }
 
-// Rebuild makes the pieces again that are nil: first those of data, then those of parity,
-// as in Encode. All others are of length n.
+// Rebuild computes the pieces that are nil. The order is that of Encode: the pieces of data, then
+// those of parity. All other pieces have length n.
 func (c *Coder) Rebuild(pieces [][]byte, n int) error {
 	if len(pieces) != c.data+c.parity {
 		return ErrShape
@@ -112,7 +111,7 @@ func (c *Coder) Rebuild(pieces [][]byte, n int) error {
 	return c.rs.Reconstruct(pieces)
 }
 
-// rebuildXOR makes the one piece again that is nil: the XOR of all others.
+// rebuildXOR computes the one piece that is nil: the XOR of all others.
 func rebuildXOR(pieces [][]byte, n int) {
 	lost, sum := -1, make([]byte, n)
 	for i, p := range pieces {

@@ -1,15 +1,15 @@
-// Package erasure makes pieces of parity out of pieces of data, and lost pieces out of
-// those that are left: of d pieces of data and p of parity any p may be lost.
+// Package erasure computes pieces of parity from pieces of data, and lost pieces from the remaining
+// ones: of d pieces of data and p of parity any p may be lost.
 //
-// One piece of parity is the XOR of the data. More take a Reed-Solomon code, of
+// One piece of parity is the XOR of the data. More pieces use a Reed-Solomon code, of
 // github.com/klauspost/reedsolomon, whose kernels run at several GB/s on one core.
 //
 // # Padding
 //
-// All pieces of a stripe are of one length, and the members of a group have data of
-// different lengths. So each member's data count as long as the longest, rounded up to d
-// parts of one length, with zeros at the end. Nobody stores the zeros: Cut makes them
-// while it cuts, and what comes after a rebuilt member's length is dropped.
+// All pieces of a stripe have one length, and the members of a group have data of different
+// lengths. So each member's data count as long as the longest, rounded up to d parts of one length,
+// with zeros at the end. No member stores the zeros: Cut appends them while it cuts, and Paste
+// drops the bytes beyond a rebuilt member's length.
 //
 //	d = 3, data of 10 bytes, the longest has 13: parts of 5 bytes
 //	part 0  ........        part 1  ........        part 2  zeros
@@ -17,15 +17,15 @@
 //
 // # Invariants
 //
-//   - Whichever p pieces of a stripe are lost, Rebuild makes them again, bit for bit.
-//   - The code is linear: parity may be made by adding one piece of data after the other,
-//     and when a piece changes by adding the XOR of old and new.
-//   - Add with the pieces in any order makes what Encode makes.
+//   - Whichever p pieces of a stripe are lost, Rebuild restores them bit for bit.
+//   - The code is linear: parity may be computed by adding one piece of data after the other.
+//     When a piece changes, the XOR of the old and the new piece is added.
+//   - Add with the pieces in any order gives the parity of Encode.
 //
 // # Not promised
 //
-// A piece that is wrong, instead of lost, makes wrong pieces: who stores pieces keeps
-// checksums beside them.
+// Detection of wrong pieces. A piece that is wrong, instead of lost, gives wrong pieces: the owner
+// of pieces keeps checksums beside them.
 //
-// To read next: coder.go, cut.go. Which pieces lie where: internal/ckpt/redundancy.
+// To read next: coder.go, cut.go. The placement of pieces: internal/ckpt/redundancy.
 package erasure

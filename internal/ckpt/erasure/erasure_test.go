@@ -15,8 +15,8 @@ import (
 	"github.com/goulfm/goulfm/internal/ckpt/redundancy"
 )
 
-// TestAnyLoss: whichever pieces are lost, as many as there is parity come back, and one
-// more does not.
+// TestAnyLoss: whichever pieces are lost, as many as there is parity are restored, and one
+// more is not.
 func TestAnyLoss(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for d := 1; d <= 6; d++ {
@@ -69,7 +69,7 @@ func checkLoss(t *testing.T, c *Coder, whole [][]byte, lost uint, n int) {
 	}
 }
 
-// TestParityIsNeeded: with the same data, other parity makes other data: no piece of the
+// TestParityIsNeeded: with the same data, other parity gives other data: no piece of the
 // parity is idle.
 func TestParityIsNeeded(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
@@ -92,8 +92,8 @@ func TestParityIsNeeded(t *testing.T) {
 	}
 }
 
-// TestAdd: parity that is made piece by piece, in any order and in parts of a piece, is that
-// of Encode, and so is parity whose data change.
+// TestAdd: parity that is computed piece by piece, in any order and in parts of a piece, equals
+// that of Encode, and so does parity whose data change.
 func TestAdd(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	for p := range 4 {
@@ -150,9 +150,9 @@ func TestShapes(t *testing.T) {
 	assert.ErrorIs(t, c.Rebuild([][]byte{two, nil, three}, 2), ErrShape)
 }
 
-// TestGroup: the whole way of a group of ranks with data of different lengths, in the
-// stripes of internal/ckpt/redundancy: any members may lose data and parity, as many as there
-// is parity, and both come back.
+// TestGroup: the whole path of a group of ranks with data of different lengths, in the stripes of
+// internal/ckpt/redundancy. Any members may lose data and parity, as many as there is parity, and
+// both are restored.
 func TestGroup(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	for d := 1; d <= 4; d++ {
@@ -167,7 +167,7 @@ func TestGroup(t *testing.T) {
 	}
 }
 
-// group is what the members of a redundancy.Group have.
+// group has the data of the members of a redundancy.Group.
 type group struct {
 	redundancy.Group
 	coder   *Coder
@@ -253,7 +253,7 @@ func TestCut(t *testing.T) {
 	assert.Equal(t, []int{5, 4, 0}, []int{PartLen(13, 3), PartLen(12, 3), PartLen(0, 3)})
 }
 
-// BenchmarkEncode is of one core, beside a copy of the same bytes.
+// BenchmarkEncode measures one core, beside a copy of the same bytes.
 func BenchmarkEncode(b *testing.B) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	for _, dp := range [][2]int{{8, 1}, {8, 2}, {4, 2}} {
