@@ -49,7 +49,7 @@ func noise(n int, seed uint64) []byte {
 	return b
 }
 
-// TestRoundTrip: what is written is read, whole or in any part, with every codec, at all
+// TestRoundTrip: written data are read, whole or in any part, with every codec, at all
 // lengths around those of chunks.
 func TestRoundTrip(t *testing.T) {
 	for _, codec := range []Codec{None, Zstd, Auto} {
@@ -71,7 +71,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestWritesOfAnyLength: the pieces in which data come do not show in the file.
+// TestWritesOfAnyLength: the file does not depend on the pieces in which the data arrive.
 func TestWritesOfAnyLength(t *testing.T) {
 	data := noise(777, 3)
 	want := encode(t, sample(777), None, data)
@@ -86,8 +86,8 @@ func TestWritesOfAnyLength(t *testing.T) {
 	}
 }
 
-// TestCompression: what gets smaller is compressed, what does not is stored as it is, and
-// Auto finds out which of them it has.
+// TestCompression: data that get smaller are compressed, other data are stored unchanged, and
+// Auto distinguishes the two.
 func TestCompression(t *testing.T) {
 	const n = 100000
 	smooth, rough := bytes.Repeat([]byte("goulfm"), n/6+1)[:n], noise(n, 5)
@@ -99,8 +99,8 @@ func TestCompression(t *testing.T) {
 	assert.Less(t, len(encode(t, sample(2*n), Auto, mixed)), n+n/2+n/4, "the probes notice a change")
 }
 
-// TestEveryByteCounts: a file with any bit of it changed is never read as if it were good,
-// and the error says what is wrong with it.
+// TestEveryByteCounts: a file with any one bit changed is never accepted, and the error has a
+// class.
 func TestEveryByteCounts(t *testing.T) {
 	for _, codec := range []Codec{None, Zstd} {
 		good := encode(t, sample(150, 0, 70), codec, noise(150, 7), make([]byte, 70))
@@ -127,7 +127,7 @@ func named(err error) bool {
 	return errors.Is(err, ErrForeign) || errors.Is(err, ErrFormat) || errors.Is(err, ErrTorn) || errors.Is(err, ErrCorrupt)
 }
 
-// TestTorn: a file that ends too early, anywhere, or goes on after its end.
+// TestTorn: a file that ends too early, at any place, or continues after its end.
 func TestTorn(t *testing.T) {
 	good := encode(t, sample(150, 70), None, noise(220, 7))
 	require.NoError(t, open(good))
@@ -154,7 +154,7 @@ func TestForeignChunk(t *testing.T) {
 	first, second := f.offsets[0], f.offsets[1]
 	mixed := slices.Clone(a)
 	copy(mixed[first:second], b[first:second])
-	// The manifest's checksum of the file is what tells; the file alone cannot.
+	// Only the manifest's checksum of the file shows the change; the file alone cannot.
 	require.NotEqual(t, CRC(a), CRC(mixed))
 	copy(mixed, a)
 	copy(mixed[first:], a[second:])
@@ -190,7 +190,7 @@ func TestWriterRefuses(t *testing.T) {
 
 var errFull = errors.New("no space left")
 
-// full is a disk with so much room.
+// full is a disk with a given amount of room.
 type full struct{ room int }
 
 func (f *full) Write(p []byte) (int, error) {
@@ -247,7 +247,7 @@ func TestFolderNames(t *testing.T) {
 	}
 }
 
-// BenchmarkWriter is of one core: data that do not get smaller, and data that do.
+// BenchmarkWriter measures one core: data that cannot be compressed, and data that can.
 func BenchmarkWriter(b *testing.B) {
 	const n = 16 << 20
 	h := Head{Size: 1, Members: []Member{{Bytes: n}}}
@@ -267,7 +267,7 @@ func BenchmarkWriter(b *testing.B) {
 }
 
 // FuzzReader: any bytes are read or refused, without a panic and without allocating much
-// more than they are.
+// more than their length.
 func FuzzReader(f *testing.F) {
 	f.Add(encode(f, sample(150, 0, 70), None, noise(220, 7)))
 	f.Add(encode(f, sample(300), Zstd, make([]byte, 300)))
@@ -291,7 +291,7 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-// FuzzSealed: files whose checksums are all right and whose contents are not.
+// FuzzSealed: files with correct checksums and wrong contents.
 func FuzzSealed(f *testing.F) {
 	good := sample(40)
 	text, _ := json.Marshal(good)
@@ -328,7 +328,7 @@ func FuzzSealed(f *testing.F) {
 	})
 }
 
-// FuzzManifest: what is taken is what would be written.
+// FuzzManifest: an accepted manifest is encoded to the same bytes.
 func FuzzManifest(f *testing.F) {
 	good, _ := Manifest{Job: "j", Files: []File{{"rank-0.gck", 10, 1}}}.Encode()
 	f.Add(good)

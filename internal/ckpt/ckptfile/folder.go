@@ -11,14 +11,14 @@ import (
 	"strings"
 )
 
-// ErrOpen says that others may write to a folder: what is in it could be anybody's.
+// ErrOpen means that others may write to a folder: its files could be from anybody.
 var ErrOpen = errors.New("others may write to the folder (chmod go-w)")
 
-// Unfinished ends the names of files that are being written. Who finds one whose writer
-// has died may delete it.
+// Unfinished is the end of the names of files that are being written. If the writer of such a file
+// has died, anybody may delete the file.
 const Unfinished = ".tmp"
 
-// CheckFolder refuses what is no folder, and what others may write to.
+// CheckFolder refuses a path that is no folder, and a folder that others may write to.
 func CheckFolder(path string) error {
 	info, err := os.Stat(path)
 	switch {
@@ -32,8 +32,8 @@ func CheckFolder(path string) error {
 	return nil
 }
 
-// WriteFile makes a file of what fill writes: whole, or not at all, whenever the process
-// or the machine stops. The steps, and what a stop before the next one leaves:
+// WriteFile creates a file with the output of fill: whole, or not at all, whenever the process or
+// the machine stops. The steps, and the state that a stop before the next step leaves:
 //
 //	create NAME.*.tmp     nothing that anybody reads
 //	write, fsync          the same: the name is another one until the bytes are on the disk
@@ -73,7 +73,7 @@ func fillAndSync(f *os.File, fill func(io.Writer) error) error {
 	return f.Sync()
 }
 
-// SyncFolder makes the names in a folder outlive a loss of power.
+// SyncFolder makes the names in a folder survive a loss of power.
 func SyncFolder(path string) error {
 	d, err := os.Open(path)
 	if err != nil {
@@ -92,5 +92,5 @@ func ignoreMissing(err error) error {
 	return err
 }
 
-// IsUnfinished says whether a file of this name is one that WriteFile has not finished.
+// IsUnfinished reports whether a file of this name is one that WriteFile has not finished.
 func IsUnfinished(name string) bool { return strings.HasSuffix(name, Unfinished) }

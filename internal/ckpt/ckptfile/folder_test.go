@@ -21,8 +21,8 @@ func names(t *testing.T, dir string) []string {
 	return out
 }
 
-// TestWriteFile: whole, or not at all; a file that fails leaves the old one and nothing
-// else.
+// TestWriteFile: a file is whole, or not there at all. A failed write leaves the old file and
+// nothing else.
 func TestWriteFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "rank-0.gck")

@@ -9,13 +9,13 @@ import (
 	"math"
 )
 
-// Extension ends the names of files of ranks.
+// Extension is the end of the names of files of ranks.
 const Extension = ".gck"
 
 // Bounds.
 const (
 	Format     = 1
-	ChunkBytes = 256 << 10 // of a chunk, unless a head says otherwise
+	ChunkBytes = 256 << 10 // of a chunk, unless a head has another value
 	ChunkMax   = 16 << 20
 	HeadMax    = 16 << 20
 	MembersMax = 1024 // of a head
@@ -32,7 +32,7 @@ const (
 	entryLength = 8
 )
 
-// Why a file cannot be read.
+// The reasons for which a file cannot be read.
 var (
 	ErrForeign = errors.New("not a checkpoint of this library")
 	ErrFormat  = errors.New("a checkpoint of a newer format")
@@ -40,7 +40,7 @@ var (
 	ErrCorrupt = errors.New("a checkpoint whose bytes have changed")
 )
 
-// Head says what is in the file of a rank.
+// Head describes the content of the file of a rank.
 type Head struct {
 	Job     string   `json:"job"`
 	Epoch   uint64   `json:"epoch"`
@@ -51,7 +51,7 @@ type Head struct {
 	Members []Member `json:"members"`
 }
 
-// Member is one thing that the program protects.
+// Member is one item of the data that the program protects.
 type Member struct {
 	Name    string   `json:"name"`
 	Kind    string   `json:"kind"`           // of its elements, or of its encoding
@@ -61,7 +61,7 @@ type Member struct {
 	Options string   `json:"options,omitempty"`
 }
 
-// check says whether a head makes sense.
+// check returns an error if a head is not valid.
 func (h *Head) check() error {
 	switch {
 	case h.Size < 1 || h.Size > RanksMax || h.Rank < 0 || h.Rank >= h.Size:
@@ -81,7 +81,7 @@ func (h *Head) check() error {
 	return nil
 }
 
-// Bytes returns how many bytes of data the file holds.
+// Bytes returns the number of bytes of data in the file.
 func (h *Head) Bytes() int64 {
 	total := int64(0)
 	for _, m := range h.Members {
@@ -90,7 +90,7 @@ func (h *Head) Bytes() int64 {
 	return total
 }
 
-// offset returns where the data of a member begin.
+// offset returns the offset of a member in the data.
 func (h *Head) offset(member int) int64 {
 	at := int64(0)
 	for _, m := range h.Members[:member] {
@@ -99,10 +99,10 @@ func (h *Head) offset(member int) int64 {
 	return at
 }
 
-// chunks returns how many chunks there are.
+// chunks returns the number of chunks.
 func (h *Head) chunks() int64 { return (h.Bytes() + int64(h.Chunk) - 1) / int64(h.Chunk) }
 
-// chunkBytes returns how many bytes of data chunk i has.
+// chunkBytes returns the number of bytes of data in chunk i.
 func (h *Head) chunkBytes(i int64) int {
 	return int(min(int64(h.Chunk), h.Bytes()-i*int64(h.Chunk)))
 }
@@ -111,10 +111,10 @@ func castagnoli(crc uint32, b []byte) uint32 {
 	return crc32.Update(crc, crc32.MakeTable(crc32.Castagnoli), b)
 }
 
-// CRC returns the checksum that all parts of a checkpoint have: crc32c.
+// CRC returns the checksum used for all parts of a checkpoint: crc32c.
 func CRC(b []byte) uint32 { return castagnoli(0, b) }
 
-// NewCRC returns the same for bytes that come one after the other.
+// NewCRC returns the same checksum for bytes that arrive one after the other.
 func NewCRC() hash.Hash32 { return crc32.New(crc32.MakeTable(crc32.Castagnoli)) }
 
 var little = binary.LittleEndian

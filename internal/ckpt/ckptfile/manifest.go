@@ -14,27 +14,27 @@ const ManifestName = "manifest.json"
 // ManifestMax bounds the length of a manifest.
 const ManifestMax = 1 << 30
 
-// Manifest makes files a version.
+// Manifest combines files into a version.
 type Manifest struct {
 	Format int    `json:"format"`
 	Job    string `json:"job"`
 	Epoch  uint64 `json:"epoch"`
 	Number uint64 `json:"number"`
 
-	// Arguments is a digest of those with which the job computes; "": it was not noted.
+	// Arguments is a digest of the arguments with which the job computes; "": not recorded.
 	Arguments string `json:"arguments,omitempty"`
 
 	Files []File `json:"files"` // by rank
 }
 
-// File is what a manifest says of the file of a rank.
+// File is the entry of a manifest about the file of a rank.
 type File struct {
 	Name  string `json:"name"`
 	Bytes int64  `json:"bytes"`
 	CRC   uint32 `json:"crc32c"` // of the whole file
 }
 
-// sealed is what is in the file: the manifest, and the checksum of its text.
+// sealed is the content of the file: the manifest, and the checksum of its text.
 type sealed struct {
 	Manifest json.RawMessage `json:"manifest"`
 	CRC      uint32          `json:"crc32c"`
@@ -51,7 +51,7 @@ func (m Manifest) Encode() ([]byte, error) {
 	return append(b, '\n'), err
 }
 
-// DecodeManifest reads what Encode wrote, and nothing else: not one byte may be different.
+// DecodeManifest decodes the output of Encode, and nothing else: not one byte may be different.
 func DecodeManifest(b []byte) (Manifest, error) {
 	var s sealed
 	var m Manifest
@@ -73,7 +73,7 @@ func DecodeManifest(b []byte) (Manifest, error) {
 	return m, m.check()
 }
 
-// check says whether a manifest names the files of ranks 0, 1, ... and no others.
+// check returns an error unless a manifest names exactly the files of ranks 0, 1, ...
 func (m Manifest) check() error {
 	if len(m.Files) == 0 || len(m.Files) > RanksMax {
 		return fmt.Errorf("%w: a manifest of %d files", ErrCorrupt, len(m.Files))
@@ -94,7 +94,7 @@ func FolderName(job string, epoch, number uint64) string {
 	return fmt.Sprintf("%s-%d-%d", job, epoch, number)
 }
 
-// ParseFolder takes a folder's name apart; ok is false if it is not one of a version.
+// ParseFolder splits the name of a folder. ok is false if it is not the name of a version's folder.
 func ParseFolder(name string) (job string, epoch, number uint64, ok bool) {
 	parts := strings.Split(name, "-")
 	if len(parts) < 3 {

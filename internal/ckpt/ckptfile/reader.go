@@ -12,15 +12,15 @@ import (
 type Reader struct {
 	r       io.ReaderAt
 	head    Head
-	first   int64    // where the first chunk begins
+	first   int64    // offset of the first chunk
 	offsets []uint64 // of chunks, ascending
-	index   int64    // where the index begins
-	buf     []byte   // what is stored of a chunk
+	index   int64    // offset of the index
+	buf     []byte   // the stored bytes of a chunk
 	data    []byte   // the data of chunk at
 	at      int64    // -1: none
 }
 
-// NewReader looks at the head and the index of a file of size bytes, and not yet at its
+// NewReader reads the head and the index of a file of size bytes, but not its
 // chunks.
 func NewReader(r io.ReaderAt, size int64) (*Reader, error) {
 	f := &Reader{r: r, at: -1}
@@ -31,7 +31,7 @@ func NewReader(r io.ReaderAt, size int64) (*Reader, error) {
 	return f, f.readIndex(size, headCRC)
 }
 
-// Head returns what the file says of itself.
+// Head returns the head of the file.
 func (f *Reader) Head() Head { return f.head }
 
 func (f *Reader) readHead(size int64) (crc uint32, err error) {
@@ -96,7 +96,7 @@ func (f *Reader) readIndex(size int64, headCRC uint32) error {
 	return f.takeOffsets(b[4 : n-4])
 }
 
-// takeOffsets checks that the chunks are one after the other, between head and index.
+// takeOffsets checks that the chunks follow each other, between head and index.
 func (f *Reader) takeOffsets(b []byte) error {
 	next := uint64(f.first)
 	for ; len(b) > 0; b = b[entryLength:] {
@@ -125,8 +125,8 @@ func (f *Reader) read(b []byte, at int64) error {
 	return err
 }
 
-// ReadMember fills p with the data of a member from byte off on. Only the chunks that hold
-// them are read, and each of these is checked.
+// ReadMember fills p with the data of a member, starting at byte off. Only the chunks that hold
+// these data are read, and each of them is checked.
 func (f *Reader) ReadMember(p []byte, member int, off int64) error {
 	if member < 0 || member >= len(f.head.Members) || off < 0 || off > f.head.Members[member].Bytes-int64(len(p)) {
 		return fmt.Errorf("ckptfile: %d bytes of member %d from %d on", len(p), member, off)
@@ -143,7 +143,7 @@ func (f *Reader) ReadMember(p []byte, member int, off int64) error {
 	return nil
 }
 
-// load reads chunk i, unless it is the one that was read last.
+// load reads chunk i, unless it is the chunk that was read last.
 func (f *Reader) load(i int64) error {
 	if f.at == i {
 		return nil
@@ -168,7 +168,7 @@ func (f *Reader) load(i int64) error {
 	return nil
 }
 
-// decode checks a chunk and makes its data.
+// decode checks a chunk and extracts its data.
 func (f *Reader) decode(head, stored []byte, want int) error {
 	n, size, codec := little.Uint32(head), little.Uint32(head[4:]), Codec(little.Uint32(head[8:]))
 	switch {
@@ -192,7 +192,7 @@ func (f *Reader) decode(head, stored []byte, want int) error {
 	return err
 }
 
-// grow returns a slice of length n, in the memory of b if there is enough.
+// grow returns a slice of length n, in the memory of b if that is large enough.
 func grow(b []byte, n int) []byte {
 	if cap(b) < n {
 		return make([]byte, n)
@@ -200,7 +200,7 @@ func grow(b []byte, n int) []byte {
 	return b[:n]
 }
 
-// Verify reads everything.
+// Verify reads and checks all chunks.
 func (f *Reader) Verify() error {
 	for i := range f.head.chunks() {
 		if err := f.load(i); err != nil {

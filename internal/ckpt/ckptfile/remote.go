@@ -7,13 +7,13 @@ import (
 	"io"
 )
 
-// Getter reads files by their names: n bytes from off on, -1 for all that follow.
+// Getter reads files by their names: n bytes from off on, or with n = -1 all bytes that follow.
 type Getter interface {
 	Get(ctx context.Context, key string, off, n int64) (io.ReadCloser, error)
 }
 
-// ReadManifest reads the manifest of the version in a folder, and sees that it is of that version.
-// The error wraps fs.ErrNotExist if there is none.
+// ReadManifest reads the manifest of the version in a folder, and checks that it is of that
+// version. The error wraps fs.ErrNotExist if there is none.
 func ReadManifest(ctx context.Context, from Getter, folder string) (m Manifest, err error) {
 	key := folder + "/" + ManifestName
 	r, err := from.Get(ctx, key, 0, ManifestMax)
@@ -37,8 +37,8 @@ func ReadManifest(ctx context.Context, from Getter, folder string) (m Manifest, 
 // Folder returns the name of the version's folder.
 func (m Manifest) Folder() string { return FolderName(m.Job, m.Epoch, m.Number) }
 
-// OpenFile opens the file of a rank, whose head has to be of the manifest's version. The chunks are
-// checked as they are read. Errors name the file.
+// OpenFile opens the file of a rank, whose head must be of the manifest's version. The chunks are
+// checked when they are read. Errors name the file.
 func OpenFile(ctx context.Context, from Getter, m Manifest, rank int) (*Reader, error) {
 	f := m.Files[rank]
 	key := m.Folder() + "/" + f.Name
@@ -53,8 +53,8 @@ func OpenFile(ctx context.Context, from Getter, m Manifest, rank int) (*Reader, 
 	return r, nil
 }
 
-// VerifyFile reads all bytes of the file of a rank. The file's own checksums tell where it has
-// changed, that of the manifest whether it is another one.
+// VerifyFile reads all bytes of the file of a rank. The file's own checksums show where it has
+// changed; the checksum in the manifest shows whether it is another file.
 func VerifyFile(ctx context.Context, from Getter, m Manifest, rank int) error {
 	r, err := OpenFile(ctx, from, m, rank)
 	if err != nil {

@@ -10,29 +10,29 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Codec says how chunks are stored.
+// Codec is the way in which chunks are stored.
 type Codec uint32
 
-// The codecs. Auto is one of the writer only.
+// The codecs. Auto is for the writer only.
 const (
 	None Codec = 0
 	Zstd Codec = 1
-	Auto Codec = math.MaxUint32 // zstd while a probe says that it makes chunks smaller
+	Auto Codec = math.MaxUint32 // zstd as long as the last probe was worthwhile
 )
 
-// probeEvery is how many chunks follow what one of them said about compression: of data
-// that do not get smaller (most floating-point numbers) hardly any time is lost on it.
+// probeEvery is the number of chunks from one probe of compression to the next. For data that
+// cannot be compressed (most floating-point numbers) the probes take hardly any time.
 const probeEvery = 64
 
-// worthwhile says whether so many bytes instead of size are worth the time.
+// worthwhile reports whether the reduction from size to stored bytes is worth the time.
 func worthwhile(stored, size int) bool { return stored < size-size/8 }
 
-// encoder and decoder make all their buffers themselves; both are safe for use at once.
+// encoder and decoder allocate all their buffers themselves; goroutines may share both.
 var (
 	encoder = sync.OnceValue(func() *zstd.Encoder {
 		e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false))
 		if err != nil {
-			panic(err) // of the options only
+			panic(err) // only invalid options cause it
 		}
 		return e
 	})
@@ -45,23 +45,23 @@ var (
 	})
 )
 
-// Writer writes the file of a rank. Its data are written one member after the other, in
+// Writer writes the file of a rank. The caller writes the data one member after the other, in
 // pieces of any length.
 type Writer struct {
 	w     io.Writer
 	head  Head
 	codec Codec
-	small bool // Auto: the last probe said that chunks get smaller
+	small bool // Auto: the last probe was worthwhile
 
 	chunk   []byte // data of the chunk that is being filled
-	buf     []byte // what is stored of it, after its head
+	buf     []byte // the compressed chunk
 	offsets []byte // the index so far
 	left    int64  // bytes of data to come
 	done    int64  // chunks written
 	size    int64  // bytes written
 	crc     uint32 // of them
 	headCRC uint32
-	err     error // the first one: all later calls return it
+	err     error // the first error: all later calls return it
 }
 
 // NewWriter writes the head of a file. A head without Chunk gets ChunkBytes.
@@ -87,7 +87,7 @@ func NewWriter(w io.Writer, head Head, codec Codec) (*Writer, error) {
 	return f, f.err
 }
 
-// Write takes the next bytes of the data.
+// Write appends bytes to the data.
 func (f *Writer) Write(p []byte) (int, error) {
 	if f.err == nil && int64(len(p)) > f.left {
 		f.err = fmt.Errorf("ckptfile: %d bytes more than the head says", int64(len(p))-f.left)
@@ -96,7 +96,7 @@ func (f *Writer) Write(p []byte) (int, error) {
 	for len(p) > 0 && f.err == nil {
 		n := min(f.head.Chunk-len(f.chunk), len(p))
 		if n == f.head.Chunk {
-			f.store(p[:n]) // a whole one is not copied
+			f.store(p[:n]) // a whole chunk is not copied
 		} else {
 			f.fill(p[:n])
 		}
@@ -105,7 +105,7 @@ func (f *Writer) Write(p []byte) (int, error) {
 	return taken, f.err
 }
 
-// fill adds to a chunk, and stores it when it is full.
+// fill appends to a chunk, and stores the chunk when it is full.
 func (f *Writer) fill(p []byte) {
 	f.chunk = append(f.chunk, p...)
 	if len(f.chunk) == f.head.Chunk {
@@ -150,8 +150,8 @@ func (f *Writer) put(b []byte) {
 	f.crc = castagnoli(f.crc, b)
 }
 
-// Close writes the end of the file, and returns its length and its checksum, which the
-// manifest names. It does not close what is below.
+// Close writes the end of the file, and returns the length and the checksum of the file, which the
+// manifest names. It does not close the underlying writer.
 func (f *Writer) Close() (size int64, crc uint32, err error) {
 	if f.err == nil && f.left > 0 {
 		f.err = fmt.Errorf("ckptfile: %d bytes less than the head says", f.left)
