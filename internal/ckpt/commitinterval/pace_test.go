@@ -11,7 +11,7 @@ import (
 	"github.com/goulfm/goulfm/internal/base/mono"
 )
 
-// TestDalyFirstOrder: the formula at points that can be checked with a pencil.
+// TestDalyFirstOrder: the formula at points that can be checked by hand.
 func TestDalyFirstOrder(t *testing.T) {
 	for _, c := range []struct{ cost, mtbf, want mono.Duration }{
 		{2 * mono.Second, 100 * mono.Second, 18 * mono.Second}, // sqrt(400) - 2
@@ -27,9 +27,9 @@ func TestDalyFirstOrder(t *testing.T) {
 	}
 }
 
-// TestDalyNearOptimum: at the interval of the first order the complete model (equation
-// 20) is at most 1 % above its minimum, found by a search, where a commit takes less than
-// a tenth of the MTBF; and intervals of half and twice the length are worse.
+// TestDalyNearOptimum: at the interval of the first order the complete model (equation 20) is at
+// most 1 % above its minimum, found by a search, if a commit takes less than a tenth of the MTBF.
+// Intervals of half and twice the length are worse.
 func TestDalyNearOptimum(t *testing.T) {
 	const mtbf = 1000 * mono.Second
 	for cost := mono.Second; cost < mtbf/10; cost = cost * 3 / 2 {

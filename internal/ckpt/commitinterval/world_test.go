@@ -10,20 +10,20 @@ import (
 )
 
 // A paced is a world in virtual time whose members find the interval themselves, as those of
-// package recovery do: each has a Pacer, the shortest requested interval counts, and who is lost is
-// replaced by one that has observed nothing yet, and has no requested interval before it has
-// measured something. Failures are a Poisson process.
+// package recovery do. Each member has a Pacer, and the shortest requested interval is used. A lost
+// member is replaced by one that has observed nothing yet, and requests no interval before it has
+// measured a commit. Failures are a Poisson process.
 type paced struct {
 	members             []*Pacer
 	replacements        map[*Pacer]bool
-	cold                int           // the first point of an attempt takes so many times as long as others
-	point, cost, repair mono.Duration // what they take
-	mtbf                mono.Duration // which is what the members are told, too
+	cold                int           // the first point of an attempt takes cold times as long as others
+	point, cost, repair mono.Duration // their durations
+	mtbf                mono.Duration // which is the prior of the members, too
 	every               int           // points between commits; 0: as the members request
 
 	rng      *rand.Rand
 	now      mono.Time
-	next     mono.Time // when the next member is lost
+	next     mono.Time // of the next loss of a member
 	failures int
 }
 
@@ -41,8 +41,8 @@ func (w *paced) draw() {
 	w.next = w.now.Add(mono.Duration(w.rng.ExpFloat64() * float64(w.mtbf)))
 }
 
-// spend lets time pass. It is false if a member is lost meanwhile: all time until then was for
-// nothing.
+// spend advances the time. It returns false if a member is lost meanwhile: all time until then is
+// wasted.
 func (w *paced) spend(d mono.Duration) bool {
 	if w.now.Add(d) < w.next {
 		w.now = w.now.Add(d)
@@ -50,7 +50,7 @@ func (w *paced) spend(d mono.Duration) bool {
 	}
 	w.now = w.next
 	w.failures++
-	victim := 1 + w.rng.IntN(len(w.members)-1) // the first one sees them all
+	victim := 1 + w.rng.IntN(len(w.members)-1) // member 0 observes all failures
 	for _, m := range w.members {
 		m.Failed(1)
 	}
@@ -60,7 +60,7 @@ func (w *paced) spend(d mono.Duration) bool {
 	return false
 }
 
-// requested is the interval that is agreed.
+// requested is the agreed interval.
 func (w *paced) requested() int {
 	word := ^uint32(0)
 	for _, m := range w.members {
@@ -71,13 +71,13 @@ func (w *paced) requested() int {
 	return Decode(word)
 }
 
-// run computes so many points, and returns how much longer that takes than without failures and
-// commits.
+// run computes the given number of points, and returns the additional time, relative to a run
+// without failures and commits.
 func (w *paced) run(points int) (overhead float64) {
 	every, extra := max(w.every, 1), w.cold-1
 	for done := 0; done < points; {
 		begun := w.now
-		requested := w.requested() // of before what this commit tells
+		requested := w.requested() // without the measurement of this commit
 		work := mono.Duration(every+extra) * w.point
 		extra = 0
 		if w.spend(work) && w.spend(w.cost) {
@@ -101,9 +101,9 @@ func (w *paced) run(points int) (overhead float64) {
 	return float64(w.now)/float64(mono.Duration(points)*w.point) - 1
 }
 
-// TestTimeThatIsLostCounts: with a third of the time lost to failures and repairs, who has seen
-// many failures knows the MTBF, and the world loses hardly more than with Daly's interval for the
-// true one.
+// TestTimeThatIsLostCounts: a third of the time is lost to failures and repairs. A member that has
+// seen many failures knows the MTBF, and the world loses hardly more than with Daly's interval for
+// the true MTBF.
 func TestTimeThatIsLostCounts(t *testing.T) {
 	const points, worlds = 20_000, 20
 	own, advised, estimate := 0.0, 0.0, 0.0

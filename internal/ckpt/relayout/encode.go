@@ -2,9 +2,9 @@ package relayout
 
 import "github.com/goulfm/goulfm/internal/base/wire"
 
-// AppendRuns appends the runs of one rank as others read them: their number, and of
-// each the start and the count. A rank knows its own runs; the others get them with the
-// exchange in which a version is chosen.
+// AppendRuns appends the runs of one rank in the form that others read: their number, and the start
+// and the count of each run. A rank knows its own runs; the others receive them in the exchange in
+// which a version is chosen.
 func AppendRuns(dst []byte, runs []Run) []byte {
 	dst = wire.AppendUint(dst, uint64(len(runs)))
 	for _, r := range runs {
@@ -14,8 +14,8 @@ func AppendRuns(dst []byte, runs []Run) []byte {
 	return dst
 }
 
-// ReadRuns reads what AppendRuns wrote. Of any other bytes it makes an error of the
-// Reader or runs that Check refuses; it allocates no more than some 8 times the bytes.
+// ReadRuns decodes the encoding of AppendRuns. Other bytes give an error of the Reader, or runs
+// that Check refuses. ReadRuns allocates at most about 8 times the bytes.
 func ReadRuns(r *wire.Reader) []Run {
 	n := r.Below(r.Left()/2 + 1) // a run has two bytes or more
 	runs := make([]Run, 0, n)

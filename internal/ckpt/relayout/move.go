@@ -1,7 +1,7 @@
 package relayout
 
-// Move is a stretch of elements that one rank of the old distribution stores together
-// and one rank of the new one, too. All figures are in elements.
+// Move is a stretch of elements that one rank of the old distribution and one rank of the
+// new distribution store contiguously. All figures are in elements.
 type Move struct {
 	Start, Count int
 	From, To     int // ranks: From in the old distribution, To in the new one
@@ -9,9 +9,9 @@ type Move struct {
 	ToOffset     int // in the storage of To
 }
 
-// Moves returns how the elements get from one distribution to the other, in the order of
-// the elements. Both must have passed Check with the same total. A rank's own elements
-// are moves, too: their offset may be another.
+// Moves returns the moves of the elements from one distribution to the other, in the order of
+// the elements. Both must have passed Check with the same total. Elements that stay at their rank
+// are moves, too, because their offset may change.
 func Moves(from, to Dist) []Move {
 	old, now := from.pieces(), to.pieces()
 	var moves []Move
@@ -34,8 +34,8 @@ func Moves(from, to Dist) []Move {
 	return moves
 }
 
-// join appends a move, or lengthens the last one if the new one goes on where that ends:
-// a distribution may cut at a place that means nothing.
+// join appends a move, or lengthens the last one if the new one continues it: a distribution may
+// cut at an arbitrary place.
 func join(moves []Move, m Move) []Move {
 	if len(moves) > 0 {
 		last := &moves[len(moves)-1]

@@ -43,8 +43,8 @@ func TestBlocks(t *testing.T) {
 	assert.Equal(t, math.MaxInt/3, hi-lo)
 }
 
-// TestEachElementMovesOnce: between random distributions every element comes from where
-// it was to where it belongs, once; the plan is as short as it can be.
+// TestEachElementMovesOnce: between random distributions every element moves from its old place to
+// its new one, once; the plan is as short as possible.
 func TestEachElementMovesOnce(t *testing.T) {
 	for seed := range uint64(2000) {
 		rng := rand.New(rand.NewPCG(seed, 1))
@@ -70,7 +70,7 @@ func TestEachElementMovesOnce(t *testing.T) {
 	}
 }
 
-// TestSameDistribution: nothing leaves its rank, one move a run.
+// TestSameDistribution: nothing leaves its rank, and each run is one move.
 func TestSameDistribution(t *testing.T) {
 	for _, m := range Moves(Blocks(17, 5), Blocks(17, 5)) {
 		assert.Equal(t, m.From, m.To)
@@ -111,8 +111,8 @@ func TestRunsOnTheWire(t *testing.T) {
 	}
 }
 
-// FuzzRuns: bytes from elsewhere neither panic nor make more than they are, and what
-// passes Check can be moved.
+// FuzzRuns: foreign bytes neither panic nor allocate more than their length allows, and runs that
+// pass Check can be moved.
 func FuzzRuns(f *testing.F) {
 	f.Add(AppendRuns(nil, []Run{{0, 4}, {4, 3}}), 7)
 	f.Add(AppendRuns(nil, []Run{{math.MaxInt, math.MaxInt}}), 7)

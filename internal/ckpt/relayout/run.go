@@ -7,17 +7,17 @@ import (
 	"slices"
 )
 
-// ErrRuns is wrapped by the errors that say why runs are no distribution.
+// ErrRuns is wrapped by the errors of runs that are no distribution.
 var ErrRuns = errors.New("not a distribution")
 
 // Run is Count consecutive elements from Start on. Neither is negative.
 type Run struct{ Start, Count int }
 
-// Dist says which elements each rank holds, in the order in which it stores them.
+// Dist lists the elements of each rank, in the order in which the rank stores them.
 type Dist [][]Run
 
-// Block returns which elements of total rank holds in blocks that differ by at most
-// one element, the larger ones first: those from lo up to hi, without hi.
+// Block returns the elements of total that rank holds in blocks that differ by at most
+// one element, the larger ones first: the elements from lo up to hi, without hi.
 func Block(total, size, rank int) (lo, hi int) {
 	each, more := total/size, total%size
 	lo = rank*each + min(rank, more)
@@ -39,7 +39,7 @@ func Blocks(total, size int) Dist {
 	return d
 }
 
-// Len returns how many elements rank holds.
+// Len returns the number of elements of rank.
 func (d Dist) Len(rank int) int {
 	n := 0
 	for _, r := range d[rank] {
@@ -48,8 +48,8 @@ func (d Dist) Len(rank int) int {
 	return n
 }
 
-// Check says whether d holds each element of [0, total) exactly once; if not the error
-// names an element and the ranks.
+// Check returns nil if d holds each element of [0, total) exactly once. Otherwise the error names
+// an element and ranks.
 func (d Dist) Check(total int) error {
 	if total < 0 {
 		return fmt.Errorf("%w: %d elements", ErrRuns, total)
@@ -72,14 +72,14 @@ func (d Dist) Check(total int) error {
 	return nil
 }
 
-// piece is a run with where its rank stores it.
+// piece is a run with its place in the storage of its rank.
 type piece struct {
 	Run
 	rank   int
 	offset int // in elements, in the rank's storage
 }
 
-// pieces returns the runs that have elements, or are broken, in the order of elements.
+// pieces returns the runs that have elements, or a negative count, in the order of elements.
 func (d Dist) pieces() []piece {
 	var all []piece
 	for rank, runs := range d {
