@@ -9,8 +9,8 @@ import (
 	"github.com/goulfm/goulfm/internal/base/mono"
 )
 
-// Case is one run, said in full: what it is like, and each fault. It can be
-// written as a script and read again.
+// Case is the full description of one run: its parameters and each fault. A case can be written as
+// a script and read again.
 type Case struct {
 	Seed     uint64 // of delays and choices
 	Watchdog mono.Duration
@@ -18,8 +18,8 @@ type Case struct {
 	Breaks   string // the invariant that breaks, "" if none
 
 	swarm swarm
-	part  part     // of the run from which this one is left
-	calls [][]made // that the programs made in it, by process
+	part  part     // the part of the whole run that is left in this case
+	calls [][]made // calls of the programs in this run, by process
 }
 
 // Run carries out the case. The error is a *Violation.
@@ -28,7 +28,7 @@ func (c Case) Run(o Options) (Report, error) {
 	return Run(o)
 }
 
-// N is how many processes there are.
+// N returns the number of processes.
 func (c Case) N() int { return c.swarm.n }
 
 // field is one option of a run with its name.
@@ -190,7 +190,7 @@ func (c *Case) parse(line string) error {
 	return err
 }
 
-// check returns why the case cannot be run.
+// check returns an error that explains why the case cannot run.
 func (c *Case) check() error {
 	s := &c.swarm
 	if s.n < 2 || s.n > ProcessesMax || s.detector == Drawn || s.agreements < 1 || s.bursts < 1 || s.noticeDelay < 1 || s.safety < 1 || s.creations < 0 || s.gatherings < 0 || s.traffic < 0 || s.longs < 0 {

@@ -18,8 +18,8 @@ var (
 	update  = flag.Bool("update", false, "rewrite its script")
 )
 
-// TestCaseIsTheRun: the faults that happened, given as a script, are the same run
-// down to each byte.
+// TestCaseIsTheRun: the faults that happened, given as a script, produce the same run, byte for
+// byte.
 func TestCaseIsTheRun(t *testing.T) {
 	faults := 0
 	for seed := range uint64(40) {
@@ -43,8 +43,8 @@ func TestCaseIsTheRun(t *testing.T) {
 	}
 }
 
-// shrinks are the planted bugs on which shrinking is shown, each in runs of many
-// processes that do all there is to do.
+// shrinks are the planted bugs that demonstrate shrinking, each in runs of many processes that use
+// all features.
 var shrinks = map[string]struct {
 	rule   string
 	n      int
@@ -56,8 +56,8 @@ var shrinks = map[string]struct {
 	}},
 }
 
-// TestShrink: a failing run of many processes comes down to at most 10 faults and 8
-// processes within a minute, and breaks the same invariant.
+// TestShrink: a failing run of many processes shrinks to at most 10 faults, 8 processes and 10
+// calls within a minute, and breaks the same invariant.
 func TestShrink(t *testing.T) {
 	if *planted == "" {
 		t.Skip("needs a build with a bug, and -planted: internal/testing/mutants/edits")
@@ -104,8 +104,8 @@ func TestScripts(t *testing.T) {
 	}
 }
 
-// FuzzParseCase: no text makes ParseCase panic, and what it accepts it writes so
-// that it reads the same again.
+// FuzzParseCase: no text makes ParseCase panic, and a script written from an accepted case reads
+// the same again.
 func FuzzParseCase(f *testing.F) {
 	files, _ := filepath.Glob("testdata/*.txt")
 	for _, file := range files {

@@ -12,25 +12,24 @@ import (
 	"github.com/goulfm/goulfm/ulfm"
 )
 
-// checker sees all that programs are told, at all processes at once.
+// checker observes all answers to programs, at all processes at once.
 type checker struct {
 	sim        *simulation
 	agreements map[world.AgreementKey]*world.Agreement
 	made       map[world.GroupKey]world.Creation
-	byUID      map[commstate.UID][]world.Creation // as each member that got it saw it
-	gaveUp     map[world.AgreementKey]rankset.Set // processes whose call a revocation answered
-	revokedBy  map[world.GroupKey]int             // some process that knows it
+	byUID      map[commstate.UID][]world.Creation // as each member that received it saw it
+	gaveUp     map[world.AgreementKey]rankset.Set // processes with a call that a revocation answered
+	revokedBy  map[world.GroupKey]int             // last process that learned of the revocation
 	drawn      map[world.DrawnIndex]bool
-	dead       []rankset.Set // by process: whom it was told to be dead
-	wrongly    []uint64      // by process: whom of these lived, as a set
-	accused    rankset.Set   // declared dead by somebody
-	outcast    rankset.Set   // declared dead by somebody who has left
+	dead       []rankset.Set // by process: the processes that it declared dead
+	wrongly    []uint64      // by process: the live processes that it declared dead, as a set
+	accused    rankset.Set   // declared dead by any process
+	outcast    rankset.Set   // declared dead by a process that has left
 	splits     []split
 }
 
-// split is two processes that were told different things. In a Wild run that is
-// no violation if one of them has declared the other dead: it lives without it;
-// see also differ.
+// split is two processes with different answers. In a Wild run a split is no violation if one of
+// the two has declared the other dead, because the declarer continues alone; see also differ.
 type split struct {
 	p, q            int
 	invariant, text string
@@ -68,14 +67,14 @@ func (k *checker) declared(p *process, a control.Declared) {
 	}
 }
 
-// differ notes that two living processes were told different things. Where
-// accusations cross - two processes have each declared somebody wrongly whom the
-// other had not - both may be right, and with them all who heard of it from them:
+// differ notes that two live processes had different answers. Accusations cross if each of two
+// processes has declared a live process that the other had not declared. Then both may be right,
+// and with them all processes that learned from them:
 //
 //	11 sends its contribution to 5. A partition: 11 declares 5, and decides with 0;
-//	5 declares 0, and decides with 1, 11's contribution among the rest. It heals:
-//	who was accused ends, on both sides. 11 and 3 live, and nobody has accused
-//	either of them.
+//	5 declares 0, and decides with 1, 11's contribution among the rest. The partition
+//	heals: the accused processes end, on both sides. 11 and 3 live, and no process
+//	has accused either of them.
 func (k *checker) differ(p, q int, invariant, format string, args ...any) {
 	if k.sim.swarm.detector != Wild {
 		k.sim.fail(invariant, format, args...)
@@ -94,29 +93,29 @@ func (k *checker) accuse(p, q int) {
 	}
 }
 
-// mayDiffer says whether p may have been told something else than q without harm:
-// it is dead, or will be, or accusations cross (see differ).
+// mayDiffer reports whether p may harmlessly have had another answer than q: p has ended, or, in a
+// Wild run, p or q is accused and will end, or accusations cross (see differ).
 func (k *checker) mayDiffer(p, q int) bool {
 	return k.sim.procs[p].ended || k.sim.swarm.detector == Wild && (k.accused.Has(p) || k.accused.Has(q) || k.sim.report.Crossed)
 }
 
-// without says whether p may go on without q: it is dead, or declared so here, or
-// one of them by somebody who has left in peace and who ends others' finalize.
+// without reports whether p may continue without q: q has ended, or, in a Wild run, p has declared
+// q, or a process that left in peace has declared p or q and thereby ended their finalize.
 func (k *checker) without(p, q int) bool {
 	return k.sim.procs[q].ended || k.sim.swarm.detector == Wild && (k.dead[p].Has(q) || k.outcast.Has(q) || k.outcast.Has(p))
 }
 
-// parted says whether the others may go on without q, though it lives and none of
-// them has declared it: it has left, or is declared dead by somebody who has.
+// parted reports whether the others may continue without q, although q lives and none of them has
+// declared q: q has left, or a process that has left declared q dead.
 func (k *checker) parted(q int) bool {
 	return k.sim.swarm.detector == Wild && (k.outcast.Has(q) || k.sim.procs[q].left)
 }
 
-// left notes whom a process that leaves has left behind.
+// left notes the processes that p had declared dead when it left.
 func (k *checker) left(p *process) { k.outcast.Union(k.dead[p.id]) }
 
-// drew notes the indices that a process drew in a step: others may learn of them
-// from memory before it carries out the first action.
+// drew notes the indices that a process drew in a step: others may read them in memory before the
+// process carries out the first action.
 func (k *checker) drew(p *process, acts []control.Action) {
 	for _, a := range acts {
 		a, ok := a.(control.Reserved)
@@ -139,7 +138,8 @@ func (k *checker) revoked(p *process, a control.Revoked) {
 	}
 }
 
-// proposed notes with what a member enters an agreement.
+// proposed notes the state with which a member enters an agreement: its acknowledged set and its
+// known dead.
 func (k *checker) proposed(p *process, c call) {
 	if c.members != nil {
 		k.gathers(c)
@@ -158,7 +158,7 @@ func (k *checker) proposed(p *process, c call) {
 	a.Dead[c.group.Me] = known.Set()
 }
 
-// decided checks one answer against everything that is known.
+// decided checks one answer against all recorded facts.
 func (k *checker) decided(p *process, d control.Decided) {
 	c, open := p.program.calls[d.Token]
 	if !open {
@@ -191,8 +191,8 @@ func (k *checker) decided(p *process, d control.Decided) {
 	k.group(p, key, c, out)
 }
 
-// knowsRevoked checks that a call answered with "revoked" was on a communicator that
-// is revoked at its caller, who makes no more creation on it.
+// knowsRevoked checks that a call answered with "revoked" was on a communicator that is revoked at
+// its caller.
 func (k *checker) knowsRevoked(p *process, c call, out commstate.Outcome) {
 	if errors.Is(out.Err, ulfm.ErrRevoked) && !p.rules.IsRevoked(c.group.Index) {
 		k.sim.fail("R15", "process %d: %v/%d ends with a revocation that is not known there", p.id, c.call, c.seq)
@@ -206,9 +206,9 @@ func (k *checker) givenUp(p *process, key world.AgreementKey) {
 	k.gaveUp[key] = set
 }
 
-// diedIn notes what a revocation has answered in the step in which a process dies. The program
-// is never told, but the other members may be: that the process does not take part is sent in
-// the same step.
+// diedIn notes the answers of a revocation in the step in which a process dies. The program never
+// receives them, but the other members may learn of them: the announcement that the process does
+// not take part is sent in the same step.
 func (k *checker) diedIn(p *process, acts []control.Action) {
 	for _, a := range acts {
 		d, ok := a.(control.Decided)
@@ -225,8 +225,8 @@ func (k *checker) diedIn(p *process, acts []control.Action) {
 	}
 }
 
-// agree is I1: the living never differ. Those who died meanwhile may have been
-// told something else (A17).
+// agree checks I1: live processes never differ. Processes that have died since may have had another
+// answer (A17).
 func (k *checker) agree(p *process, key world.AgreementKey, a *world.Agreement, out commstate.Outcome) {
 	text := world.DecisionText(key, out)
 	for _, d := range a.Decisions {
@@ -249,7 +249,7 @@ func (k *checker) closed(p *process, key world.AgreementKey, a *world.Agreement)
 	}
 }
 
-// participation is I3. The flag has a zero for each contributor.
+// participation checks I3 and R38. The flag has a zero for each contributor.
 func (k *checker) participation(p *process, key world.AgreementKey, a *world.Agreement, out commstate.Outcome) {
 	for rank, q := range a.Group.Procs {
 		contributed := out.Flag>>rank&1 == 0
@@ -267,13 +267,13 @@ func (k *checker) participation(p *process, key world.AgreementKey, a *world.Agr
 	}
 }
 
-// absent says whether q may not know that it is a member of a communicator,
-// since a revocation answered its call.
+// absent reports whether q may be unaware that it is a member of a communicator, because a
+// revocation answered its call.
 func (k *checker) absent(comm world.GroupKey, q int) bool {
 	return k.gaveUp[k.made[comm].From].Has(q)
 }
 
-// deaths is I6 and R31.
+// deaths checks I6 and R31.
 func (k *checker) deaths(p *process, key world.AgreementKey, a *world.Agreement, out commstate.Outcome) {
 	for _, rank := range out.Dead {
 		q := a.Group.Procs[rank]
@@ -286,15 +286,15 @@ func (k *checker) deaths(p *process, key world.AgreementKey, a *world.Agreement,
 	}
 }
 
-// errorRule is R28 and R36: agree succeeds iff every contributor had acknowledged
-// every agreed death, and then all had acknowledged the same.
+// errorRule checks R28 and R36: agree succeeds if and only if the acknowledged set of every
+// contributor equals the set of agreed deaths.
 func (k *checker) errorRule(p *process, key world.AgreementKey, a *world.Agreement, c call, out commstate.Outcome) {
 	if !a.KeepsErrorRule(c.call, out) {
 		k.sim.fail("R36", "%v/%d on %v: process %d has error %v, agreed dead %v, acknowledged %v", key.Series, key.Seq, key.Comm, p.id, out.Err, out.Dead, a.Acked)
 	}
 }
 
-// group is I9: a communicator is the same at all its members.
+// group checks I9: a communicator is the same at all its members.
 func (k *checker) group(p *process, key world.AgreementKey, c call, out commstate.Outcome) {
 	g := out.New
 	if g == nil {
@@ -322,7 +322,8 @@ func (k *checker) group(p *process, key world.AgreementKey, c call, out commstat
 	k.byUID[g.UID] = append(k.byUID[g.UID], world.Creation{Group: *g, From: key})
 }
 
-// newGroup checks a communicator by what its members drew and who they are.
+// newGroup checks a communicator against the indices that its members drew, and against its
+// expected members.
 func (k *checker) newGroup(key world.AgreementKey, c call, out commstate.Outcome) {
 	g := out.New
 	for rank, q := range g.Procs {
@@ -351,7 +352,7 @@ func (k *checker) newGroup(key world.AgreementKey, c call, out commstate.Outcome
 	}
 }
 
-// final checks what must hold when nothing can happen any more.
+// final checks the conditions that must hold when no event is left.
 func (k *checker) final() {
 	for _, p := range k.sim.procs {
 		if !p.running() {
@@ -371,8 +372,8 @@ func (k *checker) final() {
 	}
 }
 
-// completeness is I5, and the end of every false declaration: who was declared
-// dead has ended, or has declared in turn.
+// completeness checks I5, and the end of every false declaration: a process that was declared dead
+// has ended, or has declared in turn.
 func (k *checker) completeness(p *process) {
 	for _, q := range k.sim.procs {
 		known := k.dead[p.id].Has(q.id)

@@ -6,35 +6,35 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/sim/world"
 )
 
-// parcel is one message between two programs, as the network carries it.
+// parcel is one message between two programs, as the network carries the message.
 type parcel struct {
 	comm     world.GroupKey // the communicator as the sender knows it
 	ctx      uint32         // the receiver's index of it
 	src      int            // rank of the sender
 	tag      int
-	seq      int    // among the messages of the pair on the communicator, from 0
+	seq      int    // number among the messages of the pair on the communicator, from 0
 	from     int    // process
 	contents uint64 // function of communicator, pair and number
-	send     uint64 // handle, of a long message: this is its announcement
+	send     uint64 // handle of a long message; the parcel is then its announcement
 	size     int    // words of a long message
 }
 
-// tags is how many tags programs use.
+// tags is the number of tags that programs use.
 const tags = 2
 
-// talk is what a program sends and receives on one communicator.
+// talk holds the messages that a program sends and receives on one communicator.
 type talk struct {
 	to      []int // by rank: messages to send
 	sent    []int
 	from    []int // by rank: messages to expect
-	posts   []int // by rank: of these, receives posted
+	posts   []int // by rank: number of these with a posted receive
 	next    [][tags]int
 	wild    bool     // receives from any source
 	open    int      // receives that are posted and not over
 	out     int      // long messages that are being sent
-	held    []uint64 // by rank: the message that was asked back; nothing is sent before it is over or was granted
-	regrets []int    // by rank: number of the last message that was had back, and 1
-	over    bool     // revoked: nothing is sent or received any more
+	held    []uint64 // by rank: handle of the withdrawn message; nothing is sent before its end or its grant
+	regrets []int    // by rank: 1 plus the number of the message that was withdrawn last
+	over    bool     // revoked: no message is sent or received any more
 }
 
 // receive is one posted receive.
@@ -44,11 +44,11 @@ type receive struct {
 	long   rendezvous.Recv
 	parcel *parcel // of a long message that has matched
 	buf    []uint64
-	over   bool // its buffer is the program's
+	over   bool // the program owns its buffer
 }
 
-// newTalk draws what is said on a communicator: something to the next ranks and
-// the one across.
+// newTalk draws the messages on a communicator: each member sends to the next two ranks and to the
+// rank half way round.
 func (g *program) newTalk(h *handle) *talk {
 	size, s := h.group.Size(), g.sim
 	t := &talk{to: make([]int, size), sent: make([]int, size), from: make([]int, size), posts: make([]int, size), next: make([][tags]int, size), held: make([]uint64, size), regrets: make([]int, size)}
@@ -67,7 +67,7 @@ func (g *program) newTalk(h *handle) *talk {
 	return t
 }
 
-// messages returns how many messages go from one rank to another.
+// messages returns the number of messages from one rank to another.
 func (g *program) messages(h *handle, from, to int) int {
 	return int(g.sim.draw(h.name, 9, g.was(h, from)<<8|g.was(h, to)) % uint64(g.sim.swarm.traffic+1))
 }
@@ -81,8 +81,7 @@ func (g *program) tagOf(h *handle, from, to, seq int) int {
 	return int(g.contents(h, from, to, seq) >> 7 % tags)
 }
 
-// owes says whether there is something to send, awaits whether a receive is to
-// be posted.
+// owes reports whether there is a message to send. awaits reports whether a receive must be posted.
 func (t *talk) owes() bool {
 	for rank := range t.to {
 		if t.sent[rank] < t.to[rank] {
@@ -92,7 +91,7 @@ func (t *talk) owes() bool {
 	return false
 }
 
-// canSend says whether there is something to send that nothing holds up.
+// canSend reports whether there is a message to send that no withdrawal holds back.
 func (t *talk) canSend() bool {
 	for rank := range t.to {
 		if t.sent[rank] < t.to[rank] && t.held[rank] == 0 {
@@ -122,7 +121,7 @@ func (g *program) say(h *handle) {
 	}
 }
 
-// quiet says whether everything on h was said and heard.
+// quiet reports whether all messages on h have been sent and received.
 func (g *program) quiet(h *handle) bool {
 	t := h.talk
 	return t.over || t.open == 0 && t.out == 0 && !t.owes() && !t.awaits()
@@ -149,8 +148,8 @@ func (g *program) sendNext(h *handle, to int) {
 // post posts one receive that is still missing.
 func (g *program) post(h *handle) {
 	t := h.talk
-	// What the dead had sent before their deaths were known would take receives from any source
-	// that are for messages of others.
+	// Messages that the dead sent before their deaths were known would take receives from any
+	// source that are meant for messages of others.
 	t.wild = t.wild && !g.knowsAny(h)
 	for src := range t.from {
 		if t.posts[src] == t.from[src] {
@@ -168,7 +167,7 @@ func (g *program) post(h *handle) {
 		t.open++
 		g.receives = append(g.receives, r)
 		r.Slot = uint32(len(g.receives) - 1)
-		if g.postOne(r) && g.knows(h, src) { // posted first, looked for the dead after
+		if g.postOne(r) && g.knows(h, src) { // posted first, checked for the dead after
 			g.me.match.Withdraw(&r.Recv)
 			t.open--
 		}
@@ -176,7 +175,7 @@ func (g *program) post(h *handle) {
 	}
 }
 
-// postOne posts a receive and says whether it waits.
+// postOne posts a receive and reports whether the receive is pending.
 func (g *program) postOne(r *receive) bool {
 	for {
 		m := g.me.match.Post(&r.Recv)
@@ -196,18 +195,18 @@ func (g *program) postOne(r *receive) bool {
 	}
 }
 
-// stray says whether a message is none of the communicator's, though it has its
-// index: it was sent by a process that had decided the call that made the
-// communicator otherwise, with others that are all dead (A17).
+// stray reports whether a message belongs to another communicator with the same index. Its sender
+// had decided the call that made the communicator with another result, together with processes that
+// are all dead (A17).
 func (g *program) stray(h *handle, d *parcel) bool {
 	return d.comm != h.key && g.sim.check.mayDiffer(d.from, g.me.id)
 }
 
-// arrived hands a message to the matching rules, as the engine does: sources are
-// world processes, so that a message can be kept before its communicator is there.
+// arrived passes a message to the matching rules, as the engine does. Sources are world processes,
+// so that a message can be kept before its communicator exists.
 func (g *program) arrived(from int, d *parcel) {
 	if g.me.rules.Dead().Has(from) {
-		return // closed: nothing of it is delivered after the notice (I6)
+		return // closed: nothing is delivered after the notice (I6)
 	}
 	if d.send > 0 && g.me.peers[from].Hear(d.send) {
 		g.longs.control(from, rendezvous.Withdrawn{Send: d.send}.Append(nil))
@@ -237,8 +236,8 @@ func (g *program) arrived(from int, d *parcel) {
 	g.me.match.Keep(m)
 }
 
-// matched is I10 and I11: each message once, with its contents, those of a tag
-// in the order in which they were sent, and none of another communicator.
+// matched checks I10 and I11: each message once, with its contents, those of a tag in the order in
+// which they were sent, and none of another communicator.
 func (g *program) matched(r *receive, d *parcel) {
 	h := r.handle
 	t := h.talk
@@ -262,7 +261,7 @@ func (g *program) matched(r *receive, d *parcel) {
 	g.received(r)
 }
 
-// received ends a receive that has got its message.
+// received ends a receive that has its message.
 func (g *program) received(r *receive) {
 	r.over = true
 	r.handle.talk.open--
@@ -282,8 +281,8 @@ func (g *program) gone(proc int) {
 	}
 }
 
-// failed ends what waits for a member that is dead. Receives from any source
-// would stay pending: they give way to receives from those who live.
+// failed ends the operations that wait for a dead member. Receives from any source would stay
+// pending: the program replaces them by receives from the live members.
 func (g *program) failed(h *handle, rank int) {
 	t := h.talk
 	var pending []*match.Recv
@@ -301,7 +300,7 @@ func (g *program) failed(h *handle, rank int) {
 	g.rouse()
 }
 
-// repost makes the program post receives for what the living still owe it.
+// repost makes the program post receives for the messages that the live members still owe.
 func (g *program) repost(h *handle) {
 	t := h.talk
 	for src := range t.from {
@@ -309,7 +308,7 @@ func (g *program) repost(h *handle) {
 			t.posts[src] = t.from[src]
 			continue
 		}
-		// From any source messages come in the order of the pair.
+		// From any source, messages come in the order of the pair.
 		t.posts[src] = max(t.next[src][0], t.next[src][1])
 	}
 }
@@ -326,14 +325,14 @@ func (g *program) revoked(index uint32) {
 	g.rouse()
 }
 
-// knows says whether a member is known to be dead; of a communicator that was
-// closed in this very step nothing is of interest.
+// knows reports whether a member is known to be dead. For a communicator that was closed in this
+// very step the answer does not matter, and is true.
 func (g *program) knows(h *handle, rank int) bool {
 	known := g.me.rules.Failed(h.group.Index)
 	return known == nil || known.Has(rank)
 }
 
-// knowsAny says whether a member is known to be dead.
+// knowsAny reports whether any member is known to be dead.
 func (g *program) knowsAny(h *handle) bool {
 	for rank := range h.group.Procs {
 		if g.knows(h, rank) {

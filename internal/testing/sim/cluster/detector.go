@@ -8,20 +8,20 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/sim/world"
 )
 
-// Detector is how the processes of a run learn of deaths.
+// Detector selects how the processes of a run learn of deaths.
 type Detector uint8
 
 // The detectors.
 const (
 	// Drawn: one of the others, from the seed.
 	Drawn Detector = iota
-	// Exact: each survivor is told, at a time of its own.
+	// Exact: each survivor is notified, at a time of its own.
 	Exact
-	// Ring: heartbeats, and no fault exceeds what fd.Config promises to bear: so
-	// nobody who lives may be declared dead, and each death is found in time.
+	// Ring: heartbeats, and no fault exceeds the limits of fd.Config. So no live process may be
+	// declared dead, and each death is found in time.
 	Ring
-	// Wild: heartbeats, and pauses and partitions longer than the timeout. Who is
-	// declared dead and lives must end once it can be reached, or declare in turn.
+	// Wild: heartbeats, and pauses and partitions longer than the timeout. A live process that was
+	// declared dead must end once it can be reached, or declare in turn.
 	Wild
 )
 
@@ -39,8 +39,8 @@ func ParseDetector(text string) (Detector, error) {
 	return Drawn, fmt.Errorf("detector %q: want drawn, exact, ring or wild", text)
 }
 
-// The ring in virtual time. Nobody alive is suspected as long as 2 periods, the
-// longest delay and the longest pause are less than the timeout (fd.Config).
+// The parameters of the ring in virtual time. No live process is suspected as long as the sum of 2
+// periods, the longest delay and the longest pause is less than the timeout (fd.Config).
 const (
 	period   = 200 * mono.Microsecond
 	timeout  = 1200 * mono.Microsecond
@@ -51,7 +51,7 @@ const (
 
 func (d Detector) beats() bool { return d == Ring || d == Wild }
 
-// delayMax bounds the way of a frame; 0 = unbounded.
+// delayMax returns the longest delay of a frame; 0 = unbounded.
 func (d Detector) delayMax() mono.Duration {
 	if d == Ring {
 		return delayMax
@@ -66,9 +66,9 @@ func (d Detector) config() fd.Config {
 	return fd.Config{Mode: fd.Ring, Period: period, Timeout: timeout, Confirm: confirm, Start: world.Epoch, Fence: true, AllowShortTimeouts: true}
 }
 
-// detectionMax bounds the time from a death to its declaration at all survivors
-// after f deaths among n processes: f times the bound of fd.Config, and a delay
-// for each hop of the flood, which may be cut and mended by a heartbeat.
+// detectionMax bounds the time from a death to its declaration at all survivors after f deaths
+// among n processes. The bound is f times that of fd.Config, plus a delay for each hop of the
+// flood. Deaths may cut the flood, and a heartbeat repairs each cut.
 func detectionMax(n, f int) mono.Duration {
 	hops := mono.Duration(2)
 	for ; n > 1; n /= 2 {

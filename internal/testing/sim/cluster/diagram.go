@@ -11,7 +11,7 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/sim/world"
 )
 
-// markKind is what a mark in a diagram stands for.
+// markKind is the meaning of a mark in a diagram.
 type markKind uint8
 
 const (
@@ -38,17 +38,16 @@ type mark struct {
 	text string
 }
 
-// flight is a frame on its way.
+// flight is the path of one frame.
 type flight struct {
 	from, to   int
-	sent, came mono.Time // came = 0: it did not, or its receiver was gone
+	sent, came mono.Time // came = 0: never arrived, or its receiver had ended
 	name       string
 	order      int
 }
 
-// Diagram is the space-time diagram of a run: what processes do, and the frames
-// between them. The zero value is ready to be put into Options; nil collects
-// nothing.
+// Diagram is the space-time diagram of a run: the events of processes, and the frames between them.
+// The zero value is ready to be put into Options. A nil Diagram collects nothing.
 type Diagram struct {
 	n       int
 	title   string
@@ -57,7 +56,7 @@ type Diagram struct {
 	onWay   map[way][]int
 }
 
-// way is where a frame is: those of one come in order.
+// way is the lane of a frame. Frames of one lane come in order.
 type way struct {
 	from, to int
 	lane     lane
@@ -90,13 +89,13 @@ func (d *Diagram) arrived(now mono.Time, ev event) {
 		return
 	}
 	w := way{ev.other, ev.proc, ev.lane()}
-	if q := d.onWay[w]; len(q) > 0 { // what is lost comes behind all that is not
+	if q := d.onWay[w]; len(q) > 0 { // lost frames come behind all others
 		d.flights[q[0]].came = now
 		d.onWay[w] = q[1:]
 	}
 }
 
-// frameName tells what kind of frame it is: control's first byte says it.
+// frameName returns the kind of a frame. For a control frame the first byte determines the kind.
 func frameName(ev event) string {
 	if ev.kind == message {
 		return fmt.Sprintf("message %d", ev.data.seq)
@@ -117,8 +116,8 @@ var longNames = [...]string{"grant", "withdraw", "withdrawn", "refuse", "gone"}
 
 var frameNames = [...]string{"frame", "detector", "member", "digest", "list", "closed"}
 
-// heartbeats are too many to be shown: only a diagram of the detector alone would
-// be of use with them.
+// shown leaves out heartbeats, which are too many. Only a diagram of the detector alone would need
+// them.
 func (f flight) shown() bool { return f.name != "detector" }
 
 // Text returns the diagram with one line for each event and one column for each process: o call, *
@@ -179,7 +178,7 @@ func (d *Diagram) Text() string {
 	return b.String()
 }
 
-// SVG returns the diagram as a picture: time goes down.
+// SVG returns the diagram as a picture. Time runs downwards.
 func (d *Diagram) SVG() string {
 	const left, top, column, row = 90, 40, 90, 16
 	times := d.times()
@@ -250,7 +249,7 @@ func (d *Diagram) times() []mono.Time {
 	return slices.Compact(times)
 }
 
-// HTML returns a page with the picture and what the run was like.
+// HTML returns a page with the picture and the parameters of the run.
 func (d *Diagram) HTML(violation string) string {
 	return "<!DOCTYPE html><meta charset=\"utf-8\"><title>goulfm sim</title>\n<pre>" + html.EscapeString(violation) + "\n" + html.EscapeString(d.title) + "</pre>\n" + d.SVG()
 }

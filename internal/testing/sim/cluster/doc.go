@@ -1,101 +1,115 @@
-// Package cluster is a cluster in a bottle: the rules that ship, hosted in virtual
-// time, on a network and under faults that one seed decides.
+// Package cluster simulates a cluster: the protocol rules that ship, hosted in virtual time, on a
+// network and under faults that one seed determines.
 //
 // # Problem
 //
-// Agreement, detection and revocation fail in schedules that no test on real
-// processes meets. Here a run is a function of its Options: same options, same
-// trace hash. A failure names its seed and the command that replays it.
+// Agreement, detection and revocation fail in schedules that no test on real processes meets. Here
+// a run is a function of its Options: the same options give the same trace hash. A failure names
+// its seed and the command that replays the run.
 //
-// # How a run goes
+// # How a run works
 //
 // Every process is a control.Control, a match.Matcher and the ends of long messages (package
-// rendezvous), hosted as the engine hosts them, and a small program that calls agree, shrink, dup,
-// split, revoke, free and finalize on several communicators at once (program.go), and sends and
-// receives messages on them (data.go), some of them long (long.go); of those it wants some back
-// before they have matched, and sends them again. What it calls is a function of seed, communicator
-// and number, so that all members call the same. The swarm options of a run are drawn first - how
-// slow the network is, how deaths are found, how many processes crash, stop, are cut off - and then
-// its faults, each tied to a step of a process (faults.go). Every further choice is a function of
-// the seed, of what it is for and of its number (tape.go), so that taking a fault away leaves all
-// other choices as they are. Frames of one lane between two processes stay in order; all else
-// interleaves in any way. The agreements' watchdog is off unless Options turn it on: a run that
-// needs it to end is a failure.
+// rendezvous). They are hosted as the engine hosts them. A small program runs on each process. It
+// calls agree, shrink, dup, split, create_group, revoke, free and finalize on several communicators
+// at once (program.go, gather.go). It also sends and receives messages on them (data.go), and some
+// of these are long (long.go). The program withdraws some long messages before they have matched,
+// and sends them again later. Each call is a function of the seed, the communicator and the number
+// of the call, so that all members make the same calls.
 //
-// A run has a safety phase, in which faults happen, and a liveness phase, which
-// begins when the last fault is over. Faults are finitely many and end, and then
-// all must end, within settleMax where heartbeats go on for ever.
+// The parameters of a run (its swarm options) are drawn first: how slow the network is, how deaths
+// are detected, how many processes crash, pause or are cut off. Then the faults are drawn, each
+// tied to a step of a process (faults.go). Every further choice is a function of the seed, of its
+// purpose and of its number (world.Tape), so that removing a fault leaves all other choices
+// unchanged.
+//
+// Frames of one lane between two processes stay in order. All other events interleave in any way.
+// The watchdog of the agreements is off unless Options turn it on: a run that ends only because of
+// a watchdog is a failure.
+//
+// A run has two phases. Faults happen in the safety phase. The liveness phase begins when the last
+// fault is over. Faults are finite in number and duration. After them every run must end. Where
+// heartbeats never cease, it must end within settleMax.
 //
 // # Faults
 //
-// Crashes at any step and after any number of its frames, with loss of a part of
-// what is on the way, one after the other among relatives; pauses, also in the
-// middle of sending; processes that keep stopping; partitions, symmetric and one
-// way; stalled links; delays with a heavy tail; late last words; late news of
-// deaths. Matrix counts which fault hit which phase of the protocols.
+//   - Crashes at any step and after any number of its frames, with loss of part of the frames on
+//     the way. Related processes may crash one after the other.
+//   - Pauses, also in the middle of sending, and processes that pause repeatedly.
+//   - Partitions, symmetric and one way, and stalled links.
+//   - Delays with a heavy tail, late last frames, and late notices of deaths.
+//
+// Matrix counts which fault hit which phase of the protocols.
 //
 // # Shrinking
 //
-// Shrink takes away processes, faults, calls and messages as long as what is left breaks
-// the same invariant. It keeps names: what is left chooses as it chose in the whole run
-// (part.go).
+// Shrink removes processes, faults, calls and messages as long as the rest of the run breaks the
+// same invariant. Names are kept: the remaining items make the choices that they made in the whole
+// run (part.go).
 //
 // # Three detectors
 //
-// Exact runs tell each survivor of each death, at a time of its own. Ring runs have
-// heartbeats and keep faults within what fd.Config bears: nobody who lives may be
-// declared dead, and each death must be known in time. Wild runs do not: who is
-// declared dead and lives must end as soon as it can be reached. There two
-// who live may differ iff one of them, or one who left in peace, has declared the
-// other dead, or if wrong accusations cross: two have each declared somebody
-// who lives and whom the other had not. There fencing does not replace an accurate
-// detector (A24, B18); the report counts such runs,
-// and those of them whose survivors could not go on together.
+// Exact runs notify each survivor of each death, at a time of its own.
+//
+// Ring runs have heartbeats, and their faults stay within the limits of fd.Config. No live process
+// may be declared dead, and each death must be known in time.
+//
+// Wild runs exceed these limits. A live process that was declared dead must end as soon as it can
+// be reached, or declare in turn. Two live processes may differ in two cases only. In the first,
+// one of the two, or a process that left in peace, has declared the other dead. In the second,
+// wrong accusations cross: each of two processes has declared a live process that the other had not
+// declared. There fencing does not replace an accurate detector (A24, B18). The report counts such
+// runs, and those whose survivors could not continue together.
 //
 // # Two ways to agree
 //
-// Every other Exact run agrees in shared memory, as the processes of one node do; the
-// others by messages. Whole steps are atomic there: single accesses to memory are
-// ordered by the tests of package era/onenode. Who has moved something makes the others
-// look, each after a while. There are so few blocks of memory that they are used again,
-// and that some communicators have none.
+// Every other Exact run agrees in shared memory, as the processes of one node do. The others agree
+// by messages. Whole steps are atomic here: the tests of package era/onenode order single accesses
+// to memory. After a member has changed a block, the other members inspect the block, each after a
+// delay. The number of blocks (world.Blocks) is so small that blocks are reused, and that some
+// communicators have none.
 //
-// # What is checked
+// # Checks
 //
-// Each decision is compared, when it is taken, with what the living have decided
-// and contributed; in the end all survivors must be done (checker.go).
+// Each decision is compared, when a process takes it, with the decisions and contributions of the
+// live processes. At the end all survivors must be done (checker.go).
 //
-//	I1  the living never differ in a decision: flag, dead, error class, group
+//	I1  live processes never differ in a decision: flag, dead, error class, group
 //	I2  every survivor's calls end, in the liveness phase at the latest
-//	I3  every living member's contribution is in a decision, and nothing else
+//	I3  every live member's contribution is in a decision, and nothing else
 //	I4  a call is answered exactly once
 //	I5  each death is known to all survivors; with heartbeats in time
 //	I6  only processes that ended are declared dead, once each, and before any
 //	    result that names them; nothing of them is delivered after it
-//	I8  what is revoked somewhere is revoked at all living members
+//	I8  a communicator revoked at one live member is revoked at all live members
 //	I9  a communicator has the same members, order, uid and indices at all
-//	I10 messages between the living come once, in order, and none is lost
+//	I10 messages between live processes come once, in order, and none is lost
 //	I11 no receive has wrong contents, or those of another communicator
-//	I12 a buffer that was given back to its program is neither written nor read
-//	I13 a message that its sender asked back before it matched is not received
+//	I12 a buffer that was returned to its program is neither written nor read
+//	I13 a message that its sender withdrew before it matched is not received
 //	I14 few frames are on the way between two processes, however slow one is
 //	I17 the same options are the same run (a test runs each twice)
-//	R15 who is told "revoked" finds the communicator revoked
+//	C9  uniform runs: a communicator with a dead member is revoked
+//	R15 a call that returns "revoked" finds the communicator revoked
+//	R31 a process learns of a death before any result that names it
 //	R36 success of agree: all contributors had acknowledged the agreed dead
-//	R38 a shrink leaves out whom a member knew to be dead when it entered
+//	R38 a shrink leaves out every process that a contributor knew to be dead
+//	    when it entered
+//	R57 a creation from a group has one answer, and takes every member
 //
 // A panic of the rules is reported as "assert".
 //
 // # Searches
 //
-// Searches visit all states of very small worlds instead: every order of calls,
-// deliveries, deaths and notices (explore.go, models.go). They copy and compare
-// the machines of the rules as they are (machine.go).
+// Searches visit all states of very small worlds instead: every order of calls, deliveries, deaths
+// and notices (explore.go, models.go). They copy and compare the machines of the rules without
+// changes to these (machine.go).
 //
-// # Not here
+// # Out of scope
 //
-// Duplicated frames: the rules are promised channels that deliver once and in order until one end
-// dies. Reconnects, clocks of different rates, and partitions of which at most one side may
-// continue (I7): package nodes has them. Stale incarnations: package repairs has them, and a
-// process has one life here. Networks that stay cut for ever.
+//   - Duplicated frames: the channels promise to deliver once and in order until one end dies.
+//   - Reconnects, clocks of different rates, and partitions of which at most one side may continue
+//     (I7): package nodes has them.
+//   - Stale incarnations: package repairs has them. Here a process has one life.
+//   - Networks that stay cut for ever.
 package cluster

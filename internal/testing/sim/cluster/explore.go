@@ -9,48 +9,48 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/sim/world"
 )
 
-// ExhaustMax is the largest world that Searches gives searches for.
+// ExhaustMax is the largest world for which Searches returns searches.
 const ExhaustMax = 4
 
-// Search visits every state that a small world can reach: every order of calls,
-// deliveries, deaths - with every number of frames that left the dead process -
-// and notices. Each state is visited once.
+// Search visits every state that a small world can reach: every order of calls, deliveries, deaths
+// and notices. A death is tried with every number of frames that left the dead process. Each state
+// is visited once.
 type Search struct {
 	model  model
 	n      int
 	deaths int // at most
 }
 
-// Explored is what a search has seen.
+// Explored counts the states that a search has visited.
 type Explored struct {
 	States int
-	Ends   int // states in which nothing but a death can happen any more
+	Ends   int // states in which only a death can still happen
 }
 
-// model says what processes are made of and what must hold.
+// model defines the machines of the processes and the conditions that must hold.
 type model interface {
 	name() string
-	// machine returns the rules of process p of n, a pointer.
+	// machine returns a pointer to the rules of process p of n.
 	machine(n, p int) any
-	// calls lists what the program of process p may do next.
+	// calls lists the possible next calls of the program of process p.
 	calls(w *smallWorld, p int) []choice
-	// take applies one thing to the copy of p's machine.
+	// take applies one input to the copy of p's machine.
 	take(w *smallWorld, p int, in any)
-	// timed says whether time passes when nothing is on the way.
+	// timed reports whether time passes when no frame is on the way.
 	timed() bool
-	// always returns what is wrong with a state, end with one in which nothing but
-	// a death can happen any more.
+	// always returns an error for a state that breaks an invariant. end checks a state in which
+	// only a death can still happen.
 	always(w *smallWorld) error
 	end(w *smallWorld) error
 }
 
-// choice is one thing that a program may do.
+// choice is one possible call of a program.
 type choice struct {
 	name string
 	in   any
 }
 
-// What a process meets, besides calls.
+// The inputs of a process besides calls.
 type (
 	frameFrom struct {
 		from  int
@@ -67,24 +67,24 @@ type smallWorld struct {
 	digests   []world.Hash // of machines
 	queues    [][]string
 	dead      uint64
-	told      []uint64 // by process: of whose death it was told
+	told      []uint64 // by process: the deaths that are known to it
 	oracle    [][]string
 	now       mono.Time
 	quiet     int // slots of time since the last death, or the beginning
 }
 
-// quietMax bounds how long a timed world is watched.
+// quietMax bounds how long a timed world is observed, in slots.
 const quietMax = 24
 
-// slot is how far time moves when nothing is on the way.
+// slot is the step of time when no frame is on the way.
 const slot = period / 2
 
-// String says what is searched.
+// String returns the model, the size and the number of deaths.
 func (s Search) String() string {
 	return fmt.Sprintf("%s n=%d f=%d", s.model.name(), s.n, s.deaths)
 }
 
-// Run searches. The error tells the path to a violation.
+// Run searches. The error contains the path to a violation.
 func (s Search) Run() (Explored, error) {
 	w := &smallWorld{n: s.n, deaths: s.deaths, now: world.Epoch, machines: make([]any, s.n), digests: make([]world.Hash, s.n), queues: make([][]string, s.n*s.n), told: make([]uint64, s.n), oracle: make([][]string, s.n)}
 	for p := range s.n {
@@ -102,7 +102,7 @@ type explorer struct {
 	ends  int
 }
 
-// path is how a state was reached.
+// path is the sequence of steps to a state.
 type path struct {
 	before *path
 	step   string
@@ -149,7 +149,7 @@ func (e *explorer) visit(w *smallWorld, at *path) error {
 	return nil
 }
 
-// steps lists everything that must happen at some time; the order is free.
+// steps lists all steps that must happen at some time. Their order is free.
 func (e *explorer) steps(w *smallWorld) []next {
 	var out []next
 	for p := range w.n {
@@ -182,7 +182,7 @@ func (e *explorer) steps(w *smallWorld) []next {
 	return out
 }
 
-// pass lets time pass, for all at once, when nothing is on the way: so every frame
+// pass advances the time for all processes at once, when no frame is on the way. So every frame
 // takes less than a slot, and clocks do not drift apart.
 func (e *explorer) pass(w *smallWorld) {
 	w.now = w.now.Add(slot)
@@ -194,8 +194,8 @@ func (e *explorer) pass(w *smallWorld) {
 	}
 }
 
-// take lets a process take something. Its machine is copied first: states share
-// the machines that a step does not touch.
+// take applies an input to a process. Its machine is copied first, because states share the
+// machines that a step leaves unchanged.
 func (e *explorer) take(w *smallWorld, p int, in any) {
 	w.machines[p] = copyMachine(w.machines[p])
 	e.model.take(w, p, in)
@@ -212,13 +212,13 @@ func (w *smallWorld) send(from, to int, frame []byte) {
 	}
 }
 
-// note remembers what a process was told.
+// note records an answer or an event at a process.
 func (w *smallWorld) note(p int, format string, args ...any) {
 	w.oracle[p] = append(slices.Clip(w.oracle[p]), fmt.Sprintf(format, args...))
 }
 
-// crashes lists the deaths that may happen now: any process, with any number of
-// its frames to each other one still on the way, in the order they were sent.
+// crashes lists the deaths that may happen now. Any process may die. To each other process any
+// number of its frames stays on the way, in the order in which they were sent.
 func (w *smallWorld) crashes() []next {
 	dead := 0
 	for p := range w.n {
@@ -247,7 +247,7 @@ func (w *smallWorld) crashes() []next {
 	return out
 }
 
-// keeps returns every vector of how many frames of p to each process arrive.
+// keeps returns every vector of the numbers of frames of p that arrive at each process.
 func (w *smallWorld) keeps(p, to int) [][]int {
 	if to == w.n {
 		return [][]int{nil}
@@ -268,7 +268,7 @@ func (w *smallWorld) clone() *smallWorld {
 	return &v
 }
 
-// key digests everything that the future, and what is checked, depend on.
+// key digests every input of the future and of the checks.
 func (w *smallWorld) key() [2]world.Hash {
 	var k [2]world.Hash
 	for i := range k {

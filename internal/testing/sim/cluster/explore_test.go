@@ -12,9 +12,8 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/sim/world"
 )
 
-// TestSearches visits every state of worlds of up to three processes, with up to
-// two deaths. The numbers of states are printed; goulfm sim -exhaustive visits
-// more.
+// TestSearches visits every state of worlds of up to three processes, with up to two deaths. The
+// numbers of states are printed. The command goulfm sim -exhaustive visits more.
 func TestSearches(t *testing.T) {
 	for _, s := range Searches(3) {
 		t.Run(s.String(), func(t *testing.T) {
@@ -36,7 +35,7 @@ func TestSearches(t *testing.T) {
 	}
 }
 
-// TestCopyMachine: a copy is the same state, and goes its own way.
+// TestCopyMachine: a copy has the same state, and changes independently of the original.
 func TestCopyMachine(t *testing.T) {
 	events := []control.Event{
 		control.Propose{Comm: control.World, Token: 1, Call: commstate.Call{Kind: commstate.KindDup}},
@@ -66,15 +65,15 @@ func TestCopyMachine(t *testing.T) {
 	}
 }
 
-// TestSearchCountsStates compares with a count by hand: one process publishes, the
-// other has it to read, and has read it, and nobody dies.
+// TestSearchCountsStates compares with a simple enumeration: each of two processes publishes,
+// receives the frame of the other, and no process dies.
 func TestSearchCountsStates(t *testing.T) {
 	e, err := Search{floodModel{}, 2, 0}.Run()
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Nobody has published; one has (2), and the other has read it (2), with its
-	// answer or not; both have: dumb enumeration of the same rules.
+	// Neither has published; one has (2), and the other has read the frame (2), with its answer or
+	// not; both have. The enumeration applies the same rules.
 	want := countFlood(t)
 	if e.States != want {
 		t.Errorf("%d states, counted %d", e.States, want)
@@ -108,7 +107,7 @@ func replayFlood(steps []int) (text string, can []int) {
 	var f [2]*flood.Flood
 	var queue [2][]string // to each
 	var called [2]bool
-	var order [2]string // what each was told
+	var order [2]string // deliveries at each process
 	for p := range f {
 		f[p] = floodModel{}.machine(2, p).(*flood.Flood)
 	}

@@ -6,42 +6,42 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/sim/world"
 )
 
-// FaultKind is what goes wrong.
+// FaultKind is the kind of a fault.
 type FaultKind uint8
 
 // The kinds of faults.
 const (
 	Crash     FaultKind = iota // the process ends for ever
-	Pause                      // the process stops, and goes on after For
-	Slow                       // the process stops for For, goes on for Off, and so on, Times times
-	Partition                  // who is in Peers does not hear the process and the others that are not, for For; nor they the Peers, unless OneWay
-	Stall                      // who is in Peers does not hear the process for For
+	Pause                      // the process stops, and continues after For
+	Slow                       // the process stops for For, continues for Off, and so on, Times times
+	Partition                  // for For, frames from processes outside Peers to Peers are held back; unless OneWay, also those in the other direction
+	Stall                      // for For, frames from the process to Peers are held back
 )
 
 func (k FaultKind) String() string {
 	return [...]string{"crash", "pause", "slow", "partition", "stall"}[k]
 }
 
-// Fault is one planned fault. It happens in a step of Proc, once.
+// Fault is one planned fault. The fault happens in a step of Proc, once.
 type Fault struct {
 	Kind     FaultKind
 	Proc     int
-	Step     int // it happens in this step of Proc, counted from 1; 0 = see Decision
+	Step     int // the step of Proc in which the fault happens, counted from 1; 0 = see Decision
 	After    int // Step is counted from the After-th call of the program of Proc
-	Decision int // it happens in the step with this decision of Proc
+	Decision int // the fault happens in the step with this decision of Proc
 
-	Mid       bool // crash, pause: wait for a step that sends two frames, and come between two
-	Part      int  // crash, pause: so many thousandths of what the step does come before it
-	Lose      bool // crash: part of what is on the way is lost
-	LastWords bool // crash: what was sent in the step is very slow
-	Cascaded  bool // crash: caused by another one
+	Mid       bool // crash, pause: wait for a step that sends two frames, and strike between two
+	Part      int  // crash, pause: number of thousandths of the step's actions that come before the fault
+	Lose      bool // crash: part of the frames on the way is lost
+	LastWords bool // crash: frames sent in the step are very slow
+	Cascaded  bool // crash: caused by another crash
 
 	For, Off mono.Duration
 	Times    int
 	Peers    uint64 // set of processes
 	OneWay   bool
 
-	call, since int // when it happened: the same as After and Step, with the latest call
+	call, since int // when the fault happened: the same as After and Step, with the latest call
 }
 
 // planFaults draws the faults of the run. At least one process never crashes.
@@ -58,7 +58,7 @@ func (s *simulation) planFaults() {
 		s.plan(s.drawCrash(&t, p))
 	}
 	s.spared = victims[n-1]
-	stopped := t.Perm(n) // within the bounds of a ring no process stops for two reasons
+	stopped := t.Perm(n) // within the limits of a ring no process stops for two reasons
 	for i := range min(s.swarm.pauses+s.swarm.slows, n) {
 		f := Fault{Kind: Pause, Proc: stopped[i], Step: s.drawStep(&t), Part: 1000, For: s.drawSpan(&t, pauseMax)}
 		if t.Percent(s.swarm.midStep) {
@@ -73,7 +73,7 @@ func (s *simulation) planFaults() {
 	}
 	for range s.swarm.partitions {
 		peers := t.Next() & (1<<n - 1)
-		if t.Percent(40) { // one alone
+		if t.Percent(40) { // one process alone
 			peers = 1 << t.Below(n)
 		}
 		proc := t.Below(n)
@@ -90,8 +90,8 @@ func (s *simulation) plan(f Fault) {
 	p.faults = append(p.faults, f)
 }
 
-// drawStep returns the number of a step; a program makes several for each
-// agreement, and heartbeats add to them.
+// drawStep returns the number of a step. A process takes several steps for each agreement, and
+// heartbeats add to them.
 func (s *simulation) drawStep(t *world.Tape) int {
 	steps := t.Between(1, 8*s.swarm.agreements)
 	if s.swarm.detector.beats() {
@@ -113,8 +113,9 @@ func (s *simulation) drawCrash(t *world.Tape, proc int) Fault {
 	return f
 }
 
-// drawSpan draws how long a fault lasts: up to most where more would break a
-// promise, else up to some timeouts.
+// drawSpan draws the duration of a fault. In Ring runs the bound is most, because more would exceed
+// the limits of fd.Config. In Wild runs the bound is up to 6 timeouts, in Exact runs up to 300
+// message delays.
 func (s *simulation) drawSpan(t *world.Tape, most mono.Duration) mono.Duration {
 	switch s.swarm.detector {
 	case Ring:
@@ -125,8 +126,8 @@ func (s *simulation) drawSpan(t *world.Tape, most mono.Duration) mono.Duration {
 	return world.MessageDelay + t.UpTo([]mono.Duration{5 * world.MessageDelay, 30 * world.MessageDelay, 300 * world.MessageDelay}[t.Below(3)])
 }
 
-// due takes a fault out of the plan of p that happens in the step that wants these
-// actions.
+// due returns the fault of p that happens in the step with these actions, and removes the fault
+// from the plan.
 func (p *process) due(acts []control.Action) (Fault, bool) {
 	for i, f := range p.faults {
 		if f.Mid && !f.between(acts) {
@@ -144,8 +145,8 @@ func (p *process) due(acts []control.Action) (Fault, bool) {
 	return Fault{}, false
 }
 
-// stepsAfter returns the steps since the k-th call of the program, negative if there
-// was none yet. Call 0 is the beginning.
+// stepsAfter returns the steps since the k-th call of the program, or a negative number if there
+// was no such call yet. Call 0 is the beginning.
 func (p *process) stepsAfter(k int) int {
 	switch {
 	case k == 0:
@@ -156,8 +157,8 @@ func (p *process) stepsAfter(k int) int {
 	return p.steps - p.called[k-1].steps
 }
 
-// between sets Part so that the fault comes between two frames, and says whether
-// there are two.
+// between sets Part so that the fault comes between two frames. The result is false if the step
+// sends fewer than two.
 func (f *Fault) between(acts []control.Action) bool {
 	var sends []int
 	for i, a := range acts {
@@ -173,11 +174,11 @@ func (f *Fault) between(acts []control.Action) bool {
 	return true
 }
 
-// kept returns how many of the actions of a step come before the fault.
+// kept returns the number of actions of a step before the fault.
 func (f Fault) kept(actions int) int { return actions * f.Part / 1000 }
 
-// die ends process p. Without heartbeats each survivor hears of it at a time of
-// its own. told are the processes that it sent something in its last step.
+// die ends process p. Without heartbeats each survivor is notified at a time of its own. The list
+// told holds the receivers of frames of its last step.
 func (s *simulation) die(p *process, f Fault, told []int) {
 	p.ended, p.endedAt = true, s.now
 	s.report.Deaths++
@@ -194,7 +195,7 @@ func (s *simulation) die(p *process, f Fault, told []int) {
 	}
 }
 
-// notify tells everybody of the end of a process, each at a time of its own.
+// notify sends each other process a notice of the end of a process, at a time of its own.
 func (s *simulation) notify(proc int, what eventKind) {
 	for q := range s.procs {
 		if q == proc {
@@ -202,16 +203,17 @@ func (s *simulation) notify(proc int, what eventKind) {
 		}
 		t := s.delays.Fork(forNotice, s.part.nameOf(proc), s.part.nameOf(q))
 		delay := t.Tail(s.swarm.noticeDelay)
-		if s.swarm.detector.beats() { // well before its silence is noticed
+		if s.swarm.detector.beats() { // well before the detector notices its silence
 			delay = t.Uniform(world.MessageDelay)
 		}
 		s.queue.push(event{at: s.now.Add(delay), kind: what, proc: q, other: proc})
 	}
 }
 
-// cascade plans the death of a relative of p within its next few steps: in the
-// tree over all processes, the next one in line to be the root, or one that p told
-// something last - maybe a decision, which then dies with it.
+// cascade plans the death of a relative of p within its next few steps. In the tree over all
+// processes a relative is the parent, a child, or the next process in line to be the root. Each
+// receiver of p's last frames is a relative, too: one of these frames may be a decision, which then
+// dies with its receiver.
 func (s *simulation) cascade(t *world.Tape, p int, told []int) {
 	relatives := append([]int{(p - 1) / 2, 2*p + 1, 2*p + 2, p + 1}, told...)
 	victim := relatives[t.Below(len(relatives))]
@@ -227,7 +229,7 @@ func (s *simulation) cascade(t *world.Tape, p int, told []int) {
 	s.plan(f)
 }
 
-// cut shuts the links that a partition or a stall cuts.
+// cut shuts the links that a partition or a stall affects.
 func (s *simulation) cut(f Fault) {
 	until := s.now.Add(f.For)
 	for from := range s.swarm.n {

@@ -10,24 +10,24 @@ import (
 	"github.com/goulfm/goulfm/ulfm"
 )
 
-// What draw is asked for; others are below.
+// More purposes of draw; others are literals at the calls.
 const (
 	drawGathers = 100 + iota
 	drawMembers
 )
 
-// seriesGather numbers the creations from a group on one communicator, as the plan
-// does: members of one group have no numbers of their own for them.
+// seriesGather numbers the creations from a group on one communicator, as the plan does. The
+// members of a group have no numbers of their own for them.
 const seriesGather commstate.Series = 100
 
-// gathers is how far a member has come with the creations from a group of a plan.
+// gathers is the progress of a member through the creations from a group of a plan.
 type gathers struct {
-	next int // of the plan: those before are made, or not this member's
+	next int // of the plan: those before are made, or are not for this member
 	open int // not answered
 }
 
-// gathering returns the members, as processes, of the next creation from a group that
-// this one is in, or nil; it steps over others'.
+// gathering returns the members, as processes, of the next creation from a group that includes this
+// process, or nil. The creations of other groups are skipped.
 func (g *program) gathering(h *handle) []int {
 	for ; h.gathers.next < h.plan.gathers; h.gathers.next++ {
 		members := g.membersOf(h, h.gathers.next)
@@ -38,8 +38,7 @@ func (g *program) gathering(h *handle) []int {
 	return nil
 }
 
-// rollOf draws a group for the k-th creation on a communicator, by the names of its
-// members.
+// rollOf draws a group for the k-th creation on a communicator, by the names of its members.
 func (g *program) rollOf(h *handle, k int) []int {
 	bits := g.sim.draw(h.name, drawMembers, k)
 	var names []int
@@ -54,7 +53,7 @@ func (g *program) rollOf(h *handle, k int) []int {
 	return names
 }
 
-// membersOf returns those of the group that are members here.
+// membersOf returns the part of the drawn group that consists of members here.
 func (g *program) membersOf(h *handle, k int) []int {
 	var members []int
 	for _, name := range g.rollOf(h, k) {
@@ -67,8 +66,8 @@ func (g *program) membersOf(h *handle, k int) []int {
 	return members
 }
 
-// gatheredName returns the name of what a creation from a group makes: as many like it
-// were made before as there are with this group and tag.
+// gatheredName returns the name of the communicator that a creation from a group makes. The name
+// depends on the number of earlier creations with the same group and tag.
 func (g *program) gatheredName(c call) commstate.UID {
 	same := func(k int) []int { return slices.Sorted(slices.Values(g.rollOf(c.handle, k))) }
 	group, count := same(c.number), uint64(0)
@@ -104,9 +103,9 @@ func (k *checker) gathers(c call) {
 	a.Entered.Add(c.group.Procs[c.group.Me])
 }
 
-// gathered checks the answer of a creation from a group (R57): it is one for all who
-// live, but for a revocation; a communicator takes every member, a failure the death
-// of one.
+// gathered checks the answer of a creation from a group (R57). All live members have the same
+// answer, except for a revocation. Success requires that every member has called, a failure the
+// death of a member.
 func (k *checker) gathered(p *process, c call, out commstate.Outcome) {
 	key := c.gatherKey()
 	if errors.Is(out.Err, ulfm.ErrRevoked) {

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestSpecR15R57GatheringRuns: creations from groups among all else that happens, on
-// every communicator, with every detector.
+// TestSpecR15R57GatheringRuns: creations from groups among all other events, on every communicator,
+// with every detector.
 func TestSpecR15R57GatheringRuns(t *testing.T) {
 	made, failed, gaveUp := 0, 0, 0
 	for s := range uint64(150) {
@@ -44,8 +44,8 @@ func TestSpecR15R57GatheringRuns(t *testing.T) {
 }
 
 // TestDiesAsARevocationAnswers: a process dies at the end of the step in which a revocation has
-// answered its creation. The others have been told that it takes no part, its program has
-// not: they go on without it, though it is not agreed to be dead.
+// answered its creation. The others have learned that the process takes no part, but its own
+// program has not. The others continue without the process, although no agreement declares it dead.
 func TestDiesAsARevocationAnswers(t *testing.T) {
 	_, err := Run(Options{Seed: 1795550244499785676})
 	assert.NoError(t, err)

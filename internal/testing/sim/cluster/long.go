@@ -8,11 +8,11 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/sim/world"
 )
 
-// longs is what a program does about long messages.
+// longs is the state of a program's long messages.
 type longs struct {
 	g     *program
-	sends []*outgoing           // by handle, which is one more than the place
-	asked map[announcement]bool // messages that their senders have asked back
+	sends []*outgoing           // by handle minus 1
+	asked map[announcement]bool // messages that their senders have withdrawn
 }
 
 // outgoing is a long message that a program sends.
@@ -24,7 +24,7 @@ type outgoing struct {
 	proc   int
 	parcel *parcel
 	buf    []uint64
-	over   bool // its buffer is the program's, which uses it for something else
+	over   bool // the program owns its buffer, and has overwritten it
 }
 
 // announcement names a long message at its receiver.
@@ -40,16 +40,16 @@ type chunk struct {
 	words  []uint64
 }
 
-// wordsMax is how many chunks of one word a long message has at most.
+// wordsMax is the largest number of chunks of one word in a long message.
 const wordsMax = 3
 
-// wiped stands in buffers that are the program's again.
+// wiped fills buffers that the program owns again.
 const wiped = ^uint64(0)
 
 // word is word k of a long message.
 func (d *parcel) word(k int) uint64 { return world.Mix(d.contents + uint64(k)) }
 
-// isLong says whether a control frame is one of long messages.
+// isLong reports whether a control frame belongs to a long message.
 func isLong(frame []byte) bool { return len(frame) > 0 && frame[0] >= rendezvous.KindGrant }
 
 // control sends a frame, unless its receiver is known to be dead.
@@ -62,7 +62,7 @@ func (l *longs) control(to int, frame []byte) {
 	s.post(l.g.me, event{at: s.net.arrival(controlLane, l.g.me.id, to, s.now, l.g.me.slow), kind: arrival, proc: to, other: l.g.me.id, frame: frame})
 }
 
-// announce begins to send a long message, of which d becomes the announcement.
+// announce begins to send a long message. The parcel d becomes its announcement.
 func (l *longs) announce(h *handle, to int, d *parcel) {
 	o := &outgoing{handle: h, number: uint64(len(l.sends) + 1), to: to, proc: h.group.Procs[to], parcel: d}
 	l.sends = append(l.sends, o)
@@ -80,7 +80,7 @@ func (l *longs) pushable(h *handle) *outgoing {
 	return l.sendOn(h, func(o *outgoing) bool { return o.HasMatched() })
 }
 
-// regrets returns a message that the program wants back, or nil: one of four, if nothing was sent
+// regrets returns a message that the program withdraws, or nil: one of four, if no message was sent
 // to its receiver after it.
 func (l *longs) regrets(h *handle) *outgoing {
 	return l.sendOn(h, func(o *outgoing) bool {
@@ -109,7 +109,7 @@ func (l *longs) push(o *outgoing) {
 	}
 }
 
-// takeBack asks for a message back, which the program sends again later.
+// takeBack withdraws a message. The program sends the message again later.
 func (l *longs) takeBack(o *outgoing) {
 	t := o.handle.talk
 	t.held[o.to], t.regrets[o.to] = o.number, o.parcel.seq+1
@@ -118,7 +118,7 @@ func (l *longs) takeBack(o *outgoing) {
 	}
 }
 
-// endSend gives the buffer of a message back.
+// endSend returns the buffer of a message to the program.
 func (l *longs) endSend(o *outgoing) {
 	if gone, tell := o.End(); tell {
 		l.control(o.proc, gone.Append(nil))
@@ -132,14 +132,14 @@ func (l *longs) endSend(o *outgoing) {
 	l.g.rouse()
 }
 
-// letOn lets other messages to the receiver go.
+// letOn releases other messages to the receiver.
 func (o *outgoing) letOn() {
 	if held := o.handle.talk.held; held[o.to] == o.number {
 		held[o.to] = 0
 	}
 }
 
-// endReceive gives the buffer of a receive back that has not got its message.
+// endReceive returns the buffer of a receive to the program before the message is complete.
 func (l *longs) endReceive(r *receive) {
 	r.long.End()
 	r.over = true
@@ -147,12 +147,12 @@ func (l *longs) endReceive(r *receive) {
 	l.g.rouse()
 }
 
-// failPeer ends what a death ends.
+// failPeer ends the operations that a death ends.
 func (l *longs) failPeer(h *handle, proc int) {
 	l.endWhich(h, func(p int) bool { return p == proc })
 }
 
-// endAll ends what a revocation ends.
+// endAll ends the operations that a revocation ends.
 func (l *longs) endAll(h *handle) {
 	l.endWhich(h, func(int) bool { return true })
 }
@@ -170,7 +170,7 @@ func (l *longs) endWhich(h *handle, with func(proc int) bool) {
 	}
 }
 
-// refuse answers a message that nothing receives any more.
+// refuse answers a message that has no receive any more.
 func (l *longs) refuse(m *match.Message) {
 	if m.Announced {
 		l.control(m.Src, rendezvous.Refuse{Send: m.Handle}.Append(nil))
@@ -183,7 +183,7 @@ func (l *longs) refuseParcel(d *parcel) {
 	}
 }
 
-// begin is a receive that has matched a long message.
+// begin handles a receive that has matched a long message.
 func (l *longs) begin(r *receive, d *parcel) {
 	if l.asked[announcement{d.from, d.send}] {
 		l.g.sim.fail("I13", "process %d receives a long message of %d that was asked back before", l.g.me.id, d.from)

@@ -9,15 +9,14 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/sim/world"
 )
 
-// A rule's whole state is what its machine points to: there is no clock, no
-// goroutine, no variable outside. So a machine can be copied, and two can be
-// compared, without its help. That is what makes an exhaustive search of the
-// code that ships possible.
+// The whole state of a rule is reachable from its machine: there is no clock, no goroutine and no
+// variable outside. So a machine can be copied, and two can be compared, without support of the
+// rule. This makes an exhaustive search of the shipped code possible.
 
-// scratch names fields that hold what a Step returned: the next one forgets it.
+// scratch names fields that hold the result of a Step: the next Step overwrites them.
 var scratch = map[string]bool{"out": true, "posts": true, "settled": true}
 
-// copyMachine returns a copy of what p points to. They share nothing that changes.
+// copyMachine returns a copy of the object that p points to. The two share nothing that changes.
 func copyMachine(p any) any {
 	var c copier
 	v := reflect.ValueOf(p)
@@ -27,8 +26,8 @@ func copyMachine(p any) any {
 	return out.Elem().Interface()
 }
 
-// copier knows where what it has copied lies now: pointers to the same thing, or
-// into it, must stay so.
+// copier records where each copied block lies now: pointers to the same block, or into a block,
+// must stay so.
 type copier struct{ moved []block }
 
 type block struct {
@@ -68,7 +67,7 @@ func (c *copier) copy(dst, src unsafe.Pointer, t reflect.Type) {
 		if v := reflect.NewAt(t, src).Elem(); !v.IsNil() {
 			reflect.NewAt(t, dst).Elem().Set(c.value(v.Elem()))
 		}
-	default: // no pointer, or one to what never changes: strings, functions
+	default: // no pointer, or a pointer to constant data: strings, functions
 		reflect.NewAt(t, dst).Elem().Set(reflect.NewAt(t, src).Elem())
 	}
 }
@@ -125,8 +124,8 @@ func (c *copier) value(v reflect.Value) reflect.Value {
 	return out.Elem()
 }
 
-// hashMachine digests what p points to: equal states have equal digests. Times
-// count from now: a state that is the same a while later is the same state.
+// hashMachine digests the object that p points to: equal states have equal digests. Times count
+// from now, so that an unchanged state has the same digest at a later time.
 func hashMachine(p any, now mono.Time) world.Hash {
 	d := digester{hash: world.NewHash(), now: now, seen: map[unsafe.Pointer]uint64{}}
 	v := reflect.ValueOf(p)
@@ -191,7 +190,7 @@ func (d *digester) number(v reflect.Value) {
 		} else {
 			d.hash.Add(0)
 		}
-	case v.Type() == timeType && v.Int() != math.MinInt64: // which stands for never
+	case v.Type() == timeType && v.Int() != math.MinInt64: // the minimum stands for never
 		d.hash.Add(uint64(v.Int() - int64(d.now)))
 	case v.CanInt():
 		d.hash.Add(uint64(v.Int()))
@@ -206,7 +205,7 @@ func (d *digester) array(src unsafe.Pointer, elem reflect.Type, n int) {
 	}
 }
 
-// table does not depend on the order of the keys.
+// table is independent of the order of the keys.
 func (d *digester) table(v reflect.Value) {
 	var sum world.Hash
 	for it := v.MapRange(); it.Next(); {

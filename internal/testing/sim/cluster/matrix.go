@@ -8,14 +8,14 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/control"
 )
 
-// hazard is a fault as the matrix tells them apart.
+// hazard is a kind of fault in the matrix.
 type hazard int
 
 const (
 	crashBetween  hazard = iota // between two steps
 	crashMidSend                // some of the frames of a step are sent, others not
-	crashCascaded               // soon after another one that had to do with it
-	crashLosing                 // and part of what was on the way is lost
+	crashCascaded               // soon after the crash of a related process
+	crashLosing                 // part of the frames on the way is lost
 	pauseBetween
 	pauseMidSend
 	slowProcess
@@ -31,11 +31,11 @@ func (h hazard) String() string {
 		"slow process", "partition", "partition one way", "stalled link", "late frame"}[h]
 }
 
-// phase is what a process is in the middle of. It may be in several.
+// phase is an operation in which a process is engaged. A process may be in several phases.
 type phase int
 
 const (
-	phaseIdle phase = iota // no call is open, nothing is awaited
+	phaseIdle phase = iota // no call is open, and no receive
 	phaseData              // a receive is open
 	phaseAgree
 	phaseShrink
@@ -62,8 +62,8 @@ func (m *Matrix) add(n Matrix) {
 	}
 }
 
-// Empty returns the cells in which nothing ever happened. Every fault can hit every
-// phase, so in many runs there must be none.
+// Empty returns the cells in which nothing ever happened. Every fault can hit every phase, so many
+// runs must leave none empty.
 func (m *Matrix) Empty() []string {
 	var empty []string
 	for h := range hazards {
@@ -128,8 +128,7 @@ func pick(yes bool, a, b hazard) hazard {
 	return b
 }
 
-// midSend says whether some frames are among the first kept actions and some
-// behind them.
+// midSend reports whether some frames are among the first kept actions and some behind them.
 func midSend(acts []control.Action, kept int) bool {
 	before, after := 0, 0
 	for i, a := range acts {

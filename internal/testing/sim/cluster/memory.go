@@ -10,12 +10,12 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/sim/world"
 )
 
-// Agree is how the processes of a run agree.
+// Agree selects how the processes of a run agree.
 type Agree uint8
 
 // The ways.
 const (
-	// Both: every other run in memory, if its deaths are exact; the rest by messages.
+	// Both: every other run in memory, if its deaths are exact; the others by messages.
 	Both Agree = iota
 	// Era: by messages.
 	Era
@@ -35,12 +35,12 @@ func ParseAgree(text string) (Agree, error) {
 	return Both, fmt.Errorf("agree %q: want both, era or node", text)
 }
 
-// inMemory says whether a run agrees in memory.
+// inMemory reports whether a run agrees in memory.
 func (o Options) inMemory(d Detector) bool {
 	return d == Exact && (o.Agree == Node || o.Agree == Both && o.Seed%2 == 1)
 }
 
-// lookAt is a look that is on the way to a process.
+// lookAt is an inspection that is on the way to a process.
 type lookAt struct {
 	proc int
 	comm uint32
@@ -60,8 +60,8 @@ func (s *simulation) share(cfg *control.Config) {
 	}
 }
 
-// moved makes the other members of a communicator look, each after a while, at what
-// one of them has done. A process that is about to look anyway sees that too.
+// moved makes the other members of a communicator inspect the memory, each after a delay, after one
+// member has changed it. A process with a pending inspection will see this change, too.
 func (s *simulation) moved(of onenode.Sharing) {
 	for rank, proc := range of.Procs {
 		at := lookAt{proc, of.Indices[rank]}
@@ -79,18 +79,18 @@ func (s *simulation) moved(of onenode.Sharing) {
 	}
 }
 
-// look lets a process look at a communicator.
+// look makes a process inspect the memory of a communicator.
 func (s *simulation) look(p *process, comm uint32) {
 	delete(s.looks, lookAt{p.id, comm})
 	s.step(p, control.Look{Comm: comm})
 }
 
-// patience is how many times in a hundred a process that polls a plain agreement in
-// vain goes on polling.
+// patience is the percentage of unsuccessful polls of a plain agreement after which a process
+// continues to poll.
 const patience = 80
 
-// enterPlainly makes a call the fast way of agreements in memory, where that can be
-// and is drawn, and says whether it did.
+// enterPlainly makes a call on the fast path of agreements in memory, if the path is open and
+// drawn. The result reports whether the call was made.
 func (s *simulation) enterPlainly(p *process, ev control.Propose) bool {
 	t := s.tape.Fork(forPlain, s.part.nameOf(p.id), int(ev.Token))
 	kind := ev.Call.Kind
@@ -104,7 +104,7 @@ func (s *simulation) enterPlainly(p *process, ev control.Propose) bool {
 	return true
 }
 
-// goOver hands a plain agreement of p on comm, if there is one, over to Step.
+// goOver passes a plain agreement of p on comm, if there is one, to Step.
 func (s *simulation) goOver(p *process, comm uint32) {
 	for i, ev := range p.plain {
 		if ev.Comm == comm {
@@ -116,11 +116,11 @@ func (s *simulation) goOver(p *process, comm uint32) {
 	}
 }
 
-// poll looks how the plain agreements of p go on.
+// poll polls the plain agreements of p.
 func (s *simulation) poll(p *process) {
 	for _, ev := range slices.Clone(p.plain) {
 		if !p.running() || p.stopped || !slices.ContainsFunc(p.plain, func(o control.Propose) bool { return o.Token == ev.Token }) {
-			continue // the answer to one before has done more
+			continue // the answer to an earlier call has ended or changed p's calls
 		}
 		p.polls++
 		t := s.tape.Fork(forPlain, s.part.nameOf(p.id), -p.polls)

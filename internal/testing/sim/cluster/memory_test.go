@@ -20,8 +20,8 @@ func TestInMemory(t *testing.T) {
 	}
 }
 
-// TestWhoAgreesInMemory: every other run whose deaths are exact, unless it is said
-// otherwise.
+// TestWhoAgreesInMemory: every other run with exact deaths agrees in memory, unless Options.Agree
+// overrides this.
 func TestWhoAgreesInMemory(t *testing.T) {
 	for _, c := range []struct {
 		options  Options
@@ -46,7 +46,7 @@ func TestWhoAgreesInMemory(t *testing.T) {
 	}
 }
 
-// TestAgreeIsPartOfTheReplay: what the command line needs besides the seed.
+// TestAgreeIsPartOfTheReplay: the replay command has the flag -agree besides the seed.
 func TestAgreeIsPartOfTheReplay(t *testing.T) {
 	for a := Both; a <= Node; a++ {
 		if back, err := ParseAgree(a.String()); err != nil || back != a {

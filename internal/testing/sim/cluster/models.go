@@ -14,9 +14,8 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/sim/world"
 )
 
-// Searches returns the searches of worlds of n processes, and of fewer: agreement,
-// shrink and revocation through internal/protocol/control, the flood alone, and the ring
-// detector with time.
+// Searches returns the searches of worlds of 2 to n processes: agreement, shrink and revocation
+// through internal/protocol/control, the flood alone, and the ring detector with time.
 func Searches(n int) []Search {
 	var all []Search
 	for size := 2; size <= n; size++ {
@@ -34,8 +33,8 @@ func Searches(n int) []Search {
 	return all
 }
 
-// callModel is one call that ends in an agreement, at each process, through the
-// composed control rules; with revoke, process 0 revokes the world at some time.
+// callModel is one call that ends in an agreement, at each process, through the composed control
+// rules. With revoke, process 0 revokes the world at some time.
 type callModel struct {
 	kind   commstate.Kind
 	revoke bool
@@ -86,7 +85,7 @@ func (m callModel) take(w *smallWorld, p int, in any) {
 	case bool:
 		known := c.Failed(control.World)
 		if in {
-			_, _ = known.Ack(w.n) // never more than there are members
+			_, _ = known.Ack(w.n) // never more than the number of members
 		}
 		w.note(p, called+" %v %v", known.AckedSet(), known.Set())
 		m.act(w, p, c.Step(control.Propose{Comm: control.World, Token: 1, Call: commstate.Call{Kind: m.kind}, Flag: ^(uint64(1) << p)}))
@@ -125,7 +124,7 @@ func (m callModel) act(w *smallWorld, p int, acts []control.Action) {
 	}
 }
 
-// always is I1, I3, I4, I6 and R38 among those who live.
+// always checks I1, I3, I4 and I6 among the live processes.
 func (m callModel) always(w *smallWorld) error {
 	first, by := "", -1
 	for p := range w.n {
@@ -178,7 +177,7 @@ func (m callModel) participation(w *smallWorld, text string) error {
 	return nil
 }
 
-// end is I2 and I8.
+// end checks I2 and I8.
 func (m callModel) end(w *smallWorld) error {
 	some, all := false, true
 	for p := range w.n {
@@ -206,7 +205,7 @@ func (floodModel) machine(n, p int) any {
 	return flood.New(flood.Config{N: n, Me: p, Items: n})
 }
 
-// publishers is how many processes have something to publish.
+// publishers is the number of processes with an item to publish.
 const publishers = 2
 
 func (floodModel) calls(w *smallWorld, p int) []choice {
@@ -248,7 +247,7 @@ func (floodModel) act(w *smallWorld, p int, acts []flood.Action) {
 	}
 }
 
-// always: nothing is delivered that nobody published, and nothing twice.
+// always checks that each delivered item was published, and that none is delivered twice.
 func (floodModel) always(w *smallWorld) error {
 	for p := range w.n {
 		for _, text := range w.oracle[p] {
@@ -264,7 +263,7 @@ func (floodModel) always(w *smallWorld) error {
 	return nil
 }
 
-// end: all who live have the same, and what the living have published.
+// end checks that all live processes have the same items.
 func (floodModel) end(w *smallWorld) error {
 	for item := range publishers {
 		got, lack := -1, -1
@@ -284,8 +283,8 @@ func (floodModel) end(w *smallWorld) error {
 	return nil
 }
 
-// ringModel is the ring detector. Frames arrive within half a period, in any
-// order; a death may come between any two things.
+// ringModel is the ring detector. Frames arrive within half a period, in any order. A death may
+// come between any two steps.
 type ringModel struct{}
 
 func (ringModel) name() string { return "ring detector" }
@@ -338,8 +337,7 @@ func (ringModel) always(w *smallWorld) error {
 	return nil
 }
 
-// end is I5: quietMax slots after the last death each survivor has declared all
-// the dead.
+// end checks I5: quietMax slots after the last death each survivor has declared all the dead.
 func (ringModel) end(w *smallWorld) error {
 	for p := range w.n {
 		if !w.isDead(p) && w.told[p] != w.dead {

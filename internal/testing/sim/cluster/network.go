@@ -5,8 +5,7 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/sim/world"
 )
 
-// lane tells what a process sends to another on two ways of its own, as the
-// engine has two rings for each pair.
+// lane separates two channels from a process to another, as the engine has two rings for each pair.
 type lane int
 
 const (
@@ -15,15 +14,15 @@ const (
 	lanes
 )
 
-// late is a delay that counts as a heavy tail.
+// late is the delay above which a frame counts as in the heavy tail.
 const late = 20 * world.MessageDelay
 
-// lateMax bounds every delay: see tape.tail.
+// lateMax bounds every delay: see world.Tape.Tail.
 const lateMax = 2 * 12 * 12 * 10 * world.MessageDelay
 
-// network delays frames. Those of one lane between two processes arrive in the
-// order in which they were sent, as on a ring or a connection; nothing else is
-// ordered. Nothing is lost but by a death.
+// network delays frames. Those of one lane between two processes arrive in the order in which they
+// were sent, as on a ring or a connection. No other frames are ordered. Only a death destroys
+// frames.
 type network struct {
 	n     int
 	whole int   // processes of the whole run, by whose names choices are made
@@ -46,7 +45,7 @@ type wire struct {
 	sent   int
 	open   int       // of these, not arrived
 	latest mono.Time // arrival
-	cut    mono.Time // what would arrive later is lost; 0 = nothing
+	cut    mono.Time // later arrivals are lost; 0 = none
 }
 
 func newNetwork(t world.Tape, s swarm, p *part) *network {
@@ -61,12 +60,12 @@ func newNetwork(t world.Tape, s swarm, p *part) *network {
 	return w
 }
 
-// name is what choices about a link are drawn by.
+// name returns the key by which choices about a link are drawn.
 func (w *network) name(from, to int) int { return w.names[from]*w.whole + w.names[to] }
 
 func (w *network) link(from, to int) *link { return &w.links[from*w.n+to] }
 
-// arrival draws when a frame that is sent now arrives.
+// arrival draws the arrival time of a frame that is sent now.
 func (w *network) arrival(on lane, from, to int, now mono.Time, slow bool) mono.Time {
 	l := w.link(from, to)
 	x := &l.lanes[on]
@@ -88,14 +87,14 @@ func (w *network) arrival(on lane, from, to int, now mono.Time, slow bool) mono.
 	return x.latest
 }
 
-// shut holds what is sent from one process to another from now on.
+// shut holds back the frames that are sent from one process to another from now on.
 func (w *network) shut(from, to int, until mono.Time) {
 	l := w.link(from, to)
 	l.shutTo = max(l.shutTo, until)
 }
 
-// lose destroys, towards each process and on each lane, a random part of what the
-// dead process has on the way: the last frames, never one in the middle.
+// lose destroys, towards each process and on each lane, a random part of the dead process's frames
+// on the way: the last frames, never one in the middle.
 func (w *network) lose(from int, now mono.Time) {
 	t := w.tape.Fork(forLoss, w.names[from], 0)
 	for to := range w.n {
@@ -108,7 +107,7 @@ func (w *network) lose(from int, now mono.Time) {
 	}
 }
 
-// arrives takes a frame off the way and says whether it has survived.
+// arrives takes a frame off the way and reports whether the frame has survived.
 func (w *network) arrives(on lane, from, to int, at mono.Time) bool {
 	x := &w.link(from, to).lanes[on]
 	x.open--

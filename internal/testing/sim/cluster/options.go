@@ -7,11 +7,10 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/sim/world"
 )
 
-// ProcessesMax is the largest world: a member's contribution to a flag is one
-// bit of it.
+// ProcessesMax is the largest world: a member's contribution to a flag is one bit.
 const ProcessesMax = 64
 
-// Options say what to run. Everything that is not said is drawn from Seed.
+// Options are the parameters of a run. A parameter that is not set is drawn from Seed.
 type Options struct {
 	Seed       uint64
 	N          int           // processes, 2 to ProcessesMax; 0 = drawn
@@ -19,21 +18,21 @@ type Options struct {
 	Agreements int           // agreements on the world besides finalize; communicators made on the way add theirs; 0 = drawn
 	Watchdog   mono.Duration // of agreements; 0 = off, as it should be
 	Detector   Detector      // Drawn = drawn
-	Agree      Agree         // with Node the Detector is Exact
+	Agree      Agree         // if Node, a drawn Detector is Exact
 	Trace      func(line string)
 
 	// Diagram, if not nil, collects what a space-time diagram shows.
 	Diagram *Diagram
 
-	// Done, if not nil, is told of each run of RunMany, one at a time.
+	// Done, if not nil, is called with the report of each run of RunMany, one at a time.
 	Done func(Report)
 
-	given *Case  // what the run is like and its faults, instead of drawing them
-	like  *swarm // what the run is like, instead of drawing it
+	given *Case  // parameters and faults of the run, in place of drawn ones
+	like  *swarm // parameters of the run, in place of drawn ones
 }
 
-// flags returns what the command that replays a run needs besides the seed: a
-// seed means the same run only with the same options.
+// flags returns the flags that the replay command needs besides the seed: a seed gives the same run
+// only with the same options.
 func (o Options) flags() string {
 	text := ""
 	for _, f := range []struct {
@@ -53,7 +52,7 @@ func (o Options) flags() string {
 	return text
 }
 
-// swarm is what a run is like. Runs that differ in kind find more than runs that
+// swarm holds the parameters of a run. Runs that differ in kind find more faults than runs that
 // differ in detail only.
 type swarm struct {
 	n, agreements int
@@ -61,23 +60,23 @@ type swarm struct {
 
 	tails       bool          // message delays have a heavy tail
 	slowPairs   int           // percent: frames from one process to another always take long
-	noticeDelay mono.Duration // typical time until one survivor hears of a death
+	noticeDelay mono.Duration // typical time until a survivor learns of a death
 	safety      mono.Duration // faults happen until then; the liveness phase follows
-	deaths      int           // planned; each may bring others with it
+	deaths      int           // planned; each may cause others
 	cascade     int           // percent: a death takes a relative with it
 	midStep     int           // percent: a death or a pause comes within the sends of one step
-	loses       int           // percent: a death destroys some of what is on the way
-	lastWords   int           // percent: what a process sends in its last step is very slow
-	pauses      int           // processes that stop for a while and go on
+	loses       int           // percent: a death destroys part of the frames on the way
+	lastWords   int           // percent: the frames of a process's last step are very slow
+	pauses      int           // processes that stop for a while and continue
 	slows       int           // processes that keep stopping for a while
-	partitions  int           // times when processes cannot be heard by others
-	stalls      int           // times when one process cannot be heard by one other
+	partitions  int           // times when frames between two groups of processes are held back
+	stalls      int           // times when frames from one process to one other are held back
 	bursts      int           // calls a program may have open in one series
 	traffic     int           // messages that a program sends to a neighbour, at most
-	ack         int           // percent: a program acknowledges before it calls agree
-	revokes     int           // percent: a program revokes a communicator at some point
+	ack         int           // percent: a program acknowledges before agree, agree_failed or shrink
+	revokes     int           // percent: a program revokes a communicator at some point; in groups above 3 the rate is 3/size of this
 	creations   int           // dups and splits per communicator, at most
-	closes      bool          // programs free what they made, and finalize
+	closes      bool          // programs free the communicators that they made, and finalize
 	memory      bool          // processes agree in memory
 	uniform     bool          // a failure of a member revokes a communicator
 	gatherings  int           // creations from a group per communicator, at most
@@ -141,8 +140,8 @@ func drawSwarm(t world.Tape, o Options) swarm {
 	s.ack = []int{0, 50, 90, 100}[t.Below(4)]
 	s.revokes = []int{0, 0, 10, 40}[t.Below(4)]
 	s.creations = []int{0, 1, 3}[t.Below(3)]
-	// A creation that a revocation gave up may stay open until its communicator is
-	// closed, and a watchdog would repeat its messages as long.
+	// A creation that a revocation ended early may stay open until its communicator is closed. A
+	// watchdog would repeat its messages until then.
 	s.closes = t.Percent(70) || o.Watchdog > 0
 	s.uniform = t.Percent(10)
 	s.gatherings = []int{0, 0, 3}[t.Below(3)]

@@ -10,27 +10,26 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/commstate"
 )
 
-// A part is what is left of a run from which the shrinker has taken things away. All
-// choices are functions of what they are for (tape.go), so those that are left stay as
-// they were if what they are for keeps its name: a process the number that it had in
-// the whole run, a communicator the uid that it had there (its name), a member the rank.
-// The zero part is a whole run.
+// part is the rest of a run from which the shrinker has removed items. All choices are functions of
+// their purpose (world.Tape). So the remaining choices stay unchanged if each item keeps its name:
+// a process its number in the whole run, a communicator its uid there (its name), a member its
+// rank. The zero part is a whole run.
 type part struct {
-	whole  int    // processes of the whole run; 0: this is a whole one
+	whole  int    // processes of the whole run; 0: this is a whole run
 	names  []int  // process i was process names[i] there, ascending
 	groups []roll // members of the communicators there
 	skips  []skip // calls that no member makes
-	delays uint64 // another drawing of all delays; 0 = the one of the whole run
+	delays uint64 // selects another drawing of all delays; 0 = that of the whole run
 }
 
-// roll is who the members of a communicator were, by their names and in its order.
+// roll lists the members of a communicator in the whole run, by their names and in order.
 type roll struct {
 	name  commstate.UID
 	procs []int
 }
 
-// skip is a call that is left out: number k of a plan, or the revocation by the process
-// with name k.
+// skip is a call that is left out: number k of a plan, or the revocation by the process with name
+// k.
 type skip struct {
 	name commstate.UID
 	what operation
@@ -52,7 +51,7 @@ var operationNames = []string{"repair", "create", "gather", "revoke"}
 
 // made is a call that a program has made.
 type made struct {
-	skip      // that would leave it out
+	skip      // the skip that would leave the call out
 	steps int // of the process before it
 }
 
@@ -70,8 +69,8 @@ func (p *part) skipped(name commstate.UID, what operation, k int) bool {
 	return slices.Contains(p.skips, skip{name, what, k})
 }
 
-// rollOf returns who the members of a communicator were in the whole run, as far as that
-// is known, and notes who they are now for runs that are a part of this one.
+// rollOf returns the members of a communicator in the whole run, if they are known. For a whole run
+// rollOf records the members now, for runs that are a part of this one.
 func (p *part) rollOf(name commstate.UID, procs []int) []int {
 	known := slices.IndexFunc(p.groups, func(r roll) bool { return r.name == name })
 	if known >= 0 && p.whole > 0 {
@@ -81,19 +80,19 @@ func (p *part) rollOf(name commstate.UID, procs []int) []int {
 	for _, proc := range procs {
 		names = append(names, p.nameOf(proc))
 	}
-	if known < 0 { // else members differ, and some are dead (A17)
+	if known < 0 { // otherwise members differ, and some are dead (A17)
 		p.groups = append(slices.Clip(p.groups), roll{name, names})
 	}
 	return names
 }
 
-// only keeps the rolls of communicators that there were in a run.
+// only keeps the rolls of communicators that existed in a run.
 func (p *part) only(used func(name commstate.UID) bool) {
 	p.groups = slices.DeleteFunc(slices.Clone(p.groups), func(r roll) bool { return !used(r.name) })
 }
 
-// without returns the part with the processes that leave are true for, which are
-// numbered anew.
+// without returns the part without the processes for which leave is true. The others are numbered
+// anew.
 func (p part) without(n int, leave func(proc int) bool) part {
 	q := p
 	q.names = nil
@@ -190,7 +189,7 @@ func (p *part) parse(words []string) error {
 	return err
 }
 
-// check returns what is wrong with the part of a run of n processes.
+// check returns an error if the part does not fit a run of n processes.
 func (p *part) check(n int) error {
 	switch {
 	case p.whole == 0 && p.names == nil:

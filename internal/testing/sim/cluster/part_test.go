@@ -10,8 +10,8 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/commstate"
 )
 
-// TestNamesAreUIDs: in a whole run the name of each communicator, by which its members
-// draw what they call, is its uid, and so are the ranks.
+// TestNamesAreUIDs: in a whole run the name of each communicator, by which its members draw their
+// calls, is its uid, and the ranks are equal, too.
 func TestNamesAreUIDs(t *testing.T) {
 	made := 0
 	for seed := range uint64(150) {
@@ -29,8 +29,8 @@ func TestNamesAreUIDs(t *testing.T) {
 	require.Greater(t, made, 1000)
 }
 
-// TestPartKeepsTheRest: where processes are taken away, the others make the calls that
-// they made before on each communicator that there was before.
+// TestPartKeepsTheRest: where processes are removed, the others make the same calls as before on
+// each communicator that existed before.
 func TestPartKeepsTheRest(t *testing.T) {
 	compared := 0
 	for seed := range uint64(40) {
@@ -58,7 +58,7 @@ func TestPartKeepsTheRest(t *testing.T) {
 	require.Greater(t, compared, 300)
 }
 
-// callsByName returns what a process has called, by the name of the communicator.
+// callsByName returns the calls of a process, by the name of the communicator.
 func callsByName(p *process) map[commstate.UID][]skip {
 	all := map[commstate.UID][]skip{}
 	for _, m := range p.called {
@@ -69,7 +69,7 @@ func callsByName(p *process) map[commstate.UID][]skip {
 	return all
 }
 
-// TestSkippedCallsAreNotMade, and all others are.
+// TestSkippedCallsAreNotMade: all others are made.
 func TestSkippedCallsAreNotMade(t *testing.T) {
 	for seed := range uint64(20) {
 		o := Options{Seed: seed, N: 6, Detector: Exact}

@@ -9,39 +9,40 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/rendezvous"
 )
 
-// process is one simulated process: its rules, its program, its fate.
+// process is one simulated process: its rules, its program and its faults.
 type process struct {
 	id      int
 	rules   *control.Control
 	match   *match.Matcher
 	peers   []rendezvous.Peer // by process
 	program *program
-	alarm   mono.Time // when the earliest timer event comes; 0 = none
+	alarm   mono.Time // time of the earliest timer event; 0 = none
 
 	ended            bool // died, or was fenced
 	endedAt          mono.Time
 	left             bool // returned from Finalize
 	faults           []Fault
-	slow             bool // what it sends now takes long
+	slow             bool // frames sent now take long
 	steps, decisions int
 	called           []made // calls of the program
 
-	plain []control.Propose // calls that were entered plainly and go on by polls
+	plain []control.Propose // calls that were entered plainly and are polled
 	polls int
 
 	stopped bool             // by a pause
-	rest    []control.Action // what is left of the step in which it stopped
-	backlog []event          // what happened to it meanwhile
+	rest    []control.Action // rest of the step in which it stopped
+	backlog []event          // events while it was stopped
 }
 
-// running says whether the process still takes steps.
+// running reports whether the process still takes steps.
 func (p *process) running() bool { return !p.ended && !p.left }
 
-// living says whether its decisions count: it runs, or has left in peace.
+// living reports whether the decisions of the process count: the process runs, or has left in
+// peace.
 func (p *process) living() bool { return !p.ended }
 
-// step gives the rules of p an event, and carries out what they want: all of it,
-// or, if a fault comes in this step, the first few actions.
+// step passes an event to the rules of p, and carries out the resulting actions. If a fault comes
+// in this step, only the first few actions are carried out.
 func (s *simulation) step(p *process, ev control.Event) {
 	if !p.running() {
 		return
@@ -82,12 +83,12 @@ func (s *simulation) step(p *process, ev control.Event) {
 	s.poll(p)
 }
 
-// lasts is how long a fault goes on.
+// lasts returns the duration of a fault.
 func (f Fault) lasts() mono.Duration {
 	return max(f.For, mono.Duration(f.Times)*(f.For+f.Off))
 }
 
-// crash carries out what others may see of the last step of p.
+// crash carries out the part of p's last step that others may observe.
 func (s *simulation) crash(p *process, f Fault, acts []control.Action) {
 	p.slow = f.LastWords
 	s.check.diedIn(p, acts)
@@ -115,8 +116,7 @@ func (s *simulation) stop(p *process, f Fault) {
 	}
 }
 
-// resume lets p go on where it stopped, and then with what has happened to it
-// meanwhile, in that order.
+// resume continues p where it stopped, and then passes on the events since then, in order.
 func (s *simulation) resume(p *process) {
 	p.stopped = false
 	s.mark(p.id, markResume, "goes on")
@@ -176,7 +176,7 @@ func (s *simulation) carryOut(p *process, a control.Action) {
 		s.fenced(p, a)
 	case control.Anomaly:
 		if a.From >= 0 && s.check.mayDiffer(a.From, p.id) && s.swarm.detector == Wild {
-			break // one who does not know yet that it is dead has communicators of its own (A17)
+			break // a process unaware of its own death has communicators of its own (A17)
 		}
 		s.fail("no anomaly", "process %d about process %d: %s", p.id, a.From, a.Text)
 	}
@@ -201,8 +201,9 @@ func (s *simulation) send(p *process, a control.Send) {
 	s.post(p, event{at: at, kind: arrival, proc: a.To, other: p.id, frame: a.Frame})
 }
 
-// post puts a frame on the way, and checks that few are there: whoever is slow
-// holds up the agreements, and so those who send (I14). A watchdog sends on.
+// post puts a frame on the way, and checks that few are there. A slow process holds up the
+// agreements, and therefore the senders (I14). A watchdog continues to send, so runs with a
+// watchdog are exempt.
 func (s *simulation) post(p *process, ev event) {
 	if open := s.net.link(p.id, ev.proc).lanes[ev.lane()].open; open > openMax && s.options.Watchdog == 0 {
 		s.fail("I14", "%d frames are on the way from %d to %d", open, p.id, ev.proc)
@@ -214,7 +215,7 @@ func (s *simulation) post(p *process, ev event) {
 	s.options.Diagram.sent(s.now, ev)
 }
 
-// setAlarm makes sure that a timer event comes at the rules' deadline.
+// setAlarm ensures that a timer event comes at the deadline of the rules.
 func (s *simulation) setAlarm(p *process) {
 	at, any := p.rules.Deadline()
 	if any && (p.alarm == 0 || at < p.alarm) {

@@ -12,13 +12,13 @@ import (
 	"github.com/goulfm/goulfm/ulfm"
 )
 
-// plan is what the members of a communicator do on it. It is a function of the
-// seed and the communicator's uid, so all members have the same.
+// plan holds the numbers of calls of the members of a communicator. A plan is a function of the
+// seed and the communicator's uid, so all members have the same plan.
 type plan struct {
 	repairs   int // calls of agree, agree_failed, shrink
 	creations int // calls of dup, split
-	bursts    int // of these, open at once in a series
-	gathers   int // creations from a group, of which a member makes those that it is in
+	bursts    int // calls open at once in a series, at most
+	gathers   int // creations from a group; a member makes those that include it
 }
 
 // handle is a communicator as a program holds it.
@@ -34,24 +34,24 @@ type handle struct {
 	open    [3]int // of these, not answered
 	shrinks int    // of the open calls of the repair series
 	gathers gathers
-	revokes bool // this member revokes it at some point
+	revokes bool // this member revokes the communicator at some point
 	talk    *talk
 	closing bool
 }
 
-// program is what a process runs: it goes on when it is woken, and makes one
-// call each time.
+// program is the program of a process. The program runs when an event wakes it, and makes one call
+// each time.
 type program struct {
 	sim     *simulation
 	me      *process
-	handles []*handle // the world first; without those that are closed
+	handles []*handle // the world first; without closed ones
 	calls   map[uint64]call
 	token   uint64
 	awake   bool // a wake event is on the way
 
 	receives []*receive
 	longs    longs
-	parcels  map[int]*parcel // unexpected messages, by Transfer; also those that were taken back
+	parcels  map[int]*parcel // unexpected messages, by Transfer; also withdrawn ones
 	kept     int
 	wakes    int
 }
@@ -60,9 +60,9 @@ type program struct {
 type call struct {
 	*handle
 	call commstate.Call
-	seq  int // its number in its series, if it got one
+	seq  int // its number in its series, if any
 
-	members []int // of a creation from a group; seq is its number among all of them
+	members []int // of a creation from a group; then seq is its number among all of them
 	number  int   // in the plan
 	color   int   // of a split
 }
@@ -110,7 +110,7 @@ func (s *simulation) planFor(uid commstate.UID, depth int) plan {
 	return p
 }
 
-// draw returns a number that all members of a communicator agree on.
+// draw returns a number that is the same at all members of a communicator.
 func (s *simulation) draw(uid commstate.UID, what, k int) uint64 {
 	h := world.NewHash()
 	h.Add(s.options.Seed)
@@ -119,7 +119,7 @@ func (s *simulation) draw(uid commstate.UID, what, k int) uint64 {
 	return uint64(h) >> 8
 }
 
-// rouse makes the program go on after a while.
+// rouse wakes the program after a delay.
 func (g *program) rouse() {
 	if !g.awake {
 		g.awake = true
@@ -129,7 +129,7 @@ func (g *program) rouse() {
 	}
 }
 
-// wake makes one of the calls that the program can make now, if any.
+// wake makes one of the possible calls of the program, if any.
 func (g *program) wake() {
 	g.awake = false
 	var ready []func()
@@ -145,7 +145,7 @@ func (g *program) wake() {
 	g.rouse()
 }
 
-// notes says which call the program makes.
+// notes records which call the program makes.
 func (g *program) notes(h *handle, what operation, k int) {
 	g.me.called[len(g.me.called)-1].skip = skip{h.name, what, k}
 }
@@ -180,13 +180,13 @@ func (g *program) ready(h *handle) []func() {
 	return can
 }
 
-// idle says whether all calls on h are made and answered.
+// idle reports whether all calls on h are made and answered.
 func (g *program) idle(h *handle) bool {
 	return h.open == [3]int{} && h.gathers.open == 0 && g.gathering(h) == nil && !h.closing && !g.left(h, commstate.SeriesRepair) && !g.left(h, commstate.SeriesCreate) && g.quiet(h)
 }
 
-// left says whether calls of a series are left in the plan of h; it steps over those
-// that are left out.
+// left reports whether calls of a series are left in the plan of h. Calls that are left out are
+// skipped.
 func (g *program) left(h *handle, s commstate.Series) bool {
 	planned, what := h.plan.repairs, opRepair
 	if s == commstate.SeriesCreate {
@@ -198,7 +198,7 @@ func (g *program) left(h *handle, s commstate.Series) bool {
 	return h.passed[s] < planned
 }
 
-// was returns the rank that a member had in the whole run, its own if that is not known.
+// was returns the rank of a member in the whole run, or its present rank if the former is unknown.
 func (g *program) was(h *handle, rank int) int {
 	if old := slices.Index(h.roll, g.sim.part.nameOf(h.group.Procs[rank])); old >= 0 {
 		return old
@@ -206,7 +206,7 @@ func (g *program) was(h *handle, rank int) int {
 	return rank
 }
 
-// childName returns the name of what a call makes.
+// childName returns the name of the communicator that a call makes.
 func (g *program) childName(c call) commstate.UID {
 	if c.members != nil {
 		return g.gatheredName(c)
@@ -214,12 +214,12 @@ func (g *program) childName(c call) commstate.UID {
 	return commstate.ChildUID(c.name, c.call.Kind, uint64(c.number+1), c.color)
 }
 
-// done says whether the program has nothing to wait for any more.
+// done reports whether the program has no call left to make or to wait for.
 func (g *program) done() bool {
 	return len(g.calls) == 0 && !slices.ContainsFunc(g.handles, func(h *handle) bool { return !g.idle(h) })
 }
 
-// describe tells what the program waits for.
+// describe returns the open operations of the program.
 func (g *program) describe() string {
 	text := ""
 	for _, h := range g.handles {
@@ -239,7 +239,7 @@ func (g *program) repair(h *handle) {
 		kind = commstate.KindShrink
 	case 6, 7, 8, 9, 10:
 		kind = commstate.KindAgreeFailed
-	case 11: // members that call different things
+	case 11: // members call different operations
 		kind = []commstate.Kind{commstate.KindAgree, commstate.KindShrink, commstate.KindAgreeFailed}[g.was(h, h.group.Me)%3]
 	}
 	t := g.sim.tape.Fork(forAck, g.sim.part.nameOf(g.me.id), int(g.token))
@@ -285,8 +285,7 @@ func (g *program) close(h *handle) {
 	g.propose(h, control.Propose{Call: commstate.Call{Kind: kind}})
 }
 
-// propose makes a call. Its flag names the caller: the result shows who
-// contributed.
+// propose makes a call. Its flag names the caller, so that the result shows the contributors.
 func (g *program) propose(h *handle, ev control.Propose) {
 	series := ev.Call.Kind.Series()
 	c := call{handle: h, call: ev.Call, number: h.passed[series], color: ev.Color}
@@ -317,7 +316,7 @@ func (g *program) make(c call, ev control.Propose) {
 	}
 }
 
-// decided takes the answer of a call.
+// decided processes the answer of a call.
 func (g *program) decided(a control.Decided) {
 	c, open := g.calls[a.Token]
 	if !open {
@@ -352,7 +351,7 @@ func (g *program) forgotten(a control.Forgotten) {
 	g.handles = slices.DeleteFunc(g.handles, func(h *handle) bool { return h.group.Index == a.Index })
 }
 
-// leave ends a process in peace. The others hear of it later.
+// leave ends a process in peace. The others are notified later.
 func (s *simulation) leave(p *process) {
 	p.left = true
 	s.check.left(p)

@@ -5,27 +5,27 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/sim/world"
 )
 
-// eventKind says what happens.
+// eventKind is the kind of an event.
 type eventKind uint8
 
 const (
-	wake    eventKind = iota // the program of proc goes on
+	wake    eventKind = iota // the program of proc runs
 	arrival                  // control frame of other reaches proc
 	message                  // message of other reaches proc, or its announcement
 	piece                    // chunk of a long message of other reaches proc
-	notice                   // proc hears that other has ended
-	goodbye                  // proc hears that other has left
+	notice                   // proc is notified that other has ended
+	goodbye                  // proc is notified that other has left
 	timer                    // the deadline of proc's rules has come
-	resume                   // proc goes on after a pause
+	resume                   // proc continues after a pause
 	pulse                    // slow proc stops again
-	look                     // proc looks at the memory of a communicator
+	look                     // proc inspects the memory of a communicator
 )
 
 func (k eventKind) String() string {
 	return [...]string{"wake", "arrival", "message", "piece", "notice", "goodbye", "timer", "resume", "pulse", "look"}[k]
 }
 
-// event is something that will happen to a process.
+// event is a future event of a process.
 type event struct {
 	at    mono.Time
 	kind  eventKind
@@ -35,10 +35,10 @@ type event struct {
 	data  *parcel // of a message
 	chunk *chunk  // of a piece
 	again *Fault  // of a pulse
-	comm  uint32  // of a look
+	comm  uint32  // of an inspection
 }
 
-// lane returns the way on which a frame comes.
+// lane returns the lane of a frame.
 func (e *event) lane() lane {
 	if e.kind == message || e.kind == piece {
 		return dataLane
@@ -56,8 +56,8 @@ func (e *event) addTo(h *world.Hash) {
 	h.AddBytes(e.frame)
 }
 
-// entry is an event's place in the order of the queue. It has no pointers: a heap
-// of events themselves would keep the garbage collector busy.
+// entry is the place of an event in the order of the queue. An entry has no pointers: a heap of
+// whole events would keep the garbage collector busy.
 type entry struct {
 	at    mono.Time
 	order uint64 // of creation: ties go by it

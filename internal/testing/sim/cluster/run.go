@@ -13,29 +13,29 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/sim/world"
 )
 
-// Report is what happened in a run.
+// Report is the result of a run.
 type Report struct {
 	Seed          uint64
-	Agreements    int // agreements that were decided by somebody
-	Decisions     int // answers that programs got
-	Plain         int // agreements that a process entered the fast way
+	Agreements    int // agreements with a decision at any process
+	Decisions     int // answers to programs
+	Plain         int // agreements that a process entered on the fast path
 	Deaths        int
 	Fenced        int  // processes that ended because others had declared them dead
-	Crossed       bool // processes declared each other, or others, dead wrongly: see checker.differ
-	Split         bool // and survivors that differ could not go on together
+	Crossed       bool // processes with wrong declarations that cross: see checker.differ
+	Split         bool // and survivors that differ could not continue together
 	Revokes       int  // calls of revoke
-	Communicators int  // communicators that programs got, counted at each member
+	Communicators int  // communicators of programs, counted at each member
 	Frames        int
 	Messages      int // sent from program to program
 	Received      int
 	Long          int           // of these, long ones
-	TakenBack     int           // long messages that their senders had back, and sent again
-	Steps         int           // events given to the rules
+	TakenBack     int           // long messages that their senders withdrew, and sent again
+	Steps         int           // events passed to the rules
 	Time          mono.Duration // virtual
 	Faults        int           // that happened
-	Matrix        Matrix        // which faults hit what
+	Matrix        Matrix        // number of faults by kind and phase
 	Hash          uint64        // of the trace: equal iff the runs are
-	Swarm         string        // what the run was like
+	Swarm         string        // parameters of the run
 }
 
 // Violation is a broken invariant.
@@ -48,8 +48,8 @@ type Violation struct {
 	Case      Case    // the run, with the faults that happened
 }
 
-// Error says what broke, and how to see it again: by its seed, or a run that was given as
-// a script by that.
+// Error returns the broken invariant and the command that replays the run: by its seed, or, for a
+// run that was given as a script, by the script.
 func (v *Violation) Error() string {
 	replay := fmt.Sprintf("-replay %d%s", v.Seed, v.Options.flags())
 	if v.Options.given != nil {
@@ -59,11 +59,11 @@ func (v *Violation) Error() string {
 }
 
 const (
-	// stepsMax bounds a run; no correct one comes near.
+	// stepsMax bounds a run. No correct run comes near.
 	stepsMax = 5_000_000
 	// openMax bounds the frames that are on the way from one process to another.
 	openMax = 1_000
-	// settleMax is how long a run with heartbeats may take after its last fault.
+	// settleMax bounds the time of a run with heartbeats after its last fault.
 	settleMax = 2 * mono.Second
 )
 
@@ -71,28 +71,28 @@ const (
 type simulation struct {
 	options   Options
 	tape      world.Tape
-	delays    world.Tape // of the network, and of notices and looks
+	delays    world.Tape // of the network, of notices and of inspections
 	swarm     swarm
 	part      part
-	adopted   map[commstate.UID]bool // names of the communicators that there were
+	adopted   map[commstate.UID]bool // names of the communicators of the run
 	queue     queue
 	net       *network
 	procs     []*process
 	spared    int // this process never crashes
 	now       mono.Time
-	lastFault mono.Time        // when the last fault is over: the liveness phase begins
-	quietAt   mono.Time        // since then all programs are done; 0 = not
+	lastFault mono.Time        // end of the last fault so far
+	quietAt   mono.Time        // all programs are done since then; 0 = not done
 	fired     []Fault          // in this order
 	acting    []control.Action // of the step that is carried out
 	check     *checker
 	hash      world.Hash
-	heap      *onenode.Heap   // what the processes share, if they agree in memory
-	looks     map[lookAt]bool // that are on the way
-	looked    int             // looks so far
+	heap      *onenode.Heap   // memory of the node, if the processes agree in memory
+	looks     map[lookAt]bool // inspections on the way
+	looked    int             // inspections so far
 	report    Report
 	violation *Violation
 
-	tamper func(event) []event // nil, but in tests of the checks
+	tamper func(event) []event // nil, except in tests of the checks
 }
 
 // Run carries out one run. The error is a *Violation.
@@ -106,7 +106,7 @@ func Run(o Options) (Report, error) {
 	return report, nil
 }
 
-// runToPanic is run; a panic of the rules is a violation as any other, with a seed.
+// runToPanic is run, except that a panic of the rules is a violation like any other, with a seed.
 func (s *simulation) runToPanic() (report Report) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -192,10 +192,10 @@ func (s *simulation) caseOf() Case {
 	return c
 }
 
-// happen gives one event to its process, or keeps it until the process goes on.
+// happen passes one event to its process, or keeps the event until the process continues.
 func (s *simulation) happen(ev event) {
 	s.now = ev.at
-	if s.swarm.detector == Wild && s.calm() { // where they were not, delays are bounded from now on
+	if s.swarm.detector == Wild && s.calm() { // if delays were unbounded, they are bounded from now on
 		s.net.most = delayMax
 	}
 	p := s.procs[ev.proc]
@@ -206,7 +206,7 @@ func (s *simulation) happen(ev event) {
 	switch {
 	case ev.kind == resume:
 		s.resume(p)
-	case p.stopped && ev.kind == pulse: // it is stopped enough
+	case p.stopped && ev.kind == pulse: // already stopped
 	case p.stopped:
 		p.backlog = append(p.backlog, ev)
 	default:
@@ -217,7 +217,7 @@ func (s *simulation) happen(ev event) {
 	}
 }
 
-// give lets an event happen to a process that can take it.
+// give applies an event to a process that is not stopped.
 func (s *simulation) give(p *process, ev event) {
 	if !p.running() {
 		return
@@ -245,7 +245,7 @@ func (s *simulation) give(p *process, ev event) {
 		s.step(p, control.Exited{Proc: ev.other})
 	case goodbye:
 		if p.rules.Dead().Has(ev.other) {
-			break // closed, as far as p is concerned
+			break // closed, from the view of p
 		}
 		s.step(p, control.Left{Proc: ev.other})
 		if s.swarm.detector == Wild { // p may have been left behind
@@ -261,9 +261,9 @@ func (s *simulation) give(p *process, ev event) {
 	}
 }
 
-// settled says whether a run with heartbeats, which never falls silent, is over:
-// nobody runs any more, or the programs have been done for so long that every
-// death must be known. It is asked once per event, and looks rarely.
+// settled reports whether a run with heartbeats is over, because such a run never falls silent. The
+// run is over when no process runs any more, or when the programs have been done for so long that
+// every death must be known. run calls settled before each event, and most calls return at once.
 func (s *simulation) settled() bool {
 	if !s.swarm.detector.beats() || s.report.Steps%16 != 0 {
 		return false
@@ -291,12 +291,12 @@ func (s *simulation) settled() bool {
 	return false
 }
 
-// calm says whether the liveness phase has begun: no fault begins any more.
+// calm reports whether the time for new faults is over.
 func (s *simulation) calm() bool { return s.now.Sub(world.Epoch) > s.swarm.safety }
 
-// peace is when the last fault is over, for sure or so far.
+// peace returns the end of the last fault, or a bound on this end.
 func (s *simulation) peace() mono.Time {
-	if s.swarm.detector == Wild { // a frame may still be as late as any
+	if s.swarm.detector == Wild { // a frame may still have the greatest delay
 		return max(s.lastFault, world.Epoch.Add(s.swarm.safety+lateMax))
 	}
 	return s.lastFault
@@ -313,8 +313,8 @@ func (s *simulation) undone() string {
 	return text
 }
 
-// fail notes the first broken invariant. Nothing more can be asked of a run whose
-// survivors differ since accusations crossed: it is counted, and ends.
+// fail notes the first broken invariant. If survivors differ since accusations crossed, no further
+// invariant applies: the run is counted as split, and ends.
 func (s *simulation) fail(invariant, format string, args ...any) {
 	if s.report.Crossed && len(s.check.splits) > 0 {
 		s.report.Split = true

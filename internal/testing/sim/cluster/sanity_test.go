@@ -10,7 +10,7 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/sim/world"
 )
 
-// TestDetectors runs each kind of detector, and sees that its kind of trouble comes.
+// TestDetectors runs each kind of detector, and checks that its kind of fault occurs.
 func TestDetectors(t *testing.T) {
 	for _, d := range []Detector{Exact, Ring, Wild} {
 		t.Run(d.String(), func(t *testing.T) {
@@ -25,8 +25,8 @@ func TestDetectors(t *testing.T) {
 	}
 }
 
-// TestMatrix: in a few runs every fault happens in most phases. That none is
-// missing is for goulfm sim -matrix.
+// TestMatrix: in a few runs every fault happens in most phases. The command goulfm sim -matrix
+// checks that none is missing.
 func TestMatrix(t *testing.T) {
 	longtest.Skip(t, "120 large clusters")
 	total, err := RunMany(Options{Seed: *seed}, runtime.NumCPU(), func(sum Total) bool { return sum.Runs >= 120 })
@@ -42,7 +42,7 @@ func TestMatrix(t *testing.T) {
 	}
 }
 
-// wrongs are things that a correct host never does. The checks must see them.
+// wrongs are faults that a correct host never has. The checks must detect them.
 var wrongs = []struct {
 	name     string
 	detector Detector
@@ -115,8 +115,8 @@ var wrongs = []struct {
 	}},
 }
 
-// TestChecksSee: a host that does something wrong is found by one of the invariants
-// that forbid it, in few runs.
+// TestChecksSee: each faulty host is found in few runs, by one of the invariants that forbid its
+// fault.
 func TestChecksSee(t *testing.T) {
 	for _, w := range wrongs {
 		t.Run(w.name, func(t *testing.T) {
@@ -139,7 +139,7 @@ func TestChecksSee(t *testing.T) {
 	}
 }
 
-// TestPanicIsAViolation, which names the run, and can be replayed and shrunk.
+// TestPanicIsAViolation: the violation names the run, and can be replayed and shrunk.
 func TestPanicIsAViolation(t *testing.T) {
 	s := newSimulation(Options{Seed: 3, N: 3})
 	s.tamper = func(event) []event { panic("a rule's own assertion") }
@@ -149,8 +149,8 @@ func TestPanicIsAViolation(t *testing.T) {
 	}
 }
 
-// TestDiagram: every death and every decision of a run is in its diagram, and each
-// line has a column for each process.
+// TestDiagram: every death and every decision of a run is in its diagram, and each line has a
+// column for each process.
 func TestDiagram(t *testing.T) {
 	for seed := range uint64(20) {
 		var d Diagram
@@ -177,7 +177,7 @@ func TestDiagram(t *testing.T) {
 	}
 }
 
-// TestParseCase: what is wrong with a script is said, with its line.
+// TestParseCase: the error of a wrong script names the wrong part of the line.
 func TestParseCase(t *testing.T) {
 	uid := strings.Repeat("5a", 16)
 	good := Case{Seed: 3, swarm: drawSwarm(world.NewTape(1), Options{})}.Script()

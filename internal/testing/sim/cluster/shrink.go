@@ -16,14 +16,13 @@ type Shrunk struct {
 	Tries int
 }
 
-// Shrink makes a failing run smaller, for at most as long as allowed: fewer
-// processes, faults, calls and messages, plain delays. What is left breaks the same
-// invariant.
+// Shrink makes a failing run smaller, for at most as long as allowed: fewer processes, faults,
+// calls and messages, and plain delays. The rest of the run breaks the same invariant.
 //
-// What is taken away leaves all other choices as they are (see part), but not when
-// things happen: there are fewer frames, and those that matter may arrive in another
-// order. So each smaller run is also tried with its delays drawn anew, a few times at
-// first, and more often when nothing else helps.
+// A removal leaves all other choices unchanged (see part), but the times of events change: there
+// are fewer frames, and those that matter may arrive in another order. So each smaller run is also
+// tried with its delays drawn anew, a few times at first, and more often when no other change
+// helps.
 func Shrink(v *Violation, allowed time.Duration) Shrunk {
 	k := &shrinker{best: v.Case, found: v, until: time.Now().Add(allowed)}
 	k.best.Breaks = v.Invariant
@@ -35,14 +34,14 @@ func Shrink(v *Violation, allowed time.Duration) Shrunk {
 }
 
 const (
-	// redrawsMax is how often the delays of one smaller run are drawn anew, at most.
+	// redrawsMax bounds the number of times that the delays of one smaller run are drawn anew.
 	redrawsMax = 400
-	// few processes are what a person can follow, and what runs fast: as long as there
-	// are more, nothing else is taken away.
+	// few is the number of processes that a person can follow, and with which a run is fast. Above
+	// this number only processes are removed at first.
 	few = 8
 )
 
-// repeatedly takes things away until it is enough or nothing helps.
+// repeatedly removes items until enough returns true or no removal helps.
 func (k *shrinker) repeatedly(enough func() bool, drops ...func()) {
 	for k.redraws = 0; k.redraws <= redrawsMax && !k.over(); k.redraws = 4*k.redraws + 4 {
 		for size := -1; size != k.size() && !k.over() && !enough(); {
@@ -62,7 +61,7 @@ type shrinker struct {
 	until   time.Time
 }
 
-// size is what gets smaller.
+// size is the measure that each accepted change reduces.
 func (k *shrinker) size() int {
 	size := 0
 	for _, f := range k.best.swarm.fields() {
@@ -78,8 +77,7 @@ func (k *shrinker) size() int {
 
 func (k *shrinker) over() bool { return time.Now().After(k.until) }
 
-// try keeps c if it breaks the same invariant, with its delays as they are or with
-// others.
+// try keeps c if the case breaks the same invariant, with its delays unchanged or drawn anew.
 func (k *shrinker) try(c Case) bool {
 	for i := range k.redraws + 1 {
 		if i > 0 {
@@ -102,14 +100,14 @@ func (k *shrinker) once(c Case) bool {
 	if !failed || v.Invariant != k.best.Breaks {
 		return false
 	}
-	k.best, k.found = v.Case, v // without the faults that did not come to pass
+	k.best, k.found = v.Case, v // without the faults that did not happen
 	k.best.Breaks = v.Invariant
 	k.anchor()
 	return true
 }
 
-// anchor counts the steps up to each fault from the latest call of the process: from
-// the beginning there are fewer when something is taken away.
+// anchor counts the steps up to each fault from the latest call of the process. A count from the
+// beginning would change with each removal.
 func (k *shrinker) anchor() {
 	k.best.Faults = slices.Clone(k.best.Faults)
 	for i := range k.best.Faults {
@@ -118,9 +116,9 @@ func (k *shrinker) anchor() {
 	}
 }
 
-// chunks calls drop for parts of a list of so many things: halves first, then quarters,
-// and so on to single ones. drop says whether the things from lo to hi are gone, and the
-// list is shorter by those.
+// chunks calls drop for parts of a list: halves first, then quarters, and so on to single items.
+// drop reports whether the items from lo to hi were removed, in which case the list is shorter by
+// these.
 func (k *shrinker) chunks(length func() int, drop func(lo, hi int) bool) {
 	for part := (length() + 1) / 2; part > 0 && !k.over(); part /= 2 {
 		for lo := 0; lo < length() && !k.over(); {
@@ -131,7 +129,7 @@ func (k *shrinker) chunks(length func() int, drop func(lo, hi int) bool) {
 	}
 }
 
-// dropProcesses takes processes away, those that die first before all others.
+// dropProcesses removes processes, in the order of their deaths, and the survivors last.
 func (k *shrinker) dropProcesses() {
 	k.chunks(func() int { return k.best.swarm.n }, func(lo, hi int) bool {
 		leave := k.byDeath()[lo:hi]
@@ -139,8 +137,8 @@ func (k *shrinker) dropProcesses() {
 	})
 }
 
-// keepFew tries at once with few processes, those that live longest: many died before
-// what matters began, and small runs are fast.
+// keepFew tries at once with few processes, those that live longest: many died before the relevant
+// part began, and small runs are fast.
 func (k *shrinker) keepFew() {
 	k.redraws = redrawsMax
 	for keep := few; keep < k.best.swarm.n; keep *= 2 {
@@ -150,8 +148,7 @@ func (k *shrinker) keepFew() {
 	}
 }
 
-// byDeath returns the processes in the order in which they die, and then those that
-// do not.
+// byDeath returns the processes in the order in which they die, and then the survivors.
 func (k *shrinker) byDeath() []int {
 	var order []int
 	for _, f := range k.best.Faults {
@@ -167,7 +164,7 @@ func (k *shrinker) byDeath() []int {
 	return order
 }
 
-// without returns the case with processes taken away, and the others numbered anew.
+// without returns the case with processes removed, and the others numbered anew.
 func (c Case) without(leave []int) Case {
 	gone := func(proc int) bool { return slices.Contains(leave, proc) }
 	number := make([]int, c.swarm.n)
@@ -198,7 +195,7 @@ func (c Case) without(leave []int) Case {
 	return c
 }
 
-// dropFaults takes faults away.
+// dropFaults removes faults.
 func (k *shrinker) dropFaults() {
 	k.chunks(func() int { return len(k.best.Faults) }, func(lo, hi int) bool {
 		c := k.best
@@ -207,15 +204,14 @@ func (k *shrinker) dropFaults() {
 	})
 }
 
-// dropCalls takes calls away, each at all members.
+// dropCalls removes calls, each at all members.
 func (k *shrinker) dropCalls() {
 	k.chunks(func() int { return len(k.best.planned()) }, func(lo, hi int) bool {
 		return k.try(k.best.skipping(k.best.planned()[lo:hi]))
 	})
 }
 
-// planned returns what can be left out of the calls that were made, in the order of
-// processes and their calls.
+// planned returns the calls that can be left out, in the order of processes and their calls.
 func (c Case) planned() []skip {
 	var all []skip
 	for _, calls := range c.calls {
@@ -228,8 +224,8 @@ func (c Case) planned() []skip {
 	return all
 }
 
-// skipping returns the case without some calls. A fault that came so many calls after
-// the beginning comes after as many fewer.
+// skipping returns the case without some calls. The position of a fault is reduced by the number of
+// calls before the fault that are left out.
 func (c Case) skipping(skips []skip) Case {
 	c.part.skips = append(slices.Clip(c.part.skips), skips...)
 	c.Faults = slices.Clone(c.Faults)
@@ -244,7 +240,7 @@ func (c Case) skipping(skips []skip) Case {
 	return c
 }
 
-// simplify makes what is left as plain as it can be.
+// simplify makes the rest of the case as plain as possible.
 func (k *shrinker) simplify() {
 	changes := []func(c *Case){
 		func(c *Case) { c.swarm.traffic = 0 },

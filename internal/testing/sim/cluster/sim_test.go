@@ -22,7 +22,7 @@ var (
 	replay     = flag.Uint64("replay", 0, "print the trace of this seed")
 )
 
-// TestSurvivors simulates agreements with random deaths, the watchdog off.
+// TestSurvivors simulates agreements with random deaths. The watchdog is off.
 func TestSurvivors(t *testing.T) {
 	total, err := RunMany(Options{Seed: *seed}, runtime.NumCPU(), func(sum Total) bool { return sum.Agreements >= *agreements })
 	t.Logf("%+v", total)
@@ -34,8 +34,8 @@ func TestSurvivors(t *testing.T) {
 	}
 }
 
-// TestLongMessages: runs have long messages, and some that their senders take back, with every
-// detector.
+// TestLongMessages: with every detector, runs have long messages, and some that their senders
+// withdraw.
 func TestLongMessages(t *testing.T) {
 	for _, d := range []Detector{Exact, Ring, Wild} {
 		t.Run(d.String(), func(t *testing.T) {
@@ -47,7 +47,7 @@ func TestLongMessages(t *testing.T) {
 	}
 }
 
-// TestWatchdog lets agreements repeat themselves: repeated messages do no harm.
+// TestWatchdog makes agreements repeat their messages: the repetitions do no harm.
 func TestWatchdog(t *testing.T) {
 	o := Options{Seed: *seed, NMax: 16, Watchdog: 5 * world.MessageDelay}
 	total, err := RunMany(o, runtime.NumCPU(), func(sum Total) bool { return sum.Runs >= 30 })
@@ -66,14 +66,14 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// TestSpecC9UniformRuns: with failures that revoke by themselves every living process
-// ends revoked where a member is dead, and all else holds as ever.
+// TestSpecC9UniformRuns: where failures revoke by themselves, every communicator with a dead member
+// ends revoked at every live process, and all other invariants hold.
 func TestSpecC9UniformRuns(t *testing.T) {
 	deaths, revoked := 0, 0
 	for s := range uint64(60) {
 		o := Options{Seed: *seed + s, NMax: 12}
 		w := newSimulation(o).swarm
-		w.uniform, w.revokes = true, 0 // nobody else revokes
+		w.uniform, w.revokes = true, 0 // no other revocation
 		o.like = &w
 		report, err := Run(o)
 		if err != nil {
@@ -89,7 +89,7 @@ func TestSpecC9UniformRuns(t *testing.T) {
 	}
 }
 
-// TestSameSeedSameRun: a run is a function of its options, down to each byte.
+// TestSameSeedSameRun: a run is a function of its options, byte for byte.
 func TestSameSeedSameRun(t *testing.T) {
 	hashes := map[uint64]bool{}
 	for s := range uint64(20) {
@@ -138,8 +138,8 @@ func TestQueueOrder(t *testing.T) {
 
 func byTime(a, b event) int { return int(a.at - b.at) }
 
-// TestNetworkKeepsOrder: frames of one lane of a pair never overtake each other,
-// nothing passes a link that is shut, and what a death destroys is a suffix.
+// TestNetworkKeepsOrder: frames of one lane of a pair never overtake each other, no frame passes a
+// shut link, and a death destroys a suffix.
 func TestNetworkKeepsOrder(t *testing.T) {
 	w := newNetwork(world.NewTape(3), swarm{n: 2, tails: true, slowPairs: 50}, &part{})
 	var last mono.Time
@@ -167,13 +167,14 @@ func TestNetworkKeepsOrder(t *testing.T) {
 	}
 }
 
-// TestViolationNamesItsReplay: seed and options, so that it is the same run.
+// TestViolationNamesItsReplay: the replay command has the seed and the options, so that the run is
+// the same.
 func TestViolationNamesItsReplay(t *testing.T) {
 	run := func(seed uint64) *Violation {
 		s := newSimulation(Options{Seed: seed, NMax: 8, Detector: Exact, Agree: Era})
 		s.tamper = func(ev event) []event {
 			if ev.kind == arrival && s.report.Steps == 50 {
-				return []event{ev, {at: ev.at, kind: notice, proc: ev.proc, other: ev.other}} // who may live
+				return []event{ev, {at: ev.at, kind: notice, proc: ev.proc, other: ev.other}} // this process may be alive
 			}
 			return []event{ev}
 		}
