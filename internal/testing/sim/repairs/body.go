@@ -7,24 +7,26 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/sim/world"
 )
 
-// body is the program of a worker in one attempt. It computes steps; the value of a step is a
-// function of the one before and of the attempt, as of a program that does not compute the
-// same twice: so versions that are mixed are seen.
+// body is the program of a worker in one attempt. The program computes steps. Without Verify the
+// value of a step is a function of the previous value and of the attempt, as in a program that
+// never computes the same result twice. The checker therefore detects mixed versions. With Verify
+// the value is a function of the previous value alone.
 type body struct {
 	step   int
 	value  uint64 // the same at all ranks
 	local  uint64 // of this rank
-	own    uint64 // how often this rank has saved
-	served bool   // it keeps what others save
+	own    uint64 // number of saves of this rank
+	served bool   // this rank keeps the savings of others
 	sealed bool   // Protect has returned OK
 	plan   repair.Plan
 	copied bool // the version that was made last is complete here
-	// reported are the homes of the ranks, compared how many boundaries the checker has seen.
+	// reported holds the homes of the ranks, compared the number of boundaries that the checker has
+	// seen.
 	reported []int
 	compared int
 }
 
-// protect is the beginning of the body.
+// protect begins the body.
 func (w *driver) protect() {
 	if w.att.canceled {
 		w.returned(repair.Again)
@@ -49,7 +51,7 @@ func (w *driver) protect() {
 	})
 }
 
-// resultOf is what the body returns after a call that has not gone well.
+// resultOf returns the result of the body after a call that failed.
 func resultOf(v repair.Verdict) repair.Result {
 	switch v {
 	case repair.OverAgain, repair.OverStop, repair.BadReplica:
@@ -58,7 +60,7 @@ func resultOf(v repair.Verdict) repair.Result {
 	return repair.Fatal
 }
 
-// nextStep does one step, or ends the body.
+// nextStep computes one step, or ends the body.
 func (w *driver) nextStep() {
 	s, a := &w.run.setup, w.att
 	half := s.steps / 2
@@ -78,14 +80,14 @@ func (w *driver) nextStep() {
 	}
 }
 
-// choice is one that all ranks make alike.
+// choice is a choice that is the same at all ranks.
 func (w *driver) choice(what, percent int) bool {
 	t := world.TapeAt(world.Mix(w.run.check.idOf(w.att.base)<<32^uint64(w.att.step)) + uint64(what))
 	return t.Percent(percent)
 }
 
-// agreeInProgram agrees on the program's communicator in some steps. The end of the attempt ends
-// the wait, and nothing else does: a revocation does not.
+// agreeInProgram agrees on the program's communicator in some steps. Only the decision and the end
+// of the attempt end the wait: a revocation does not.
 func (w *driver) agreeInProgram() {
 	a := w.att
 	if !w.choice(1, w.run.setup.programs) {
@@ -110,7 +112,7 @@ func (w *driver) agreeInProgram() {
 	})
 }
 
-// save saves what is outside of versions in some steps, each rank when it likes.
+// save saves data outside of versions in some steps. Each rank draws its own steps.
 func (w *driver) save() {
 	if !w.run.tape.Percent(w.run.setup.saves) {
 		w.commit()
@@ -145,7 +147,7 @@ func (w *driver) commit() {
 	})
 }
 
-// committed goes on where Commit has returned.
+// committed continues after Commit has returned.
 func (w *driver) committed() {
 	switch v := w.reply.Verdict; {
 	case w.gone:

@@ -50,7 +50,7 @@ func (w *driver) shrink() {
 			case !dead.Has(p):
 				w.orphaned()
 				return
-			default: // what it had started is not kept here
+			default: // processes that this dead member had started are not kept here
 				w.note(func(l *launcher) { l.step(job.Unwanted{Root: from.members[rank].name(), By: w.name()}) })
 			}
 		}
@@ -60,14 +60,14 @@ func (w *driver) shrink() {
 	})
 }
 
-// isOfTheDead says whether a call has failed since one who is dead by now had made another one: it
-// had come to another outcome before.
+// isOfTheDead reports whether a call failed because a member that is dead by now made a different
+// call. That member had a different outcome of an earlier call.
 func isOfTheDead(out commstate.Outcome) bool {
 	e, named := errors.AsType[*ulfm.Error](out.Err)
 	return named && errors.Is(e, commstate.ErrMismatch) && slices.ContainsFunc(e.Ranks, rankset.Of(out.Dead...).Has)
 }
 
-// orphaned ends a replacement of an outcome that only dead members had: the others go on
+// orphaned ends a replacement from an outcome that only dead members had. The others continue
 // without it.
 func (w *driver) orphaned() {
 	w.run.report.Orphans++
@@ -75,7 +75,7 @@ func (w *driver) orphaned() {
 	w.die()
 }
 
-// replace asks for replacements at the root, and agrees with the others on them.
+// replace requests replacements at the root. All members then agree on them.
 func (w *driver) replace(a repair.Replace) {
 	w.busy = "replace"
 	if w.base.group.Me != 0 {
@@ -93,7 +93,7 @@ func (w *driver) askLauncher() {
 	w.say(func(l *launcher) { l.want(ev) })
 }
 
-// granted is the launcher's answer.
+// granted handles the answer of the launcher.
 func (w *driver) granted(a job.Answer) {
 	ask := w.ask
 	if ask == nil || ask.token != a.Token {
@@ -114,8 +114,8 @@ func (w *driver) granted(a job.Answer) {
 	w.ask = nil
 }
 
-// agreeOnReplacements makes the communicator with them, and tells the launcher whether they are
-// wanted.
+// agreeOnReplacements makes the communicator with the replacements, and reports to the launcher
+// whether they are kept.
 func (w *driver) agreeOnReplacements(a repair.Replace, started commstate.Spawned, bad bool) {
 	from := w.base
 	in := control.Propose{Call: commstate.Call{Kind: commstate.KindReplace}, Spawned: started, Ranks: a.Ranks, Digest: commstate.Digest(a.Ranks...), Veto: bad}
@@ -158,7 +158,8 @@ func (w *driver) unfilled(from *line, err error, started commstate.Spawned) {
 	}
 }
 
-// exchange gives each member of a communicator what all of them have; nil: it failed here.
+// exchange gives each member of a communicator the values of all members, or nil if the exchange
+// failed here.
 func (w *driver) exchange(l *line, what string, mine any, then func(all []any)) {
 	l.ops++
 	op, n := l.ops, len(l.members)

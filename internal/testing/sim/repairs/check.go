@@ -9,53 +9,54 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/commstate"
 )
 
-// repairChecker holds the invariants of a world that outlives its processes:
+// repairChecker checks the invariants of a world that outlives its processes:
 //
-//	V1  all living members begin an attempt with the same size, ranks and label
-//	V2  no restore to a label before one whose Commit returned nil at a living rank
+//	V1  all live members begin an attempt with the same size, ranks and label
+//	V2  no restore to a label before one whose Commit returned nil at a live rank
 //	V3  parts of different labels are never mixed
 //	V4  after finitely many deaths all end alike
-//	V5  no slot is used again to which anybody refers
+//	V5  no slot is reused while any process refers to its former occupant
 //	V6  redundancy is whole after Protect
 //	V7  interval, stop and leave are uniform
-//	V8  what is saved outside of versions never goes back
-//	V9  what was said to be in files is restored, or something newer, as long as it is there
-//	V10 nothing is restored from files of which one is not there as it was written
+//	V8  data saved outside of versions never returns to an older state
+//	V9  a version that was reported to be in files is restored, or a newer one, as long as it exists
+//	V10 nothing is restored from files of which one is missing or differs from its written bytes
 //	V11 a version in files is deleted only if a newer one is whole
-//	V12 what has changed unseen is found at the next commit, by all: equal values that differ, and,
-//	    with Verify, a replay that comes to something else; and nothing is found that has not
+//	V12 silent changes are found at the next commit, by all: equal values that differ, and, with
+//	    Verify, a replay with another result; and nothing is reported without a change
 //	V13 after Protect each process has the static and forward data of its rank, and exactly the
 //	    processes without an earlier Protect are new
 //	V14 no process is refused while a slot is that of a dead process which was in no communicator
 //	    since the last repair began
 //
-// V2 and V8 hold as long as losses stay within what the layout bears. What a dead process has
-// seen binds nobody (A17): a record that one has made is the next one's to make again.
+// V2 and V8 hold as long as losses stay within the limits of the layout. Results of a dead process
+// bind no other process (A17): a record made by a process that has died is made again by the next
+// process.
 type repairChecker struct {
 	run    *repairRun
 	worlds map[commstate.UID]*worldRecord
-	last   *worldRecord // whose Protect was agreed last
+	last   *worldRecord // the record whose Protect was agreed last
 
-	// Since redundancy was whole: the members and what they keep of each other, who of them has
-	// died, and whether that was too much.
+	// State since redundancy was whole: the members, their copies of each other's data, the dead
+	// among them, and whether these losses exceed the limits.
 	members           []*worker
 	layout            redundancy.Layout
 	keepers           redundancy.Mirror
 	lost              rankset.Set
-	kept, keptOwn     []*nodeMemory // by rank: the memory of its part, and of its savings; nil: none
+	kept, keptOwn     []*nodeMemory // by rank: the memory with its part, and with its savings; nil: none
 	beyond, beyondOwn bool
 	filed             bool // the version is in files, and cannot be lost
 
-	saves   map[int]uint64 // by home: a Save that has returned nil
-	inFiles []repair.Label // versions that were said to be there
+	saves   map[int]uint64 // by home: the last Save that has returned nil
+	inFiles []repair.Label // versions that were reported to be in files
 	made    int            // worlds so far
-	unseen  int            // boundaries in a row that have not told that values differ
+	unseen  int            // boundaries in a row that have not reported that values differ
 }
 
-// worldRecord is what is known of one attempt: of the communicator that it begins on.
+// worldRecord is the record of one attempt, by the communicator on which the attempt begins.
 type worldRecord struct {
 	id         int
-	by         *driver // who has said so
+	by         *driver // process that made the record
 	begun      repair.Run
 	members    []*worker
 	homes      map[int]*driver
@@ -63,12 +64,12 @@ type worldRecord struct {
 	committed  repair.Label
 	sealed     bool
 	label      repair.Label
-	inFiles    repair.Label // the newest version that was said to be in files when it began
+	inFiles    repair.Label // the newest version that was reported to be in files when the attempt began
 	replay     replayed
-	replicas   bool // that values differ was told
+	replicas   bool // a process has been told that values differ
 }
 
-// boundaryRecord is what one boundary has told.
+// boundaryRecord is the result of one boundary.
 type boundaryRecord struct {
 	by      *driver
 	word    uint64
@@ -78,7 +79,7 @@ type boundaryRecord struct {
 	every   int
 	step    int
 	value   uint64
-	unseen  bool // values differ, and it does not tell
+	unseen  bool // values differ, and the boundary does not report this
 }
 
 func newRepairChecker(r *repairRun) repairChecker {
@@ -95,10 +96,10 @@ func (k *repairChecker) of(l *line) *worldRecord {
 	return rec
 }
 
-// idOf names the communicator of an attempt.
+// idOf returns a number that identifies the communicator of an attempt.
 func (k *repairChecker) idOf(l *line) uint64 { return uint64(k.of(l).id) }
 
-// begins holds V1 where an attempt begins.
+// begins checks V1 when an attempt begins.
 func (k *repairChecker) begins(w *driver) {
 	r, run, l := k.run, w.att.run, w.att.base
 	w.attempts++
@@ -133,7 +134,7 @@ func (k *repairChecker) count(run repair.Run) {
 	}
 }
 
-// boundary holds V7 where a boundary is decided.
+// boundary checks V7 when a boundary is decided.
 func (k *repairChecker) boundary(w *driver, word uint64, dead rankset.Set) {
 	rec := k.of(w.att.base)
 	for len(rec.boundaries) < w.att.number {
@@ -144,11 +145,11 @@ func (k *repairChecker) boundary(w *driver, word uint64, dead rankset.Set) {
 	case b.by == nil || b.by.gone:
 		b.by, b.word, b.dead = w, word, dead
 	case b.word != word || !b.dead.Equal(dead):
-		k.run.fail("V7", "boundary %d tells process %d %x, dead %v, and process %d %x, dead %v", w.att.number, b.by.number, b.word, b.dead, w.number, word, dead)
+		k.run.fail("V7", "boundary %d returns to process %d %x, dead %v, and process %d %x, dead %v", w.att.number, b.by.number, b.word, b.dead, w.number, word, dead)
 	}
 }
 
-// replied holds V7, V3 and V2 where the rules answer the program.
+// replied checks V7, V3 and V2 when the rules answer the program.
 func (k *repairChecker) replied(w *driver) {
 	r, a := k.run, w.att
 	switch w.reply.Verdict {
@@ -165,7 +166,7 @@ func (k *repairChecker) replied(w *driver) {
 		r.fail("V1", "process %d gets verdict %d", w.number, w.reply.Verdict)
 	case repair.BadFiles:
 		if r.setup.files.full == 0 {
-			r.fail("V9", "process %d hears that files could not be written", w.number)
+			r.fail("V9", "process %d learns that files could not be written", w.number)
 		}
 	}
 	k.committedAgain(w)
@@ -179,7 +180,7 @@ func (k *repairChecker) replied(w *driver) {
 	case b.replied == nil || b.replied.gone:
 		b.replied, b.reply, b.every, b.step, b.value = w, w.reply, every, a.step, a.value
 	case b.reply != w.reply || b.every != every:
-		r.fail("V7", "boundary %d tells process %d %+v, interval %d, and process %d %+v, interval %d", a.number, b.replied.number, b.reply, b.every, w.number, w.reply, every)
+		r.fail("V7", "boundary %d returns to process %d %+v, interval %d, and process %d %+v, interval %d", a.number, b.replied.number, b.reply, b.every, w.number, w.reply, every)
 	case b.step != a.step || b.value != a.value:
 		k.valuesDiffer(w, b)
 	}
@@ -198,7 +199,7 @@ func (k *repairChecker) promised(w *driver) {
 	}
 }
 
-// sealed holds V1, V2, V6 and V8 at the end of a Protect.
+// sealed checks V1, V2, V6 and V8 at the end of a Protect.
 func (k *repairChecker) sealed(w *driver) {
 	r, a, label := k.run, w.att, w.reply.Label
 	a.sealed = true
@@ -220,15 +221,15 @@ func (k *repairChecker) sealed(w *driver) {
 	}
 	k.replied(w)
 	if rec.label != label {
-		r.fail("V1", "process %d goes on from version %v, others from %v", w.number, label, rec.label)
+		r.fail("V1", "process %d continues from version %v, others from %v", w.number, label, rec.label)
 	}
 	for _, q := range r.workers {
 		switch promised := q.drive.promise; {
 		case q.gone || !label.Less(promised):
 		case r.setup.silent.verify && label.Number+1 == promised.Number:
-			q.drive.promise = label // each repair goes back one version more than it must: the next one from here
+			q.drive.promise = label // each repair restores one version earlier than necessary: the next one from here
 		default:
-			r.fail("V2", "process %d goes on from version %v, and a Commit of process %d has returned nil for %v", w.number, label, q.number, promised)
+			r.fail("V2", "process %d continues from version %v, and a Commit of process %d has returned nil for %v", w.number, label, q.number, promised)
 		}
 	}
 	k.restoredFromFiles(w, label)
@@ -236,7 +237,7 @@ func (k *repairChecker) sealed(w *driver) {
 	k.copies(w, label)
 }
 
-// copies holds V6, as long as nobody has died since.
+// copies checks V6, as long as no member has died since.
 func (k *repairChecker) copies(w *driver, label repair.Label) {
 	r, a := k.run, w.att
 	if a.plan.Source != repair.FromMemory || a.plan.Size != a.run.Size || slices.ContainsFunc(a.base.members, func(m *worker) bool { return m.gone }) {
@@ -271,7 +272,7 @@ func groupOf(c redundancy.Code, rank int) redundancy.Group {
 	return redundancy.Group{}
 }
 
-// part holds V3 where a part comes from another process.
+// part checks V3 when a part comes from another process.
 func (k *repairChecker) part(w *driver, p keptPart, label repair.Label, owner int) {
 	if p.label != label || p.rank != owner || p.sum != sumOf(label, owner, p.value) {
 		k.run.fail("V3", "process %d gets rank %d's part of version %v for rank %d's of %v", w.number, p.rank, p.label, owner, label)
@@ -281,13 +282,13 @@ func (k *repairChecker) part(w *driver, p keptPart, label repair.Label, owner in
 // saved notes that Save has returned nil.
 func (k *repairChecker) saved(w *driver, s saving) { k.saves[s.home] = max(k.saves[s.home], s.count) }
 
-// ownNeverGoesBack holds V8: who lives has what it has saved last, a successor what was said to be
-// kept.
+// ownNeverGoesBack checks V8: a live process has its last saving, and a successor has the saving
+// that was reported to be kept.
 func (k *repairChecker) ownNeverGoesBack(w *driver) {
 	home := w.att.run.Home
 	now := w.store.own[home]
 	if now < w.ever {
-		k.run.fail("V8", "process %d had saved %d times, and goes on with home %d, which has %d times", w.number, w.ever, home, now)
+		k.run.fail("V8", "process %d had saved %d times, and continues with home %d, which has %d times", w.number, w.ever, home, now)
 	}
 	w.ever = now
 	if now < k.saves[home] {
@@ -295,8 +296,8 @@ func (k *repairChecker) ownNeverGoesBack(w *driver) {
 	}
 }
 
-// reused holds V5: nobody refers to a process whose slot is given away, and nobody is still to
-// hear of its death.
+// reused checks V5: no process refers to the former occupant of a reused slot, and every process
+// knows of its death.
 func (k *repairChecker) reused(dead *worker) {
 	for _, w := range k.run.workers {
 		switch {
@@ -304,14 +305,15 @@ func (k *repairChecker) reused(dead *worker) {
 		case w.refersTo(dead):
 			k.run.fail("V5", "slot %d is used again, and process %d has a communicator with process %d, which had it", dead.slot, w.number, dead.number)
 		case !w.knows.Has(dead.number):
-			k.run.fail("V5", "slot %d is used again, and process %d has not heard of the death of process %d, which had it", dead.slot, w.number, dead.number)
+			k.run.fail("V5", "slot %d is used again, and process %d does not know of the death of process %d, which had it", dead.slot, w.number, dead.number)
 		}
 	}
 }
 
-// orphan holds V4 where a process is left behind: it is a replacement in its first attempt.
+// orphan checks V4 when a process is left behind: the process is a replacement in its first
+// attempt.
 func (k *repairChecker) orphan(w *driver) {
 	if w.attempts != 1 || w.isOfFirst() {
-		k.run.fail("V4", "the others go on without process %d, which is no replacement", w.number)
+		k.run.fail("V4", "the others continue without process %d, which is no replacement", w.number)
 	}
 }

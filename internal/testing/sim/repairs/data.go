@@ -44,14 +44,14 @@ func (w *driver) tell(text string) {
 	})
 }
 
-// A move brings something from one rank to another.
+// A move brings an item from one rank to another.
 type move struct {
 	from, to int
-	give     func() any // nil: it is not there
+	give     func() any // nil: the item is missing
 	take     func(any)
 }
 
-// moveAll makes moves, all ranks in one order, so that nobody waits in a circle.
+// moveAll makes moves, all ranks in one order, so that no ranks wait for each other in a circle.
 func (w *driver) moveAll(moves []move, then func(ok bool)) {
 	l := w.att.base
 	l.ops++
@@ -97,13 +97,13 @@ func (w *driver) moveOf(v *kept, s redundancy.Send) move {
 	}, func(x any) { w.put(v, s.Owner, x.(keptPart)) }}
 }
 
-// put stores a part that has come.
+// put stores a part that has arrived.
 func (w *driver) put(v *kept, owner int, p keptPart) {
 	w.run.check.part(w, p, v.label, owner)
 	v.parts[owner] = p
 }
 
-// encoding are the moves by which a member of a group gets its share of the parity.
+// encoding returns the moves by which a member of a group gets its share of the parity.
 func (w *driver) encoding(v *kept, g redundancy.Group, to int) (moves []move) {
 	nodes := w.att.nodes()
 	made := keptShare{nodes: nodes, rank: to, of: map[int]keptPart{}}
@@ -123,7 +123,7 @@ func (w *driver) encoding(v *kept, g redundancy.Group, to int) (moves []move) {
 	return moves
 }
 
-// rebuilding are the moves by which a part is made again that nobody has.
+// rebuilding returns the moves by which a part without any copy is rebuilt.
 func (w *driver) rebuilding(v *kept, x redundancy.Rebuild, placed []int) (moves []move) {
 	for _, s := range x.Data {
 		moves = append(moves, move{s.From, x.To, func() any { return v.parts[s.Owner] }, func(got any) { w.run.check.part(w, got.(keptPart), v.label, s.Owner) }})
@@ -143,7 +143,7 @@ func (w *driver) rebuilding(v *kept, x redundancy.Rebuild, placed []int) (moves 
 	return moves
 }
 
-// restore does this worker's part of a plan.
+// restore executes this worker's share of a plan.
 func (w *driver) restore(p repair.Plan) {
 	w.busy = "restore"
 	w.att.plan, w.expected = p, nil
@@ -165,7 +165,7 @@ func (w *driver) restore(p repair.Plan) {
 	w.later(func() {
 		w.desk.awaitPublished(p, func(ok bool) {
 			if !ok || p.Source == repair.FromFiles && !w.desk.restore(p.Label) {
-				w.revoke() // others wait for what this one was to send them
+				w.revoke() // others wait for the items of this rank
 				w.answer(repair.Restored{OK: false})
 				return
 			}
@@ -179,7 +179,7 @@ func (w *driver) restore(p repair.Plan) {
 	})
 }
 
-// restored says what came of a restore.
+// restored answers with the result of a restore.
 func (w *driver) restored(ok bool) {
 	a := w.att
 	ev := repair.Restored{OK: ok}
@@ -193,8 +193,8 @@ func (w *driver) restored(ok bool) {
 	w.answer(ev)
 }
 
-// restoringOwn are the moves of what is outside of versions: to who goes on with a home, and to
-// the keepers.
+// restoringOwn returns the moves of data outside of versions: to the rank that continues with a
+// home, and to the keepers.
 func (w *driver) restoringOwn(p repair.Plan) (moves []move) {
 	if w.run.setup.saves == 0 {
 		return nil
@@ -216,7 +216,7 @@ func (w *driver) restoringOwn(p repair.Plan) (moves []move) {
 	return moves
 }
 
-// copyPart stores this rank's part of a version, and gives it to its keepers.
+// copyPart stores this rank's part of a version, and sends the part to its keepers.
 func (w *driver) copyPart(a repair.Copy) {
 	w.busy = "copy"
 	if a.Check {
@@ -257,7 +257,8 @@ func (w *driver) copyPart(a repair.Copy) {
 	})
 }
 
-// copied says what came of a copy; before the end of all files of it are written, too.
+// copied answers with the result of a copy. Before the end of all (a.All) the file of the version
+// is written first.
 func (w *driver) copied(a repair.Copy, complete bool) {
 	answer := func() {
 		offer := w.run.setup.refills && w.run.check.hasRoom()
@@ -270,7 +271,8 @@ func (w *driver) copied(a repair.Copy, complete bool) {
 	answer()
 }
 
-// settle forgets what the present layout does not need, and the versions that were not restored.
+// settle drops the data that the present layout does not need, and the versions that were not
+// restored.
 func (w *driver) settle(l repair.Label) {
 	w.run.check.remembers(w, l)
 	w.expected = nil
@@ -293,8 +295,8 @@ func (w *driver) settle(l repair.Label) {
 	}
 }
 
-// takeRestored gives the program what was restored. In a world of another size each rank gets
-// all old parts from who serves them: that stands for dealing out the elements anew.
+// takeRestored gives the program its restored data. In a world of another size each rank gets all
+// old parts from their servers, in place of a redistribution of elements.
 func (w *driver) takeRestored(then func(ok bool)) {
 	a := w.att
 	switch a.plan.Source {
@@ -312,7 +314,7 @@ func (w *driver) takeRestored(then func(ok bool)) {
 	if a.plan.Size == a.run.Size {
 		p, has := v.parts[a.run.Rank]
 		if !has {
-			w.run.fail("V6", "process %d goes on with version %v, and has no part of it", w.number, a.plan.Label)
+			w.run.fail("V6", "process %d continues with version %v, and has no part of it", w.number, a.plan.Label)
 			return
 		}
 		a.step, a.value, a.local = p.step, p.value, p.local
@@ -344,7 +346,7 @@ func (w *driver) takeRestored(then func(ok bool)) {
 	})
 }
 
-// nodes are those of the ranks.
+// nodes returns the nodes of the ranks.
 func (a *attempt) nodes() (nodes []int) {
 	for _, m := range a.base.members {
 		nodes = append(nodes, m.node)
@@ -352,7 +354,7 @@ func (a *attempt) nodes() (nodes []int) {
 	return nodes
 }
 
-// keepers are those of what is saved.
+// keepers returns the layout of the savings.
 func (a *attempt) keepers() redundancy.Mirror {
 	return redundancy.Partners(a.nodes(), a.plan.Layout.Strength())
 }

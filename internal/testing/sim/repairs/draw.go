@@ -10,7 +10,7 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/sim/world"
 )
 
-// repairSetup is what a run of repairs is like.
+// repairSetup holds the parameters of a run of repairs.
 type repairSetup struct {
 	n, steps   int // ranks; steps of the program
 	universe   int // slots
@@ -19,26 +19,26 @@ type repairSetup struct {
 	data       int // erasure: parts of data; 0: whole copies
 	every      int // Config.Every
 	shortage   repair.Shortage
-	want       int  // interval that members want; 0: each another one
+	want       int  // interval that members request; 0: each another one
 	programs   int  // percent: the program agrees on its communicator in a step
-	saves      int  // percent: it saves in a step
+	saves      int  // percent: the program saves in a step
 	slow       int  // percent: a version is complete only after a while
-	fatal      int  // the process that has an error in the middle; -1: none
-	rollback   int  // the process that once wants all to go back; -1: none
-	stop       int  // the process that is asked to stop; -1: none
+	fatal      int  // the process with an error in the middle; -1: none
+	rollback   int  // the process that once requests a rollback; -1: none
+	stop       int  // the rank that requests a stop, by its place among the first ranks of its job; -1: none
 	deaths     int  // at most
-	within     int  // percent: a death that is more than the levels bear does not happen
-	near       int  // percent: a death follows soon upon another one
+	within     int  // percent: a death beyond the limits of the levels does not happen
+	near       int  // percent: a death follows soon after another one
 	nodeDies   int  // percent: with a process its node dies
 	midStep    int  // percent: a death comes within the sends of one step
-	loses      int  // percent: a death destroys some of what is on the way
+	loses      int  // percent: a death destroys part of the frames on the way
 	starts     int  // percent: a process cannot be started
 	refills    bool // processes are offered when the world is too small
 	news       mono.Duration
 	tails      bool
 	stalls     int // per thousand steps
 	stepsApart int // typical, between deaths
-	keeps      int // what becomes of node memory
+	keeps      int // use of node memory
 	files      fileSetup
 	silent     silentSetup
 }
@@ -78,13 +78,13 @@ func drawRepairs(t *world.Tape, o Options) repairSetup {
 	s.files = drawFiles(t)
 	if s.silent = drawSilent(t, s.n, s.steps); s.silent.verify {
 		s.slow = 0        // package recovery has no versions that are complete later
-		s.refills = false // with each offer that comes to nothing a version would be made again, for ever
+		s.refills = false // with each failed offer a version would be made again, for ever
 	}
 	return s
 }
 
-// drawMemory draws what becomes of node memory. Where there is some nodes are few and die: else it
-// would be lost with each process, or never.
+// drawMemory draws the use of node memory. If there is any, nodes are few and die: otherwise the
+// memory would be lost with each process, or never.
 func (s *repairSetup) drawMemory(t *world.Tape) {
 	if s.keeps = []int{keepsNothing, keepsNothing, keepsWithCopies, keepsAlone}[t.Below(4)]; s.keeps == keepsNothing {
 		return
@@ -93,7 +93,7 @@ func (s *repairSetup) drawMemory(t *world.Tape) {
 	s.nodeDies = []int{0, 20, 50}[t.Below(3)]
 }
 
-// drawOdd draws what makes one run in some end in another way.
+// drawOdd draws the special features of a run. Some of them end the run in another way.
 func (s *repairSetup) drawOdd(t *world.Tape) {
 	switch t.Below(12) {
 	case 0:
@@ -117,7 +117,7 @@ func (s repairSetup) String() string {
 		s.n, s.steps, s.universe, s.nodes, s.copies, s.data, s.every, s.want, s.shortage, s.programs, s.saves, s.slow, s.fatal, s.rollback, s.stop, s.deaths, s.within, s.near, s.nodeDies, s.midStep, s.loses, s.starts, s.refills, s.news, s.tails, s.stalls, s.stepsApart, s.keeps, s.files, s.silent)
 }
 
-// repairTries are so many that no run loses a rank so often at one point.
+// repairTries is so large that no run loses a rank that often at one point.
 const repairTries = 1000
 
 func (w *driver) config() repair.Config {
@@ -136,7 +136,7 @@ func (s *repairSetup) layout(nodes []int) redundancy.Layout {
 	return redundancy.Partners(nodes, s.copies)
 }
 
-// light draws after how many steps the next one dies.
+// light draws the number of steps until the next death.
 func (r *repairRun) light() {
 	r.fuse = 1 + r.tape.Below(2*r.setup.stepsApart)
 	if r.report.Deaths > 0 && r.tape.Percent(r.setup.near) {
@@ -144,7 +144,7 @@ func (r *repairRun) light() {
 	}
 }
 
-// neighbours are those that die with a process if its node does; node is that one, or -1.
+// neighbours returns the processes that die with a process if its node does, and this node, or -1.
 func (r *repairRun) neighbours(victim *worker) (also []*worker, node int) {
 	if !r.tape.Percent(r.setup.nodeDies) {
 		return nil, -1
@@ -157,8 +157,8 @@ func (r *repairRun) neighbours(victim *worker) (also []*worker, node int) {
 	return also, victim.node
 }
 
-// strikes says whether somebody dies in this step of w: w itself, or another one, which
-// does at once.
+// strikes counts a step of w, and reports whether w dies in this step. Another victim dies at once,
+// and so do the processes on a victim's node if the node dies.
 func (r *repairRun) strikes(w *worker) bool {
 	if r.deaths == 0 || w.gone {
 		return false
@@ -210,7 +210,7 @@ func (r *repairRun) strikes(w *worker) bool {
 	return true
 }
 
-// allDie ends all processes but w, which its owner ends.
+// allDie ends all processes except w, which the caller ends.
 func (r *repairRun) allDie(w *worker) {
 	r.trace(nil, "all die")
 	r.light()

@@ -7,38 +7,39 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/control"
 )
 
-// driver carries out what the rules of the world say, as a rank does in package recovery
-// (its run.go and attempt.go). What blocks there ends here with busy set, and goes on by answer.
+// driver executes the actions of the rules of the world, as a rank does in package recovery (its
+// run.go and attempt.go). A call that blocks there returns here with busy set, and answer continues
+// it.
 type driver struct {
 	*worker
 	world   *repair.World
 	base    *line // the newest communicator
 	old     []*line
-	ends    *line // a Finalize would close it: the world, or its successor
+	ends    *line // the communicator that a Finalize would close: the world, or its successor
 	att     *attempt
 	todo    []repair.Action
-	busy    string // what is awaited; "": nothing
-	then    func() // when there is nothing to do any more
+	busy    string // operation in progress; "": none
+	then    func() // called when no action is left
 	reply   repair.Return
 	next    *repair.Run
 	outcome *repair.Outcome
 	store   store
 	desk    desk
-	alone   bool           // no copies are sent: the memory of the one node is enough
+	alone   bool           // no copies are sent: the memory of the single node is enough
 	home    *keptHome      // in the memory of the node; nil: there is none
-	taken   []*keptHome    // of ranks that are not on this node now, which this process has read
+	taken   []*keptHome    // homes of ranks that are not on this node now, which this process has read
 	dropped []repair.Label // not to be restored
 	awaited *awaited
 	ask     *asking
-	given   int // number of the first process with which the launcher has answered last
+	given   int // number of the first process in the last answer of the launcher
 
 	attempts   int
 	rolledBack bool
-	flipped    bool         // something has changed unseen
-	expected   *kept        // what a replay has to come to
-	differs    bool         // it has come to something else
-	ever       uint64       // how often this process has saved
-	promise    repair.Label // of a Commit that has returned nil here
+	flipped    bool         // a value has changed silently
+	expected   *kept        // expected result of a replay
+	differs    bool         // the replay had another result
+	ever       uint64       // number of saves of this process
+	promise    repair.Label // label of a Commit that has returned nil here
 	stock      stock
 	settled    bool // a Protect was agreed
 }
@@ -47,22 +48,22 @@ type driver struct {
 type attempt struct {
 	run      repair.Run
 	base     *line // of the library
-	prog     *line // of the program; nil: it could not be made
+	prog     *line // of the program; nil: the call to make one failed
 	canceled bool
-	heard    bool // that base is revoked
+	heard    bool // the revocation of base is known
 	number   int  // of boundaries so far
 	giveUp   func()
 	body
 }
 
-// awaited is a message that the driver waits for.
+// awaited is a message for which the driver waits.
 type awaited struct {
 	on   *line
 	key  messageKey
 	then func(what any, ok bool)
 }
 
-// asking is a replacement of which this worker is the root.
+// asking is a replacement with this worker as the root.
 type asking struct {
 	token uint64
 	what  repair.Replace
@@ -70,7 +71,7 @@ type asking struct {
 	until mono.Time
 }
 
-// openFirst begins one of the first ranks.
+// openFirst starts the driver of one of the first ranks.
 func (w *driver) openFirst() {
 	w.open(control.Config{Uniform: true})
 	w.base = w.comms[control.World]
@@ -79,7 +80,7 @@ func (w *driver) openFirst() {
 	w.later(func() { w.handle(repair.Begin{}, w.attempt) })
 }
 
-// openReplacement begins a worker that others have replaced somebody by.
+// openReplacement starts the driver of a worker that replaces another.
 func (w *driver) openReplacement(what invitation) {
 	g := what.group
 	g.Index = commstate.SpawnedIndex
@@ -101,7 +102,8 @@ func (w *driver) openReplacement(what invitation) {
 	w.later(func() { w.handle(repair.Begin{}, w.attempt) })
 }
 
-// handle gives the rules an event and does what they say; then goes on when nothing is left to do.
+// handle passes an event to the rules and executes their actions. The function then runs when no
+// action is left.
 func (w *driver) handle(ev repair.Event, then func()) {
 	w.then = then
 	w.apply(ev)
@@ -113,7 +115,7 @@ func (w *driver) apply(ev repair.Event) {
 	w.todo = append(w.todo, w.world.Step(ev)...)
 }
 
-// answer is what a thing came to that the driver waited for.
+// answer passes the result of an awaited operation to the rules.
 func (w *driver) answer(ev repair.Event) {
 	if w.gone {
 		return
@@ -204,7 +206,7 @@ func (w *driver) attempt() {
 	})
 }
 
-// begin frees what the attempt before has had, and calls the body.
+// begin frees the communicators of the attempt before, and calls the body.
 func (w *driver) begin(before *attempt) {
 	if before != nil {
 		w.free(before)
@@ -221,8 +223,7 @@ func (w *driver) begin(before *attempt) {
 	w.later(w.protect)
 }
 
-// leaveWorld has the communicator of the attempt take the place of the one that a Finalize would
-// close.
+// leaveWorld makes the communicator of the attempt replace the one that a Finalize would close.
 func (a *attempt) leaveWorld(w *driver) {
 	if w.ends == a.base {
 		return
@@ -232,11 +233,11 @@ func (a *attempt) leaveWorld(w *driver) {
 	w.ends = a.base
 }
 
-// returned goes on where the body has returned: its goroutines end a while later.
+// returned continues after the body has returned. The goroutines of the body end a while later.
 func (w *driver) returned(result repair.Result) {
 	w.handle(repair.Returned{Result: result}, func() {
 		w.later(func() {
-			w.desk.closeOpen() // what an attempt has begun ends with it
+			w.desk.closeOpen() // operations of an attempt end with it
 			quiet := repair.Quiet{Result: result}
 			if result == repair.Fatal {
 				quiet.Text = "an error of the body"
@@ -246,7 +247,7 @@ func (w *driver) returned(result repair.Result) {
 	})
 }
 
-// finish ends the driver. The control rules go on: others may still need them.
+// finish ends the driver. The control rules remain active: others may still need them.
 func (w *driver) finish() {
 	w.free(w.att)
 	w.old = append(w.old, w.base)
@@ -261,8 +262,8 @@ func (w *driver) free(a *attempt) {
 	a.served = false
 }
 
-// freeOld frees communicators that are not needed any more, but for the world, and the newest one
-// until the end.
+// freeOld frees communicators that are no longer needed. The communicator that a Finalize would
+// close is excepted, and until the end of the world the newest one, too.
 func (w *driver) freeOld() {
 	freed := map[*line]bool{}
 	var kept []*line
@@ -279,8 +280,8 @@ func (w *driver) freeOld() {
 	w.old = kept
 }
 
-// heardRevocation is what follows from a revocation: what waits on the communicator ends, and the
-// rules hear of that of the attempt.
+// heardRevocation handles a revocation. A wait on the communicator ends. If the communicator is
+// that of the attempt, the rules are informed.
 func (w *driver) heardRevocation(l *line) {
 	if a := w.awaited; a != nil && a.on == l {
 		w.later(func() {
@@ -334,7 +335,7 @@ func (w *driver) await(l *line, key messageKey, then func(what any, ok bool)) {
 	w.awaited = &awaited{l, key, then}
 }
 
-// look hands over a message that has come.
+// look delivers a message that has arrived.
 func (w *driver) look(l *line, key messageKey) {
 	if key.what == savingMessage {
 		w.keepSavings()

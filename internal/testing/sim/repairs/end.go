@@ -7,7 +7,7 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/job"
 )
 
-// hasRoom says whether there are processes to fill up a world.
+// hasRoom reports whether there are processes to fill up a world.
 func (k *repairChecker) hasRoom() bool {
 	living := 0
 	for _, w := range k.run.slots {
@@ -18,7 +18,7 @@ func (k *repairChecker) hasRoom() bool {
 	return living < k.run.setup.universe
 }
 
-// refused holds V14 where a request for processes is refused for lack of slots.
+// refused checks V14 when a request for processes is refused for lack of slots.
 func (k *repairChecker) refused(root *worker, a job.Answer) {
 	ask := root.drive.ask
 	if !a.Short || root.gone || ask == nil || ask.token != a.Token {
@@ -30,13 +30,13 @@ func (k *repairChecker) refused(root *worker, a job.Answer) {
 			free++
 		}
 	}
-	if free >= n && n == 1 { // several have to be in a row
+	if free >= n && n == 1 { // several must be adjacent
 		k.run.fail("V14", "process %d is refused 1 process, and %d slots of %d are free, or of dead processes that were not in the last attempt\n%s", root.number, free, k.run.setup.universe, k.run.describe())
 	}
 }
 
-// isOver says whether a process is dead, all who live have heard of it in the list, and it was no
-// member of the last attempt, nor of a repair since.
+// isOver reports whether a process is dead, all live processes know of its death from the list, and
+// the process was in neither the last attempt nor a repair since.
 func (k *repairChecker) isOver(w *worker, root *worker) bool {
 	for _, o := range k.run.workers {
 		if !o.gone && o.rules != nil && !o.knows.Has(w.number) {
@@ -46,7 +46,7 @@ func (k *repairChecker) isOver(w *worker, root *worker) bool {
 	return w.gone && w.reaped && w.declared && !slices.Contains(root.drive.att.base.members, w) && !slices.Contains(root.drive.ask.on.members, w)
 }
 
-// final holds V4: everybody has ended, and alike.
+// final checks V4: all processes have ended, and alike.
 func (k *repairChecker) final() {
 	r := k.run
 	r.report.Ending = ""
@@ -81,8 +81,8 @@ func (k *repairChecker) final() {
 	k.ending(first.outcome.End)
 }
 
-// allDone holds that all members of the last attempt have finished, also those that have died:
-// nobody goes home before.
+// allDone checks that all members of the last attempt have finished, including those that have died
+// since: no process leaves before.
 func (k *repairChecker) allDone(w *driver) {
 	for rank, m := range w.att.base.members {
 		a := m.drive.att
@@ -92,7 +92,7 @@ func (k *repairChecker) allDone(w *driver) {
 	}
 }
 
-// ending says whether a run may end so.
+// ending checks that a run may end in this way.
 func (k *repairChecker) ending(e repair.Ending) {
 	r, s := k.run, &k.run.setup
 	possible := false
@@ -104,7 +104,7 @@ func (k *repairChecker) ending(e repair.Ending) {
 	case repair.Stopped:
 		possible = s.stop >= 0
 	case repair.NoProgress:
-		possible = r.report.Silent.Unseen > 0 // in what was committed since values differ for ever
+		possible = r.report.Silent.Unseen > 0 // because values differ for ever in a committed version
 	case repair.TooFew:
 		possible = r.report.Refused > 0 && s.shortage != repair.ShortageShrink || s.starts > 0 || s.deaths > repair.FillsMax
 	}

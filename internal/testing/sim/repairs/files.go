@@ -8,18 +8,18 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/sim/world"
 )
 
-// fileSetup says whether a run has files, and what becomes of them.
+// fileSetup holds the use of files in a run, and the faults of the files.
 type fileSetup struct {
 	used   bool
-	every  int           // files of each Every-th version
-	keep   int           // versions that stay
+	every  int           // every Every-th version is written to files
+	keep   int           // number of versions that stay
 	must   bool          // Config.Must
 	full   int           // percent: the disk is full when a file is written
-	tears  bool          // who dies while it writes leaves a part of the file
+	tears  bool          // a death during a write may leave part of the file
 	rots   int           // percent: between two jobs a file rots
-	lives  int           // jobs that follow when one has ended otherwise than done
-	allDie int           // percent: a death is that of all
-	disk   mono.Duration // how long a step of a write takes, typically
+	lives  int           // number of jobs that follow when one has not ended with done
+	allDie int           // percent: a death takes all processes
+	disk   mono.Duration // typical time of one step of a write
 }
 
 func drawFiles(t *world.Tape) (s fileSetup) {
@@ -40,8 +40,8 @@ func drawFiles(t *world.Tape) (s fileSetup) {
 	return s
 }
 
-// A desk is where a process does what there is to do with files, as recovery/files.go: the rules of
-// what is known and said, and what is being written.
+// A desk does the file operations of a process, as recovery/files.go does. The desk holds the rules
+// of known and reported versions, and the file in progress.
 type desk struct {
 	*driver
 	archive repair.Archive
@@ -50,13 +50,13 @@ type desk struct {
 	since   int      // commits since the last version was begun
 	puts    []*put   // under way
 	queue   []func() // versions to publish, one after the other; the first one is under way
-	idle    []func() // what waits for the end of that
+	idle    []func() // functions that wait for the end of the queue
 	lost    bool     // a version could not be published
-	loaded  bool     // the program can have what was read
+	loaded  bool     // the program can take the part that was read
 	read    keptPart
 }
 
-// A writing is the file of this process on its way.
+// A writing is the file of this process in progress.
 type writing struct {
 	label    repair.Label
 	state    repair.Writing
@@ -69,12 +69,13 @@ type writing struct {
 // A put makes a file.
 type put struct{ leave func(shape fileShape) }
 
-// write makes a file, in steps between which this process may die or give up. Whoever stops before
-// the last one leaves nothing, or, where the folder tears files, a part.
+// write makes a file in three steps. The process may die or cancel between the steps. The file is
+// whole from the end of the second step. A process that dies before may leave a part of the file,
+// if the setup tears files. A canceled write leaves nothing.
 func (d *desk) write(p *put, canceled func() bool, then func(ok bool)) {
 	d.puts = append(d.puts, p)
 	over := func() { d.puts = slices.DeleteFunc(d.puts, func(o *put) bool { return o == p }) }
-	d.onDisk(canceled, over, func() { // it is begun under another name
+	d.onDisk(canceled, over, func() { // the file is begun under another name
 		d.onDisk(canceled, over, func() { // all bytes are there
 			if d.run.tape.Percent(d.run.setup.files.full) {
 				over()
@@ -88,7 +89,7 @@ func (d *desk) write(p *put, canceled func() bool, then func(ok bool)) {
 	})
 }
 
-// onDisk goes on after the time of a disk's operation, unless it is not wanted any more.
+// onDisk continues after the time of a disk operation, unless the write is canceled.
 func (d *desk) onDisk(canceled func() bool, over, then func()) {
 	r := d.run
 	r.plan(r.tape.Tail(r.setup.files.disk), func() {
@@ -105,12 +106,12 @@ func (d *desk) onDisk(canceled func() bool, over, then func()) {
 	})
 }
 
-// cannotPublish says whether this process could not publish a version that the program must have.
+// cannotPublish reports whether this process failed to publish a version that the program requires.
 func (d *desk) cannotPublish() bool { return d.lost && d.run.setup.files.must }
 
 func never() bool { return false }
 
-// leaveTorn is what a death leaves of the files that are being written.
+// leaveTorn leaves the remains of unfinished files after a death.
 func (d *desk) leaveTorn() {
 	for _, p := range d.puts {
 		if d.run.setup.files.tears && d.run.tape.Percent(70) {
@@ -120,7 +121,7 @@ func (d *desk) leaveTorn() {
 	d.puts = nil
 }
 
-// says is what this process contributes about files to the boundary of a commit.
+// says returns this process's contribution about files to the boundary of a commit.
 func (d *desk) says(last bool) repair.Files {
 	s := &d.run.setup.files
 	if !s.used {
@@ -137,7 +138,7 @@ func (d *desk) says(last bool) repair.Files {
 	return d.archive.Says(own, due, last)
 }
 
-// obey does what a boundary has said about files.
+// obey executes the decision of a boundary about files.
 func (d *desk) obey(a repair.Return, then func()) {
 	switch {
 	case a.Files == repair.FilesBegin:
@@ -152,7 +153,7 @@ func (d *desk) obey(a repair.Return, then func()) {
 	then()
 }
 
-// beginFile writes this rank's part of a version, beside the program.
+// beginFile writes this rank's part of a version while the program continues.
 func (d *desk) beginFile(l repair.Label) {
 	rank := d.att.run.Rank
 	part := d.store.find(l).parts[rank]
@@ -170,8 +171,8 @@ func (d *desk) beginFile(l repair.Label) {
 	})
 }
 
-// writeNow is beginFile for the last version before a stop: all is written, and known to rank 0,
-// before the boundary.
+// writeNow is beginFile for the last version before a stop: all files are written, and rank 0 knows
+// their sums, before the boundary.
 func (d *desk) writeNow(l repair.Label, then func()) {
 	d.closeOpen()
 	d.beginFile(l)
@@ -187,7 +188,7 @@ func (d *desk) writeNow(l repair.Label, then func()) {
 	}
 }
 
-// collectSums brings what all ranks have written to rank 0; the others get nil.
+// collectSums brings the sums of all ranks to rank 0. The others get nil.
 func (d *desk) collectSums(mine uint64, then func(all []uint64, ok bool)) {
 	var all []uint64
 	var moves []move
@@ -207,7 +208,7 @@ func (d *desk) closeOpen() {
 	}
 }
 
-// publish makes the open version one that exists, once rank 0 knows what all have written.
+// publish publishes the open version, once rank 0 knows the sums of all ranks.
 func (d *desk) publish(last bool, then func()) {
 	o := d.open
 	d.open = nil
@@ -222,7 +223,7 @@ func (d *desk) publish(last bool, then func()) {
 			return
 		}
 		d.busy = ""
-		if ok { // else somebody has died: the attempt is over
+		if ok { // otherwise a process has died, and the attempt is over
 			d.archive.Publishes(o.label)
 			d.writeManifest(o.label, all, func() {})
 		}
@@ -230,7 +231,7 @@ func (d *desk) publish(last bool, then func()) {
 	})
 }
 
-// writeManifest publishes a version, at rank 0, and then deletes what is superfluous.
+// writeManifest publishes a version, at rank 0, and then deletes superfluous versions.
 func (d *desk) writeManifest(l repair.Label, sums []uint64, then func()) {
 	if sums == nil {
 		then()
@@ -266,7 +267,7 @@ func (d *desk) writeManifest(l repair.Label, sums []uint64, then func()) {
 	}
 }
 
-// sweep deletes versions, file by file, of each the manifest first.
+// sweep deletes versions, file by file, the manifest of each first.
 func (d *desk) sweep(gone []repair.Label, then func()) {
 	if len(gone) == 0 {
 		then()
@@ -282,7 +283,8 @@ func (d *desk) sweep(gone []repair.Label, then func()) {
 	})
 }
 
-// awaitPublished goes on when what rank 0 publishes is in files, if the plan needs those.
+// awaitPublished continues when the versions that rank 0 publishes are in files, if the plan needs
+// files.
 func (d *desk) awaitPublished(p repair.Plan, then func(ok bool)) {
 	if p.Source != repair.FromFiles {
 		then(true)
@@ -300,7 +302,7 @@ func (d *desk) awaitPublished(p repair.Plan, then func(ok bool)) {
 	tell()
 }
 
-// afterPublishing goes on when no version is being published.
+// afterPublishing continues when no version is being published.
 func (d *desk) afterPublishing(then func()) {
 	if len(d.queue) == 0 {
 		then()
@@ -309,15 +311,15 @@ func (d *desk) afterPublishing(then func()) {
 	d.idle = append(d.idle, then)
 }
 
-// look finds what a job may go on from.
+// look finds the stored versions from which a job may continue.
 func (d *desk) look() {
 	for _, s := range d.run.folder.list() {
 		d.archive.Found(s, true)
 	}
 }
 
-// reload reads this rank's part of a version from files, and all that it is to examine: what is
-// left is false if it cannot.
+// reload reads this rank's part of a version from files, and all files that the rank must examine.
+// The result is false if one of them is not readable.
 func (d *desk) reload(l repair.Label) bool {
 	a, v := d.att, d.run.folder.find(l)
 	d.loaded = false
@@ -332,7 +334,7 @@ func (d *desk) reload(l repair.Label) bool {
 	}
 	from := a.run.Rank
 	if files != size {
-		from = a.run.Rank * files / size // it stands for dealing out the elements
+		from = a.run.Rank * files / size // in place of a redistribution of elements
 	}
 	d.read, d.loaded = v.read(from)
 	if d.loaded {
@@ -341,25 +343,25 @@ func (d *desk) reload(l repair.Label) bool {
 	return d.loaded
 }
 
-// restore is restore from files.
+// restore restores this rank's part from files.
 func (d *desk) restore(l repair.Label) bool {
 	if d.reload(l) {
 		return true
 	}
-	if !d.att.canceled { // else that may be why
+	if !d.att.canceled { // otherwise the cancellation may be the cause
 		d.run.report.Files.Spoiled++
 		d.archive.Spoiled(l)
 	}
 	return false
 }
 
-// take gives the program what was read. What is of a rank alone is not dealt out.
+// take gives the program the part that was read. Values of a single rank are not redistributed.
 func (d *desk) take() {
 	a, p := d.att, d.read
 	a.step, a.value = p.step, p.value
 	if p.rank == a.run.Rank && a.run.Size == d.run.folder.writers(a.plan.Label) {
 		a.local = p.local
-	} else { // it stands for dealing out the elements
+	} else { // in place of a redistribution of elements
 		p.static = staticOf(a.run.Rank, a.run.Size)
 	}
 	d.stock.take(d.driver, &p)

@@ -7,18 +7,18 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/sim/world"
 )
 
-// A folder has versions in files, as a store of package recovery/checkpoint does. It outlives all
-// processes.
+// A folder stores versions in files, as a store of package recovery/checkpoint does. The folder
+// outlives all processes.
 type folder struct{ versions []*filedVersion }
 
-// A filedVersion is what a folder has of a version.
+// A filedVersion is the stored part of a version.
 type filedVersion struct {
 	label    repair.Label
 	manifest manifest
 	files    []rankFile // by rank
 }
 
-// A manifest says what the files of all ranks are; with it they are a version.
+// A manifest lists the files of all ranks. With a manifest the files are a version.
 type manifest struct {
 	shape fileShape
 	sums  []uint64 // of the files, by rank
@@ -30,13 +30,13 @@ type rankFile struct {
 	part  keptPart
 }
 
-// fileShape is what there is of a file.
+// fileShape is the state of a file.
 type fileShape int
 
 const (
 	fileAbsent fileShape = iota
-	fileTorn             // its writer has died: it is shorter than it should be
-	fileRotten           // of the right length, with other bytes than were written
+	fileTorn             // its writer has died: the file is too short
+	fileRotten           // of the right length, with bytes that differ from the written ones
 	fileWhole
 )
 
@@ -60,7 +60,7 @@ func (f *folder) at(l repair.Label) *filedVersion {
 	return v
 }
 
-// putFile makes the file of a rank what it is now.
+// putFile sets the file of a rank.
 func (f *folder) putFile(l repair.Label, rank int, shape fileShape, p keptPart) {
 	v := f.at(l)
 	for len(v.files) <= rank {
@@ -69,8 +69,8 @@ func (f *folder) putFile(l repair.Label, rank int, shape fileShape, p keptPart) 
 	v.files[rank] = rankFile{shape, p}
 }
 
-// remove deletes the manifest of a version, or, once that is gone, one file. It is false if nothing
-// is left.
+// remove deletes the manifest of a version, or, once there is none, one file. The result is false
+// if nothing is left.
 func (f *folder) remove(l repair.Label) (more bool) {
 	v := f.find(l)
 	if v == nil {
@@ -90,7 +90,7 @@ func (f *folder) remove(l repair.Label) (more bool) {
 	return false
 }
 
-// list says what is there, by manifests and lengths.
+// list returns the stored versions and their states, by manifests and lengths.
 func (f *folder) list() (all []repair.Stored) {
 	for _, v := range f.versions {
 		if v.manifest.shape != fileAbsent || slices.ContainsFunc(v.files, func(x rankFile) bool { return x.shape != fileAbsent }) {
@@ -115,7 +115,7 @@ func (v *filedVersion) state() repair.StoredState {
 	return repair.Published
 }
 
-// read is the part in the file of a rank, if its bytes are those that the manifest tells of.
+// read returns the part in the file of a rank, if its bytes match the manifest.
 func (v *filedVersion) read(rank int) (p keptPart, ok bool) {
 	if rank >= len(v.files) {
 		return p, false
@@ -124,7 +124,7 @@ func (v *filedVersion) read(rank int) (p keptPart, ok bool) {
 	return x.part, x.shape == fileWhole && fileSum(x.part) == v.manifest.sums[rank]
 }
 
-// writers is by how many ranks a version was written.
+// writers returns the number of ranks that wrote a version.
 func (f *folder) writers(l repair.Label) int {
 	if v := f.find(l); v != nil {
 		return len(v.manifest.sums)
@@ -132,8 +132,8 @@ func (f *folder) writers(l repair.Label) int {
 	return 0
 }
 
-// isIntact says whether a version is there with all its bytes: what nobody in the run can know who
-// has not read all.
+// isIntact reports whether a version is stored with all its bytes. A process of the run knows this
+// only after it has read all of them.
 func (f *folder) isIntact(l repair.Label) bool {
 	v := f.find(l)
 	if v == nil || v.manifest.shape != fileWhole {
@@ -147,7 +147,7 @@ func (f *folder) isIntact(l repair.Label) bool {
 	return true
 }
 
-// rot changes bytes of a file of some version, the newest one perhaps.
+// rot changes bytes of one file of a published version, most likely the newest.
 func (r *repairRun) rot() {
 	for i := len(r.folder.versions) - 1; i >= 0; i-- {
 		v := r.folder.versions[i]

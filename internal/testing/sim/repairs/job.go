@@ -9,8 +9,9 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/sim/world"
 )
 
-// How long a request for processes waits for slots that others may let go of, and that the
-// process itself holds that asks; and how often the launcher looks. See package launch.
+// The time for which a request waits for slots that other processes may release, the time for which
+// it waits for slots that the requester itself holds, and the interval of the launcher's polls. See
+// package launch.
 const (
 	slotsMax  = 10 * mono.Millisecond
 	slotsOwn  = 2 * mono.Millisecond
@@ -21,11 +22,11 @@ const (
 type launcher struct {
 	run   *repairRun
 	rules *job.Rules
-	asked map[uint64]mono.Time // when each request came, by its token
-	keep  invitation           // what was said last
+	asked map[uint64]mono.Time // arrival time of each request, by its token
+	keep  invitation           // the last invitation
 }
 
-// invitation is what replacements are told: who the members of the new communicator are.
+// invitation is the message to replacements: the members of the new communicator.
 type invitation struct {
 	first    int // number of the first replacement
 	group    commstate.Group
@@ -90,7 +91,7 @@ func (l *launcher) want(ev job.Wanted) {
 	l.step(ev)
 }
 
-// look makes a request again that was postponed.
+// look repeats a postponed request.
 func (l *launcher) look(ev job.Wanted) {
 	waited := l.run.now.Sub(l.asked[ev.Token])
 	ev.Vacant, ev.Last = l.vacant(), waited > slotsMax
@@ -100,7 +101,7 @@ func (l *launcher) look(ev job.Wanted) {
 	l.step(ev)
 }
 
-// vacant returns the slots of the reaped of which all others have let go.
+// vacant returns the slots of reaped processes that all others have let go of.
 func (l *launcher) vacant() (slots []int) {
 	for slot, w := range l.run.slots {
 		if w.reaped && w.declared && len(l.holders(w)) == 0 {
@@ -110,7 +111,7 @@ func (l *launcher) vacant() (slots []int) {
 	return slots
 }
 
-// holders are the processes that may refer to a dead one. One that waits to be kept may
+// holders returns the processes that may refer to a dead one. A process that waits to be kept may
 // refer to all.
 func (l *launcher) holders(dead *worker) (by []*worker) {
 	for _, w := range l.run.slots {
@@ -152,7 +153,7 @@ func (l *launcher) startNext(a job.Start, slot int) {
 	r.plan(r.delay(), func() {
 		if r.tape.Percent(r.setup.starts) {
 			missing := r.slots[slot].name()
-			for ; slot < a.First+a.Count; slot++ { // they never were
+			for ; slot < a.First+a.Count; slot++ { // these were never started
 				r.slots[slot].gone, r.slots[slot].reaped = true, true
 			}
 			l.step(job.NotStarted{Proc: missing, Why: "no memory"})
@@ -172,7 +173,7 @@ func (l *launcher) startNext(a job.Start, slot int) {
 	})
 }
 
-// invite tells replacements that they are wanted.
+// invite informs replacements that they are kept.
 func (l *launcher) invite(a job.PassKeep) {
 	r, what := l.run, l.keep
 	for slot := a.First; slot < a.First+a.Count; slot++ {
@@ -181,8 +182,8 @@ func (l *launcher) invite(a job.PassKeep) {
 	}
 }
 
-// lost is what happens after a death: it is found, and the process is reaped and all that
-// it had said is read.
+// lost plans the events after a death: the launcher finds the death, reaps the process, and then
+// reads all its messages.
 func (l *launcher) lost(w *worker) {
 	r := l.run
 	found := r.now.Add(r.delay())
@@ -195,7 +196,7 @@ func (l *launcher) lost(w *worker) {
 	r.agenda.Plan(max(reaped, w.said)+1, func() { l.step(job.Heard{Proc: w.name()}) })
 }
 
-// declare puts a death into the list that all read, each at a time of its own.
+// declare puts a death into the list that all processes read, each at a time of its own.
 func (l *launcher) declare(dead *worker) {
 	r := l.run
 	dead.declared = true
@@ -207,7 +208,7 @@ func (l *launcher) declare(dead *worker) {
 	}
 }
 
-// delay is that of a message, or of anything that takes about as long.
+// delay returns the delay of a message, or of any operation of similar duration.
 func (r *repairRun) delay() mono.Duration {
 	d := world.MessageDelay/10 + r.tape.Uniform(world.MessageDelay)
 	if r.setup.tails && r.tape.Percent(10) {
@@ -218,14 +219,15 @@ func (r *repairRun) delay() mono.Duration {
 
 func (r *repairRun) newsDelay() mono.Duration { return r.tape.Tail(r.setup.news) }
 
-// say gives the launcher a message. What a process has said before its death is read.
+// say sends a message to the launcher. The launcher also reads messages from before the death of
+// their sender.
 func (w *worker) say(what func(l *launcher)) {
 	w.flush()
 	w.report(what)
 }
 
-// note is say for what waits until the repair is over, as boot.Process.Note: for noteWait, or until
-// the next say.
+// note is say for a message that waits until the repair is over, as boot.Process.Note: for
+// noteWait, or until the next say.
 func (w *worker) note(what func(l *launcher)) {
 	w.notes = append(w.notes, what)
 	if len(w.notes) == 1 {

@@ -7,8 +7,8 @@ import (
 	"github.com/goulfm/goulfm/internal/ckpt/repair"
 )
 
-// anew starts another job over the files that the last one has left, with another number of ranks
-// perhaps. Nothing else is left of that one: no process, and no memory of a node.
+// anew starts another job over the files of the last one, possibly with another number of ranks. No
+// process of the last job remains, and no memory of a node.
 func (r *repairRun) anew() {
 	r.lives--
 	r.report.Files.Lives++
@@ -30,16 +30,16 @@ func (r *repairRun) anew() {
 	r.launcher.begin()
 }
 
-// isToStartAnew says whether somebody starts the job again once it is over.
+// isToStartAnew reports whether the job is started again after its end.
 func (r *repairRun) isToStartAnew() bool {
 	return r.lives > 0 && r.violation == nil && r.report.Ending != repair.Done.String()
 }
 
-// isOfFirst says whether a worker is one of the ranks that its job was started with.
+// isOfFirst reports whether a worker is one of the first ranks of its job.
 func (w *worker) isOfFirst() bool { return w.number >= w.run.first && w.number < w.run.first+w.run.n }
 
-// anew forgets the processes of a job: what they were told binds nobody any more, but for what is
-// in files.
+// anew drops the records of a job's processes: their answers bind no later process, except for
+// versions in files.
 func (k *repairChecker) anew() {
 	clear(k.worlds)
 	clear(k.saves)
@@ -47,7 +47,7 @@ func (k *repairChecker) anew() {
 	k.beyond, k.beyondOwn, k.filed = false, false, false
 }
 
-// isInFiles notes that a version is in files: whoever asked for it is told so.
+// isInFiles notes that a version is in files, and is reported to be there from now on.
 func (k *repairChecker) isInFiles(w *driver, l repair.Label) {
 	k.run.report.Files.Written++
 	k.inFiles = append(k.inFiles, l)
@@ -56,7 +56,7 @@ func (k *repairChecker) isInFiles(w *driver, l repair.Label) {
 	}
 }
 
-// newestInFiles is the newest version that was said to be in files, and is.
+// newestInFiles returns the newest version that was reported to be in files, and is.
 func (k *repairChecker) newestInFiles() (newest repair.Label) {
 	for _, l := range k.inFiles {
 		if newest.Less(l) && k.run.folder.isIntact(l) {
@@ -66,7 +66,7 @@ func (k *repairChecker) newestInFiles() (newest repair.Label) {
 	return newest
 }
 
-// deletes holds V11 where a version is deleted, or a file of it.
+// deletes checks V11 when a version is deleted, or a file of a version.
 func (k *repairChecker) deletes(w *driver, l repair.Label) {
 	if !k.run.folder.isIntact(l) {
 		return
@@ -77,11 +77,11 @@ func (k *repairChecker) deletes(w *driver, l repair.Label) {
 	}
 }
 
-// restoredFromFiles holds V9 and V10 at the end of a Protect.
+// restoredFromFiles checks V9 and V10 at the end of a Protect.
 func (k *repairChecker) restoredFromFiles(w *driver, label repair.Label) {
 	r, a := k.run, w.att
 	if in := k.of(a.base).inFiles; label.Less(in) && !(r.setup.silent.verify && label.Number+1 == in.Number) {
-		r.fail("V9", "process %d goes on from version %v, and %v is in files", w.number, label, in)
+		r.fail("V9", "process %d continues from version %v, and %v is in files", w.number, label, in)
 	}
 	if a.plan.Source != repair.FromFiles {
 		return
@@ -91,14 +91,15 @@ func (k *repairChecker) restoredFromFiles(w *driver, label repair.Label) {
 		r.report.Files.Dealt++
 	}
 	if !w.desk.loaded {
-		r.fail("V10", "process %d goes on from version %v, and could not read its part", w.number, label)
+		r.fail("V10", "process %d continues from version %v, and could not read its part", w.number, label)
 	}
 	if !r.folder.isIntact(label) {
-		r.fail("V10", "process %d goes on from version %v, of which not all is in files as it was written", w.number, label)
+		r.fail("V10", "process %d continues from version %v, of which not all is in files as it was written", w.number, label)
 	}
 }
 
-// stoppedWithFiles holds V9 where all were told that the last version before a stop is in files.
+// stoppedWithFiles checks V9 after a stop, when all were informed that the last version is in
+// files.
 func (k *repairChecker) stoppedWithFiles(w *driver) {
 	r := k.run
 	if !r.setup.files.used || w.reply.Files != repair.FilesPublish || r.setup.files.full > 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/goulfm/goulfm/internal/ckpt/repair"
 )
 
-// forgive forgets what was promised, if losses went beyond the levels.
+// forgive drops the promises if losses exceeded the limits.
 func (k *repairChecker) forgive(rec *worldRecord) {
 	if k.beyond {
 		for _, q := range k.run.workers {
@@ -19,13 +19,13 @@ func (k *repairChecker) forgive(rec *worldRecord) {
 		clear(k.saves)
 	}
 	for home := range repairHomesMax {
-		if rec.homes[home] == nil { // the world is smaller, and nobody goes on with it
+		if rec.homes[home] == nil { // the world is smaller, and no rank continues with this home
 			delete(k.saves, home)
 		}
 	}
 }
 
-// whole notes that redundancy is whole, but for the dead.
+// whole notes that redundancy is whole, except for the dead.
 func (k *repairChecker) whole(w *driver, layout redundancy.Layout) {
 	k.members, k.layout, k.lost = w.att.base.members, layout, rankset.Set{}
 	for rank, m := range k.members {
@@ -37,8 +37,8 @@ func (k *repairChecker) whole(w *driver, layout redundancy.Layout) {
 	k.beyond = !k.filed && !k.recoverable(k.layout, k.kept, -1)
 }
 
-// bears says whether the death of some processes, and of a node with its memory (-1: none), would
-// leave the last version whole, and anybody alive.
+// bears reports whether, after the death of some processes, and of a node with its memory (-1:
+// none), the last version would be whole and a process alive.
 func (k *repairChecker) bears(dying []*worker, node int) bool {
 	living := 0
 	for _, w := range k.run.slots {

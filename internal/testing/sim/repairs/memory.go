@@ -7,28 +7,28 @@ import (
 	"github.com/goulfm/goulfm/internal/ckpt/repair"
 )
 
-// The uses of node memory in a run, as those of package recovery.
+// The uses of node memory in a run, as in package recovery.
 const (
 	keepsNothing = iota
 	keepsWithCopies
 	keepsAlone // no copies where all ranks are on one node
 )
 
-// A nodeMemory is the memory of a node that outlives processes. It is lost with its node, and
-// another one is made for who comes there next.
+// A nodeMemory is the memory of a node that outlives processes. The memory is lost with its node.
+// The next process on the node gets a new one.
 type nodeMemory struct {
 	homes [repairHomesMax]keptHome
 }
 
-// A keptHome is what the ranks that had a home number have left on one node: their parts of
-// versions, what they knew to be committed, and how often they had saved.
+// A keptHome holds the data that the ranks with one home number have left on a node: their parts of
+// versions, the newest label that they knew to be committed, and the number of their saves.
 type keptHome struct {
 	versions  []partInHome
 	committed repair.Label
 	own       uint64
 }
 
-// A partInHome is a part, and where the ranks of its world were.
+// A partInHome is a part, with the nodes of the ranks of its world.
 type partInHome struct {
 	keptPart
 	nodes []int
@@ -46,7 +46,7 @@ func (h *keptHome) isEmpty() bool {
 	return len(h.versions) == 0 && h.own == 0 && h.committed.IsZero()
 }
 
-// memoryOf is the present memory of a node; nil: the run has none.
+// memoryOf returns the present memory of a node; nil: the run has none.
 func (r *repairRun) memoryOf(node int) *nodeMemory {
 	if r.setup.keeps == keepsNothing {
 		return nil
@@ -57,7 +57,7 @@ func (r *repairRun) memoryOf(node int) *nodeMemory {
 	return r.memories[node]
 }
 
-// layout says who keeps what of whom, of ranks on these nodes: see package recovery.
+// layout returns the layout of copies for ranks on these nodes: see package recovery.
 func (w *driver) layout(nodes []int) redundancy.Layout {
 	if w.alone && onOneNode(nodes) {
 		return redundancy.Alone(nodes)
@@ -67,8 +67,8 @@ func (w *driver) layout(nodes []int) redundancy.Layout {
 
 func onOneNode(nodes []int) bool { return slices.Min(nodes) == slices.Max(nodes) }
 
-// takeOver reads this rank's home, once, and at the lowest rank of a node the homes of those who
-// are not there now.
+// takeOver reads this rank's home, once. The lowest rank of a node also reads the homes of ranks
+// that are not on the node now.
 func (w *driver) takeOver() {
 	memory := w.run.memoryOf(w.node)
 	if memory == nil {
@@ -92,11 +92,11 @@ func (w *driver) takeOver() {
 	}
 }
 
-// inherit reads a home: its parts belong to what this process has.
+// inherit reads a home: its parts become parts of this process.
 func (w *driver) inherit(h *keptHome) {
 	for _, p := range h.versions {
 		if slices.Contains(w.dropped, p.label) {
-			continue // another home than that of this rank may still have it
+			continue // a home of another rank may still have this version
 		}
 		v := w.store.at(p.label, p.nodes)
 		if _, has := v.parts[p.rank]; !has {
@@ -117,8 +117,8 @@ func (w *driver) inheritOwn(number int, h *keptHome) {
 	}
 }
 
-// keepPart stores this rank's part of a version in its home, and forgets what an attempt before has
-// left there that was not restored. It is false if the process dies before that.
+// keepPart stores this rank's part of a version in its home. Parts of earlier attempts that were
+// not restored are dropped there. The result is false if the process dies before that.
 func (w *driver) keepPart(l repair.Label, p keptPart) bool {
 	if w.home == nil {
 		return true
@@ -136,8 +136,8 @@ func (w *driver) keepPart(l repair.Label, p keptPart) bool {
 	return true
 }
 
-// keepRestored stores what was restored where it is not there: the part came from elsewhere, or the
-// rank is on another node now.
+// keepRestored stores the restored part in the home if the home lacks it: the part came from
+// elsewhere, or the rank is on another node now.
 func (w *driver) keepRestored(p repair.Plan) {
 	if w.home == nil {
 		return
@@ -150,8 +150,8 @@ func (w *driver) keepRestored(p repair.Plan) {
 	w.home.own = max(w.home.own, w.store.own[w.att.run.Home])
 }
 
-// agreed notes that no version before oldest is needed any more: then neither are the homes of
-// others that were read.
+// agreed notes that no version before oldest is needed any more. Then the homes of others that were
+// read are not needed either.
 func (w *driver) agreed(oldest repair.Label) {
 	if w.home == nil {
 		return
@@ -164,9 +164,9 @@ func (w *driver) agreed(oldest repair.Label) {
 	w.taken = nil
 }
 
-// keptBeyond notes, once redundancy is whole, whose parts and savings are in the memories of nodes,
-// too. Until the first commit of a world of another size parts of the old one are with those who
-// serve them, and what each has in its home is its own alone.
+// keptBeyond notes, once redundancy is whole, whose parts and savings are also in the memories of
+// nodes. Until the first commit of a world of another size, the parts of the old world are with
+// their servers, and each home belongs to its rank alone.
 func (k *repairChecker) keptBeyond(w *driver, label repair.Label) {
 	dealt := w.att.plan.Size != w.att.run.Size && label == w.att.plan.Label
 	k.kept, k.keptOwn = make([]*nodeMemory, len(k.members)), make([]*nodeMemory, len(k.members))
@@ -190,9 +190,9 @@ func (k *repairChecker) keptBeyond(w *driver, label repair.Label) {
 	}
 }
 
-// recoverable says whether what a layout keeps is whole without some processes: what these have
-// left in the memories of their nodes is read as long as one of the world lives there, and its node
-// has not been lost since. lostNode is one that is about to be; -1: none.
+// recoverable reports whether the data of a layout are whole without the lost processes. Data of
+// these in the memory of a node are readable as long as a member of the world lives on the node,
+// and the node has not been lost since. lostNode is a node that is about to be lost; -1: none.
 func (k *repairChecker) recoverable(layout redundancy.Layout, kept []*nodeMemory, lostNode int) bool {
 	if layout.Recoverable(k.lost) {
 		return true
@@ -219,7 +219,7 @@ func (k *repairChecker) recoverable(layout redundancy.Layout, kept []*nodeMemory
 	return whole
 }
 
-// isVisited says whether one of the world lives on a node.
+// isVisited reports whether a member of the world lives on a node.
 func (k *repairChecker) isVisited(node int) bool {
 	for rank, m := range k.members {
 		if m.node == node && !k.lost.Has(rank) {

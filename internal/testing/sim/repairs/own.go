@@ -5,13 +5,13 @@ import (
 	"github.com/goulfm/goulfm/internal/ckpt/repair"
 )
 
-// saving is what a home has saved outside of versions.
+// saving is the saved data of a home outside of versions.
 type saving struct {
 	home  int
 	count uint64
 }
 
-// Messages of savings, beside those that all ranks move in one order.
+// Messages of savings, in addition to those that all ranks move in one order.
 const (
 	savingMessage = "saving"
 	answerMessage = "answer"
@@ -71,7 +71,7 @@ func (w *driver) returnedUnlessGone() {
 	}
 }
 
-// beginKeeping takes what others save from now on, and forgets what is not needed.
+// beginKeeping accepts the savings of others from now on, and drops those that are not needed.
 func (w *driver) beginKeeping() {
 	a := w.att
 	a.own = w.store.own[a.run.Home]
@@ -89,7 +89,7 @@ func (w *driver) beginKeeping() {
 	w.keepSavings()
 }
 
-// keepSavings takes the savings that have come, and answers.
+// keepSavings stores the savings that have arrived, and answers.
 func (w *driver) keepSavings() {
 	a := w.att
 	if a == nil || !a.served {
@@ -114,5 +114,5 @@ func (w *driver) keepSavings() {
 
 func (w *driver) lastKept(owner int) uint64 { return w.store.own[w.att.homes()[owner]] }
 
-// homes are those of the ranks.
+// homes returns the homes of the ranks.
 func (a *attempt) homes() []int { return a.reported }

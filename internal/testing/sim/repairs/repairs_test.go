@@ -16,8 +16,8 @@ var (
 	repairReplay = flag.Uint64("repair-replay", 0, "print the trace of this run of repairs")
 )
 
-// TestRepairs runs jobs whose ranks die and are replaced: V1 to V14 hold, and runs come past all
-// that there is.
+// TestRepairs runs jobs whose ranks die and are replaced: V1 to V14 hold, and each kind of event
+// occurs.
 func TestRepairs(t *testing.T) {
 	total, err := RunMany(Options{Seed: *seed}, runtime.NumCPU(), func(sum Total) bool { return sum.Repairs >= *repairs })
 	t.Logf("%+v", total)
@@ -46,7 +46,8 @@ func TestSameSeedSameRepairs(t *testing.T) {
 	assert.Len(t, hashes, 20)
 }
 
-// TestRepairViolationNamesItsReplay: what broke is named with its seed, as other violations are.
+// TestRepairViolationNamesItsReplay: the error names the broken invariant and the seed, as other
+// violations do.
 func TestRepairViolationNamesItsReplay(t *testing.T) {
 	r := newRepairRun(Options{Seed: 7, N: 3})
 	r.fail("V3", "parts %d and %d", 1, 2)
@@ -55,8 +56,7 @@ func TestRepairViolationNamesItsReplay(t *testing.T) {
 	assert.True(t, strings.HasSuffix(r.violation.Error(), "\nreplay: goulfm sim -repairs 1 -replay 7 -n 3"), r.violation)
 }
 
-// TestRepairsFound runs the schedules that have shown something to be wrong which few schedules
-// show.
+// TestRepairsFound runs schedules that have found faults which few other schedules find.
 func TestRepairsFound(t *testing.T) {
 	for seed, what := range map[uint64]string{
 		1795695726042527899: "a part of a version was not stored in a home that had one of another rank",

@@ -9,54 +9,54 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/sim/world"
 )
 
-// Options say which run to make. What is not said is drawn from Seed.
+// Options are the parameters of a run. A parameter that is not set is drawn from Seed.
 type Options struct {
 	Seed  uint64
 	N     int // ranks, 1 to RanksMax; 0 = drawn
 	Trace func(line string)
 
-	// Done, if not nil, is told of each run of RunMany, one at a time.
+	// Done, if not nil, is called with the report of each run of RunMany, one at a time.
 	Done func(Report)
 }
 
 // RanksMax is the largest world of such a run.
 const RanksMax = 16
 
-// Report is what happened in a run.
+// Report is the result of a run.
 type Report struct {
 	Seed      uint64
-	Repairs   int // attempts after the first one that have begun somewhere
+	Repairs   int // attempts after the first one that have begun at any process
 	Deaths    int
-	Started   int // processes that replaced others, or were to
-	Reused    int // of these, in slots that others had
+	Started   int // processes that replaced others, or were started for this
+	Reused    int // of these, in slots of former processes
 	Refused   int // requests for processes that the launcher refused
 	Commits   int // versions that were committed
 	Restored  int // versions that a Protect has restored
-	Rebuilt   int // parts that came out of parity
-	Inherited int // parts that were read out of the memory of a node
+	Rebuilt   int // parts rebuilt from parity
+	Inherited int // parts read from the memory of a node
 	NodesLost int // nodes with memory in them
 	Restoring int // deaths while a repair restores
-	Saves     int // of what is outside of versions, with their answers
+	Saves     int // saves of data outside of versions, with their answers
 	Files     FileCounts
 	Silent    SilentCounts
 	Shrunk    int // attempts with fewer ranks than the one before
-	Orphans   int // replacements that only the dead had wanted
-	Again     int // shrinks that were repeated, since one of the dead had made another call
-	Steps     int // events given to the control rules
+	Orphans   int // replacements that only dead members had agreed on
+	Again     int // shrinks that were repeated, because a dead member had made another call
+	Steps     int // events passed to the control rules
 	Events    int
 	Ending    string        // how the world ended; "": all have died
 	Time      mono.Duration // virtual
-	Hash      uint64        // of what happened: equal iff the runs are
-	Plan      string        // what the run was like
+	Hash      uint64        // of the events: equal iff the runs are
+	Plan      string        // parameters of the run
 }
 
-// FileCounts is what happened with files.
+// FileCounts counts the events of files.
 type FileCounts struct {
 	Written   int // versions that were published
-	Abandoned int // times that a process gave one up, since some process could not write its file
+	Abandoned int // times that a process abandoned a version, because some process could not write its file
 	Deleted   int // versions
 	Lives     int // jobs that were started anew
-	Restored  int // times that a process went on from files
+	Restored  int // times that a process restored from files
 	Dealt     int // of these, of a world of another size
 	Spoiled   int // times that a process could not read its part of a version
 }
@@ -71,12 +71,12 @@ func (c *FileCounts) add(d FileCounts) {
 	c.Spoiled += d.Spoiled
 }
 
-// SilentCounts is what changed unseen in a process, and who has found it.
+// SilentCounts counts silent changes in a process, and their detections.
 type SilentCounts struct {
 	Flipped  int
-	Replicas int // attempts in which all heard that values differ
+	Replicas int // attempts in which a process learned that values differ
 	Replays  int // times that a process found that a replay differs
-	Unseen   int // boundaries that did not tell that values differ
+	Unseen   int // boundaries that did not report that values differ
 }
 
 func (c *SilentCounts) add(d SilentCounts) {
@@ -95,7 +95,7 @@ type Violation struct {
 	Options   Options
 }
 
-// Error says what broke, and how to see it again.
+// Error returns the broken invariant, and the command that replays the run.
 func (v *Violation) Error() string {
 	text := ""
 	if v.Options.N > 0 {
@@ -104,22 +104,22 @@ func (v *Violation) Error() string {
 	return fmt.Sprintf("%s broken: %s\nrun: seed %d, %s\nreplay: goulfm sim -repairs 1 -replay %d%s", v.Invariant, v.Text, v.Seed, v.Plan, v.Seed, text)
 }
 
-// repairEventsMax bounds a run; no correct one comes near.
+// repairEventsMax bounds a run. No correct run comes near.
 const repairEventsMax = 2_000_000
 
 // repairRun is one run.
 type repairRun struct {
 	options   Options
 	setup     repairSetup
-	tape      world.Tape // drawn from in the order in which things happen
+	tape      world.Tape // drawn from in the order of events
 	agenda    eventqueue.Agenda[mono.Time]
 	now       mono.Time
 	launcher  launcher
-	workers   []*worker     // all that ever were, by number
-	slots     []*worker     // who has a slot, or had it last
-	fuse      int           // steps until somebody dies
-	deaths    int           // that are still to come
-	memories  []*nodeMemory // by node; nil: nobody was there since it was lost
+	workers   []*worker     // all workers of the run, by number
+	slots     []*worker     // the present or last worker of each slot
+	fuse      int           // steps until the next death
+	deaths    int           // deaths still to come
+	memories  []*nodeMemory // by node; nil: no process was there since the memory was lost
 	folder    folder
 	n, first  int // ranks of the present job; number of the first of them
 	lives     int // jobs that may follow
@@ -152,7 +152,7 @@ func newRepairRun(o Options) *repairRun {
 	return r
 }
 
-// runToPanic is loop; a panic of the rules is a violation as any other, with a seed.
+// runToPanic runs the loop. A panic of the rules is a violation like any other, with a seed.
 func (r *repairRun) runToPanic() {
 	defer func() {
 		if p := recover(); p != nil {
@@ -179,7 +179,7 @@ func (r *repairRun) runToPanic() {
 	}
 }
 
-// plan has something happen after a while.
+// plan schedules an event after a delay.
 func (r *repairRun) plan(after mono.Duration, do func()) { r.agenda.Plan(r.now.Add(after), do) }
 
 // fail notes the first broken invariant.
@@ -204,7 +204,7 @@ func (r *repairRun) trace(w *worker, format string, args ...any) {
 	r.options.Trace(fmt.Sprintf("%9v  ", r.now.Sub(world.Epoch)) + who + fmt.Sprintf(format, args...))
 }
 
-// describe says where those stand that have not ended.
+// describe returns the states of the workers that have not ended.
 func (r *repairRun) describe() string {
 	text := ""
 	for _, w := range r.workers {

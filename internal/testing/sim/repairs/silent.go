@@ -8,12 +8,12 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/sim/world"
 )
 
-// silentSetup says whether replays are compared, and what changes unseen in one process.
+// silentSetup holds the silent change of a run in one process, and the comparison of replays.
 type silentSetup struct {
-	verify  bool // Config.Verify; the program computes the same again
-	process int  // in which something changes; -1: none
-	step    int  // of which the result is another one there
-	local   bool // what changes is of this rank alone; else it is equal at all ranks
+	verify  bool // Config.Verify; a replay computes the same results
+	process int  // process with the change; -1: none
+	step    int  // step with a changed result
+	local   bool // the change is in the value of this rank alone; otherwise in the value that is equal at all ranks
 }
 
 func drawSilent(t *world.Tape, n, steps int) (s silentSetup) {
@@ -25,8 +25,9 @@ func drawSilent(t *world.Tape, n, steps int) (s silentSetup) {
 	return s
 }
 
-// compute makes the next step. With Verify it is a function of the one before; else of the attempt,
-// too, as of a program that does not compute the same twice.
+// compute computes the next step. With Verify its value is a function of the previous value.
+// Otherwise the value depends on the attempt, too, as in a program that never computes the same
+// result twice.
 func (w *driver) compute() {
 	a, s := w.att, &w.run.setup.silent
 	a.step++
@@ -43,7 +44,7 @@ func (w *driver) compute() {
 	w.flipped = true
 	w.run.report.Silent.Flipped++
 	w.run.trace(w.worker, "something changes unseen")
-	if s.verify { // a replay is soon to come
+	if s.verify { // a replay should come soon
 		w.run.fuse = 1 + w.run.tape.Below(10*w.run.setup.n)
 	}
 	if s.local {
@@ -53,8 +54,8 @@ func (w *driver) compute() {
 	}
 }
 
-// replayOf is what there was of the version that a program makes again that goes on from another
-// one, the newest if it was made several times; nil: nothing.
+// replayOf returns the kept version that a program makes again after a restore of another one; nil:
+// none. If there are several, the newest is returned.
 func (s *store) replayOf(restored repair.Label, size int) (had *kept) {
 	for _, v := range s.versions {
 		if repair.Replays(restored, v.label) && len(v.nodes) == size && (had == nil || had.label.Less(v.label)) {
@@ -64,8 +65,8 @@ func (s *store) replayOf(restored repair.Label, size int) (had *kept) {
 	return had
 }
 
-// compare compares what was made again with what there was, of this rank and of those whose copies
-// it keeps. A difference is an error of the program.
+// compare compares the new version with the kept one: this rank's part, and the parts whose copies
+// this rank keeps. A difference is an error of the program.
 func (w *driver) compare(v *kept) {
 	if w.expected == nil || w.expected.label.Number != v.label.Number {
 		return
@@ -81,24 +82,24 @@ func (w *driver) compare(v *kept) {
 	}
 }
 
-// content is what a part is made of, whichever version it is in.
+// content returns the values of a part, independent of its version.
 func (p keptPart) content() [3]uint64 { return [3]uint64{uint64(p.step), p.value, p.local} }
 
-// A replayed is what the checker knows of a version that is to be made again.
+// A replayed is the checker's record of a version that will be made again.
 type replayed struct {
 	number uint64
 	had    []heldPart
-	owed   bool // it was made, and is another one
+	owed   bool // the version was made, and differs
 }
 
-// heldPart is what one process had of the older one.
+// heldPart is one process's part of the older version.
 type heldPart struct {
 	by   *driver
 	rank int
 	part keptPart
 }
 
-// remembers notes what a process has, when a version is restored, of the one after it.
+// remembers notes, when a version is restored, which parts of the next version a process has.
 func (k *repairChecker) remembers(w *driver, restored repair.Label) {
 	rec := k.of(w.att.base)
 	rec.replay.number = restored.Number + 1
@@ -119,7 +120,7 @@ func (k *repairChecker) remembers(w *driver, restored repair.Label) {
 	}
 }
 
-// makesAgain notes, for V12, that a version is made again, and another one.
+// makesAgain notes, for V12, that a version is made again and differs.
 func (k *repairChecker) makesAgain(w *driver, p keptPart) {
 	rec := k.of(w.att.base)
 	if !k.run.setup.silent.verify || rec.replay.number != p.label.Number {
@@ -134,29 +135,29 @@ func (k *repairChecker) makesAgain(w *driver, p keptPart) {
 	}
 }
 
-// alarmed holds V12 where a process says that a replay differs.
+// alarmed checks V12 when a process reports that a replay differs.
 func (k *repairChecker) alarmed(w *driver) {
 	if k.run.report.Silent.Flipped == 0 {
 		k.run.fail("V12", "process %d finds that a replay differs, and nothing has changed unseen", w.number)
 	}
 }
 
-// committedAgain holds V12 where a version is committed: a replay that differs is not.
+// committedAgain checks V12 when a version is committed: a replay that differs is not.
 func (k *repairChecker) committedAgain(w *driver) {
 	if rec := k.of(w.att.base); rec.replay.owed && w.reply.Verdict == repair.OK && w.reply.Label.Number >= rec.replay.number && w.reply.Label.Epoch == w.att.plan.Epoch {
-		k.run.fail("V12", "process %d is told that version %v is committed, a replay that differs from what was there", w.number, w.reply.Label)
+		k.run.fail("V12", "process %d learns that version %v is committed, a replay that differs from what was there", w.number, w.reply.Label)
 	}
 }
 
-// unseenMax is how many boundaries in a row may miss that values differ: each does with a
-// probability of one in 1,024.
+// unseenMax bounds the number of boundaries in a row that may miss that values differ. Each
+// boundary does with a probability of one in 1,024.
 const unseenMax = 2
 
-// valuesDiffer holds V3 and V12 where two ranks are at one boundary with different values.
+// valuesDiffer checks V3 and V12 when two ranks are at one boundary with different values.
 func (k *repairChecker) valuesDiffer(w *driver, b *boundaryRecord) {
 	r, a, s := k.run, w.att, &k.run.report.Silent
 	switch {
-	case s.Flipped == 0 || r.setup.silent.local || b.step != a.step || a.number == 1 && s.Unseen == 0: // the first one is that of what was restored
+	case s.Flipped == 0 || r.setup.silent.local || b.step != a.step || a.number == 1 && s.Unseen == 0: // the first boundary is that of the restored version
 		r.fail("V3", "at boundary %d process %d is at step %d with value %x, process %d at step %d with value %x", a.number, b.replied.number, b.step, b.value, w.number, a.step, a.value)
 	case a.number == 1, b.unseen, w.reply.Verdict != repair.OK:
 	default:
@@ -164,15 +165,15 @@ func (k *repairChecker) valuesDiffer(w *driver, b *boundaryRecord) {
 		s.Unseen++
 		k.unseen++
 		if k.unseen > unseenMax {
-			r.fail("V12", "%d boundaries in a row have not told that values differ, the last one process %d", k.unseen, w.number)
+			r.fail("V12", "%d boundaries in a row have not reported that values differ, the last one process %d", k.unseen, w.number)
 		}
 	}
 }
 
-// replicasDiffer holds V12 where a process hears that values differ: they do.
+// replicasDiffer checks V12 when a process learns that values differ: they must.
 func (k *repairChecker) replicasDiffer(w *driver) {
 	if s := &k.run.report.Silent; s.Flipped == 0 || k.run.setup.silent.local {
-		k.run.fail("V12", "process %d hears that values differ, at step %d, and nothing has changed unseen", w.number, w.att.step)
+		k.run.fail("V12", "process %d learns that values differ, at step %d, and nothing has changed unseen", w.number, w.att.step)
 	} else if rec := k.of(w.att.base); !rec.replicas {
 		rec.replicas = true
 		s.Replicas++

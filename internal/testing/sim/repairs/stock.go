@@ -7,19 +7,19 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/sim/world"
 )
 
-// stock is what a worker has of members that a repair leaves to the living. The program sets them
-// where the version is zero; else they come out of a version, once.
+// stock holds a worker's members that a repair leaves to the live ranks. The program sets them if
+// the version is zero. Otherwise they come out of a version, once.
 type stock struct {
 	repair.Stock
 	static  uint64 // a function of the rank and the size of its world
-	forward int    // the greatest step that this process has reached
+	forward int    // the greatest step of this process
 }
 
 // staticOf is the value of the static member of a rank.
 func staticOf(rank, size int) uint64 { return world.Mix(uint64(size)<<16 ^ uint64(rank) + 1) }
 
-// take gives the program of w its static and forward members, from the part that was restored; nil:
-// it is the first version. In a world of another size the parts were dealt out.
+// take gives the program of w its static and forward members, from the restored part; nil: this is
+// the first version. In a world of another size the parts were dealt out.
 func (s *stock) take(w *driver, p *keptPart) {
 	a := w.att
 	fits := s.Fits(a.run, a.plan.Label)
@@ -34,26 +34,25 @@ func (s *stock) take(w *driver, p *keptPart) {
 	w.run.check.stocked(w)
 }
 
-// stocked holds V13 where Protect has given a program its data.
+// stocked checks V13 when Protect has given a program its data.
 func (k *repairChecker) stocked(w *driver) {
 	a, s := w.att, w.stock
 	if s.static != staticOf(a.run.Rank, a.run.Size) {
-		k.run.fail("V13", "process %d goes on as rank %d of %d in attempt %d, and has not the static data of that rank", w.number, a.run.Rank, a.run.Size, a.run.Attempt)
+		k.run.fail("V13", "process %d continues as rank %d of %d in attempt %d, and has not the static data of that rank", w.number, a.run.Rank, a.run.Size, a.run.Attempt)
 	}
 	if s.forward < a.step {
-		k.run.fail("V13", "process %d goes on at step %d, and its forward data are of step %d", w.number, a.step, s.forward)
+		k.run.fail("V13", "process %d continues at step %d, and its forward data are of step %d", w.number, a.step, s.forward)
 	}
 }
 
-// dealt holds V13 where a part of a world of another size arrives.
+// dealt checks V13 when a part of a world of another size arrives.
 func (k *repairChecker) dealt(w *driver, p keptPart, size int) {
 	if p.static != staticOf(p.rank, size) {
 		k.run.fail("V13", "process %d is dealt rank %d's part of %d, which has not the static data of that rank", w.number, p.rank, size)
 	}
 }
 
-// roles holds V13 where an attempt begins: the ranks that are lost are exactly those of processes
-// that are new.
+// roles checks V13 when an attempt begins: the lost ranks are exactly those of new processes.
 func (k *repairChecker) roles(w *driver) {
 	run, want := w.att.run, repair.Survivor
 	switch {

@@ -8,13 +8,13 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/sim/world"
 )
 
-// store is the memory of a process. It dies with it, as that of package recovery does.
+// store is the memory of a process. The store dies with the process, as in package recovery.
 type store struct {
 	versions []*kept
-	own      map[int]uint64 // by home: how often it had saved; also what is kept for others
+	own      map[int]uint64 // by home: number of its saves; also those kept for others
 }
 
-// kept is what a process has of a version.
+// kept is a process's data of a version.
 type kept struct {
 	label  repair.Label
 	nodes  []int
@@ -22,7 +22,7 @@ type kept struct {
 	shares []keptShare
 }
 
-// keptPart is what one rank has put into a version. Its sum says whose it is.
+// keptPart is the part of one rank in a version. Its sum identifies the rank.
 type keptPart struct {
 	label repair.Label
 	rank  int
@@ -72,7 +72,7 @@ func (s *store) drop(which func(l repair.Label) bool) {
 	s.versions = slices.DeleteFunc(s.versions, func(v *kept) bool { return which(v.label) })
 }
 
-// held is for a report.
+// held returns the held parts and shares, for a report.
 func (s *store) held() (all []repair.Held) {
 	for _, v := range s.versions {
 		all = append(all, repair.Holding(v.label, v.nodes, maps.Keys(v.parts), v.placements)...)
@@ -98,5 +98,6 @@ func (s *store) owned() (all []repair.Own) {
 	return all
 }
 
-// repairHomesMax bounds the homes of a run: a world that shrinks and grows takes the least ones.
+// repairHomesMax bounds the homes of a run: a world that shrinks and grows takes the lowest
+// numbers.
 const repairHomesMax = 4 * RanksMax

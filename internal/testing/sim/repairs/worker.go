@@ -13,42 +13,42 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/sim/world"
 )
 
-// A worker is one process of a run of repairs. Its number is never used again, its slot is.
+// A worker is one process of a run of repairs. Its number is never reused. Its slot may be.
 type worker struct {
 	run              *repairRun
 	number           int
 	slot, generation int
 	first, count     int // of the batch, which is its own world
 	node             int
-	rules            *control.Control // nil: it waits in Init until it is kept
-	met              []control.Event  // while the rules take a step
+	rules            *control.Control // nil: the process waits in Init until it is kept
+	met              []control.Event  // pending events while the rules take a step
 	stepping         bool
 	comms            map[uint32]*line
-	early            map[uint32][]letter // for communicators that are not there yet
+	early            map[uint32][]letter // for communicators that do not exist here yet
 	calls            map[uint64]func(commstate.Outcome)
 	token            uint64
 	links            []track // by slot
 	said             mono.Time
-	notes            []func(l *launcher) // that wait for the end of a repair
-	letGo            []int               // by slot: the generation that was let go of, plus one
+	notes            []func(l *launcher) // notes that wait for the end of a repair
+	letGo            []int               // by slot: the released generation, plus one
 	knows            rankset.Set
 	forked, joined   bool
-	gone             bool // it is dead, or could not be started
+	gone             bool // the process is dead, or its start failed
 	declared, reaped bool
 	stalled          bool
-	backlog          []func() // what happened while it was stalled
-	waiting          []func() // what happened before it was opened
+	backlog          []func() // events while the worker was stalled
+	waiting          []func() // events before the worker was opened
 	drive            *driver
 }
 
-// track is the way to another process.
+// track is the path to another process.
 type track struct {
 	to     *worker
 	latest mono.Time // arrival
-	cut    mono.Time // what would arrive later is lost; 0 = nothing
+	cut    mono.Time // later arrivals are lost; 0 = none
 }
 
-// A line is a communicator as one worker has it.
+// A line is a communicator as one worker holds it.
 type line struct {
 	group   commstate.Group
 	members []*worker
@@ -57,7 +57,7 @@ type line struct {
 	ops     int // exchanges and moves so far, the same at all members
 }
 
-// names are the numbers of the members' processes in the job.
+// names returns the numbers of the members' processes in the job.
 func (l *line) names() (all []int) {
 	for _, w := range l.members {
 		all = append(all, w.name())
@@ -65,10 +65,11 @@ func (l *line) names() (all []int) {
 	return all
 }
 
-// name is the number of the process in the job.
+// name returns the number of the process in the job.
 func (w *worker) name() int { return job.NumberOf(w.slot, w.generation) }
 
-// messageKey names a letter on a communicator: of which operation, which step of it, from whom.
+// messageKey identifies a letter on a communicator: its operation, the step of the operation, and
+// the sender.
 type messageKey struct {
 	what     string
 	op, step int
@@ -94,7 +95,8 @@ func (r *repairRun) newWorker(slot, generation, first, count int) *worker {
 	return w
 }
 
-// happen lets something happen to a worker: not if it is dead, and later if it is stalled.
+// happen applies an event to a worker: not if the worker is dead, and later if the worker is
+// stalled.
 func (w *worker) happen(do func()) {
 	switch r := w.run; {
 	case w.gone:
@@ -106,7 +108,7 @@ func (w *worker) happen(do func()) {
 	}
 }
 
-// later has the worker go on: at once or after a while.
+// later continues the worker at once or after a delay.
 func (w *worker) later(do func()) {
 	r := w.run
 	if r.tape.Percent(50) {
@@ -155,8 +157,8 @@ func (w *worker) open(cfg control.Config) {
 	}
 }
 
-// meet is what a process does that comes into the job: it hears of the departed among its
-// members, and lets go of all others.
+// meet begins the life of a process in the job: the rules learn of the departed among its members,
+// and let go of all other departed.
 func (w *worker) meet() {
 	for _, dead := range w.run.slots {
 		switch {
@@ -170,8 +172,9 @@ func (w *worker) meet() {
 	}
 }
 
-// recall tells the rules of the deaths of replacements before their communicator was made: nothing
-// referred to them when they were heard of, so they were forgotten. See package engine.
+// recall informs the rules of deaths of replacements from before their communicator was made. No
+// communicator referred to them when the notices arrived, so the rules forgot these deaths. See
+// package engine.
 func (w *worker) recall(from, made *line) {
 	for _, m := range made.members {
 		if m.declared && !slices.Contains(from.members, m) {
@@ -207,15 +210,15 @@ func (w *worker) adopt(g commstate.Group) *line {
 	return l
 }
 
-// departed tells the rules of a death.
+// departed informs the rules of a death.
 func (w *worker) departed(dead *worker) {
 	if w.knows.Add(dead.number) {
 		w.step(control.Exited{Proc: dead.slot})
 	}
 }
 
-// step gives the rules an event, and carries out what they want: all of it, or, if the
-// worker dies in this step, the first few frames.
+// step passes an event to the rules, and carries out the resulting actions. If the worker dies in
+// this step, only the first few frames are sent.
 func (w *worker) step(ev control.Event) {
 	w.met = append(w.met, ev)
 	if w.stepping {
@@ -244,7 +247,7 @@ func (w *worker) step(ev control.Event) {
 	w.stepping = false
 }
 
-// lastWords sends what goes out of the last step.
+// lastWords sends the frames that leave in the last step.
 func (w *worker) lastWords(acts []control.Action) {
 	r, n := w.run, len(acts)
 	if r.tape.Percent(r.setup.midStep) {
@@ -267,7 +270,7 @@ func (w *worker) carryOut(a control.Action) {
 		if l == nil {
 			return
 		}
-		r.trace(w, "hears that %d is revoked", a.Comm)
+		r.trace(w, "learns that %d is revoked", a.Comm)
 		l.revoked = true
 		w.drive.heardRevocation(l)
 	case control.Forgotten:
@@ -304,14 +307,14 @@ func (w *worker) call(l *line, ev control.Propose, then func(commstate.Outcome))
 
 func (w *worker) sendFrame(to *worker, frame []byte) {
 	w.post(to, func() {
-		if to.letGo[w.slot] <= w.generation { // else it is of one that was in the slot before
+		if to.letGo[w.slot] <= w.generation { // otherwise the frame is of an earlier process of the slot
 			to.step(control.Receive{From: w.slot, Frame: frame})
 		}
 	})
 }
 
-// send gives a message to a member of a communicator. It is false if that is revoked, or if the
-// worker dies there.
+// send sends a message to a member of a communicator. The result is false if the communicator is
+// revoked, or if the worker dies in the send.
 func (w *worker) send(l *line, rank int, key messageKey, what any) bool {
 	if w.run.strikes(w) {
 		w.die()
@@ -336,7 +339,7 @@ func (w *worker) arrived(index uint32, m letter) {
 	}
 }
 
-// post puts something on the way to another worker, behind all that is on it already.
+// post puts an item on the way to another worker, behind all earlier ones.
 func (w *worker) post(to *worker, do func()) {
 	r, x := w.run, &w.links[to.slot]
 	if x.to != to {
