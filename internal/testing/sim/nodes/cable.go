@@ -9,15 +9,15 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/sim/world"
 )
 
-// cable is a connection of a lane: side 0 has dialed it.
+// cable is a connection of a lane. Side 0 dialed it.
 type cable struct {
 	ends    [2]*laneEnd
-	conn    [2]session.Conn // what each end calls it; 0 at side 1 until a hello has come
-	up      bool            // it is connected
-	broken  bool            // nothing is carried any more
-	closed  [2]bool         // by side: that one has done with it
+	conn    [2]session.Conn // the connection's name at each end; 0 at side 1 until a hello has come
+	up      bool            // the connection is established
+	broken  bool            // carries nothing any more
+	closed  [2]bool         // by side: this end has closed the connection
 	flight  [2][]item       // on its way to each side
-	arrived [2][]item       // lies in the kernel there
+	arrived [2][]item       // in the kernel of each side
 	latest  [2]mono.Time    // arrival
 }
 
@@ -48,8 +48,8 @@ func (e *laneEnd) dial(conn session.Conn) {
 	r.plan(r.delay(r.draw(forDial, e.name())), c.connect)
 }
 
-// connect ends a dial well, or badly where nobody listens. In between it waits: for a cut to end,
-// or for a machine that stands still.
+// connect completes a dial, or fails if no process listens. The dial waits for the end of a cut, or
+// for a machine that is paused.
 func (c *cable) connect() {
 	from, to := c.ends[0].me, c.ends[1].me
 	r := from.run
@@ -81,7 +81,7 @@ func (c *cable) sideOf(e *laneEnd) int {
 	return 1
 }
 
-// post sends an item to the other side, behind all that was sent before.
+// post sends an item to the other side, behind all earlier items.
 func (c *cable) post(e *laneEnd, i item) {
 	to := 1 - c.sideOf(e)
 	if c.broken || c.closed[to] || !c.up {
@@ -90,7 +90,7 @@ func (c *cable) post(e *laneEnd, i item) {
 	c.put(to, i, 0)
 }
 
-// put has an item arrive at a side, after a while and something more.
+// put schedules the arrival of an item at a side, after a message delay and more.
 func (c *cable) put(side int, i item, more mono.Duration) {
 	r := c.ends[side].me.run
 	c.flight[side] = append(c.flight[side], i)
@@ -99,13 +99,13 @@ func (c *cable) put(side int, i item, more mono.Duration) {
 	r.agenda.Plan(c.latest[side], func() { c.arrive(side) })
 }
 
-// arrive has the next item reach the kernel of a side. It waits for a cut to end, or for a
-// machine that stands still.
+// arrive moves the next item into the kernel of a side. The item waits for the end of a cut, or for
+// a machine that is paused.
 func (c *cable) arrive(side int) {
 	from, to := c.ends[1-side].me.station, c.ends[side].me
 	r := to.run
 	switch {
-	case len(c.flight[side]) == 0, c.closed[side], to.station.off: // it was lost, or nobody is there
+	case len(c.flight[side]) == 0, c.closed[side], to.station.off: // the item was lost, or the receiver is gone
 	case r.net.cut(from, to.station):
 		r.net.whenWhole(from, to.station, func() { c.arrive(side) })
 	case to.station.paused > 0:
@@ -117,7 +117,7 @@ func (c *cable) arrive(side int) {
 	}
 }
 
-// hear gives an end all that lies in its kernel.
+// hear passes all items in its kernel to an end.
 func (c *cable) hear(side int) {
 	e := c.ends[side]
 	for len(c.arrived[side]) > 0 && !e.me.ended() && !c.closed[side] {
@@ -159,7 +159,7 @@ func (c *cable) take(side int, i item) {
 	}
 }
 
-// drop is an end closing a connection: the other one reads what was sent before, and then its end.
+// drop closes a connection at one end: the other end reads the items sent before, and then the end.
 func (e *laneEnd) drop(conn session.Conn) {
 	if c := e.cables[conn]; c != nil {
 		c.drop(c.sideOf(e))
@@ -176,7 +176,7 @@ func (c *cable) drop(side int) {
 	}
 }
 
-// shut forgets a side.
+// shut closes a side.
 func (c *cable) shut(side int) {
 	c.closed[side], c.arrived[side], c.flight[side] = true, nil, nil
 	if c.closed[0] && (c.closed[1] || !c.up) {
@@ -185,8 +185,8 @@ func (c *cable) shut(side int) {
 	}
 }
 
-// forsake is the end of the process on a side: the kernel may throw away what it had sent last. Of
-// a machine that is off nothing comes any more.
+// forsake is the end of the process on a side. The kernel may discard the items that the process
+// sent last. From a machine that is off nothing arrives any more.
 func (c *cable) forsake(side int) {
 	r, other := c.ends[side].me.run, 1-side
 	if c.closed[side] {
@@ -205,8 +205,8 @@ func (c *cable) forsake(side int) {
 	c.shut(side)
 }
 
-// breakApart ends a connection in the middle: what is on its way is lost but for the first part,
-// and each end finds out at a time of its own.
+// breakApart ends a connection in the middle. Of the items on the way only the first ones survive,
+// and each end learns of the break at a time of its own.
 func (c *cable) breakApart() {
 	r := c.ends[0].me.run
 	if c.broken || !c.up {
@@ -225,8 +225,8 @@ func (c *cable) breakApart() {
 	c.broken = true
 }
 
-// lose takes away what is on its way to a side, but for the first items, and of the one behind
-// them a part.
+// lose discards the items on the way to a side except the first ones. A part of the next item may
+// survive, too.
 func (c *cable) lose(side int, t *world.Tape) {
 	keep := t.Below(len(c.flight[side]) + 1)
 	if keep == len(c.flight[side]) {

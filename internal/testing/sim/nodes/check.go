@@ -12,24 +12,25 @@ import (
 	"github.com/goulfm/goulfm/ulfm"
 )
 
-// nodeChecker sees all that happens, on all nodes at once.
+// nodeChecker observes all events, on all nodes at once.
 //
-//	I1   those who live never differ in a decision; on a node of which a member lives nor do
-//	     those who have died there, where it decides in its memory
-//	I2   every call of those who live ends once the faults are over; a job that cannot go on ends
-//	I3   every living member's contribution is in a decision, and nothing else
+//	I1   live processes never differ in a decision; dead members of a node with a live member
+//	     do not differ either, if the node decides in its memory
+//	I2   every call of a live process ends once the faults are over; a job that cannot continue
+//	     ends
+//	I3   every live member's contribution is in a decision, and nothing else
 //	I4   a call is answered exactly once
 //	I5   each death is known to all survivors in the end
-//	I6   who is dead for somebody has ended, or its node was declared
+//	I6   a process that is dead for any other has ended, or its node was declared
 //	I7   only the coordinator declares; no agreement leaves out a member that runs
-//	I8   what is revoked somewhere is revoked at all living members
-//	B24  what a process had revoked that has died is, too, unless its node is lost
+//	I8   a communicator revoked at one live member is revoked at all live members
+//	B24  a revocation outlives its revoker, unless the node of the revoker is lost
 //	I9   a communicator has the same members, order, uid and indices at all
 //	I18  a node is declared when its lease is over, by its own clock, and its ranks are frozen unless
 //	     its daemon pauses; from then on it does not thaw, no agreement between nodes returns
 //	     there, and its ranks send nothing once their daemon has run
-//	I19  each frame of a lane comes once and in order, and none is lost but with its peer
-//	I20  who acts as coordinator does so in no earlier epoch than another one has
+//	I19  each frame of a lane comes once and in order, and none is lost except with its peer
+//	I20  no coordinator acts in an epoch before that of an earlier coordinator
 //	R31, R36, R38 as in other runs
 type nodeChecker struct {
 	run        *nodeRun
@@ -39,7 +40,7 @@ type nodeChecker struct {
 	gaveUp     map[world.AgreementKey]rankset.Set
 	revokedBy  map[world.GroupKey][]int
 	drawn      map[world.DrawnIndex]bool
-	dead       []rankset.Set // by process: whom it was told to be dead
+	dead       []rankset.Set // by process: the processes that it declared dead
 	epoch      uint32        // the latest in which a coordinator has acted
 }
 
@@ -54,7 +55,7 @@ func newNodeChecker(r *nodeRun) nodeChecker {
 	}
 }
 
-// coordinates is I20: it is asked after every step of a daemon.
+// coordinates checks I20 after every step of a daemon.
 func (k *nodeChecker) coordinates(s *station) {
 	e, acts := s.rules.Leads()
 	if !acts || s.gone || s.over {
@@ -69,7 +70,7 @@ func (k *nodeChecker) coordinates(s *station) {
 	}
 }
 
-// declaration is the first half of I7, and I18.
+// declaration checks the first half of I7, and I18.
 func (k *nodeChecker) declaration(by, of *station) {
 	if of.declared {
 		return
@@ -88,9 +89,9 @@ func (k *nodeChecker) declaration(by, of *station) {
 	}
 }
 
-// deserved is I18 of one that lives: its lease is over by its own clock, and its daemon has stopped
-// the ranks if it does not stand still itself. And somebody has had trouble with it (F4): where no
-// datagram is lost or late all know of a living node that it is there.
+// deserved checks I18 for a declared node that lives: its lease is over by its own clock, and its
+// daemon has frozen the ranks unless the daemon is paused itself. There must also have been trouble
+// with the node (F4): where no datagram is lost or late, all members know of every live node.
 func (k *nodeChecker) deserved(by, of *station) {
 	r := k.run
 	needsLease := of.needsLease()
@@ -106,9 +107,9 @@ func (k *nodeChecker) deserved(by, of *station) {
 	k.hearsOfIt(of)
 }
 
-// untroubled says whether nothing is wrong with a machine and its ways to the coordinator, and was
-// not for so long that all must have forgotten it. It is asked only where one loss changes nothing,
-// and nobody promises to follow another coordinator.
+// untroubled reports whether a machine and its paths to the coordinator are without faults, and
+// have been for so long that all members have forgotten earlier faults. The result is false in runs
+// in which a few losses matter, or in which another coordinator may follow.
 func (k *nodeChecker) untroubled(s, coordinator *station) bool {
 	r := k.run
 	recently := r.now.Add(-4 * r.setup.timeout())
@@ -117,7 +118,7 @@ func (k *nodeChecker) untroubled(s, coordinator *station) bool {
 		!r.net.cut(s, coordinator) && !r.net.cut(coordinator, s) && !s.hasComplaints()
 }
 
-// hearsOfIt is F6: who was declared, and lives, is told once it can be.
+// hearsOfIt checks F6: a declared node that lives is informed once it can be reached.
 func (k *nodeChecker) hearsOfIt(of *station) {
 	r := k.run
 	r.plan(r.setup.timeout(), func() {
@@ -131,8 +132,8 @@ func (k *nodeChecker) hearsOfIt(of *station) {
 	})
 }
 
-// getsItsDeclaration: a node to which a launcher that is the coordinator for ever cannot give
-// orders is granted nothing any more, and so declared when its lease is over.
+// getsItsDeclaration checks the end of a node to which an attached launcher cannot give orders. The
+// launcher grants this node no lease any more, and declares the node when its lease is over.
 func (k *nodeChecker) getsItsDeclaration(of *station) {
 	r, launcher := k.run, k.run.stations[membership.Launcher]
 	r.plan(4*r.setup.timeout(), func() {
@@ -146,36 +147,36 @@ func (k *nodeChecker) getsItsDeclaration(of *station) {
 	})
 }
 
-// hadTurn is F11 and F8: after each turn of a daemon whose lease is over its ranks stand still.
+// hadTurn checks F11 and F8: after each turn of a daemon whose lease is over, its ranks are frozen.
 func (k *nodeChecker) hadTurn(s *station) {
 	if s.needsLease() && !s.gone && !s.over && !s.frozen && s.leaseIsOver() {
 		k.run.fail("I18", "the lease of %s is over, and its daemon has had a turn: the ranks run\n%s", s.name(), k.run.describe())
 	}
 }
 
-// thawed is I18: who begins to run is dead for nobody.
+// thawed checks I18: a node that thaws was not declared.
 func (k *nodeChecker) thawed(s *station) {
 	if s.declared {
 		k.run.fail("I18", "%s thaws, and was declared", s.name())
 	}
 }
 
-// fenced: nobody is told without a reason that it is dead.
+// fenced checks I6: no node is fenced without a declaration.
 func (k *nodeChecker) fenced(s *station) {
 	if !s.declared {
 		k.run.fail("I6", "%s is fenced, and nobody has declared it", s.name())
 	}
 }
 
-// returned is I18: an agreement between nodes returns.
+// returned checks I18 when an agreement between nodes returns.
 func (k *nodeChecker) returned(p *nodeRank, d control.Decided) {
 	if p.station.declared && p.program.spansNodes(d.Token) {
 		k.run.fail("I18", "process %d returns from an agreement, and its node was declared\n%s", p.proc, k.run.describe())
 	}
 }
 
-// spoke is I18, of a rank that sends. A machine that goes on may run its ranks before its daemon;
-// what they send then nobody need hear.
+// spoke checks I18 for a rank that sends. A machine that resumes may run its ranks before its
+// daemon. The frames that they send then may be ignored.
 func (k *nodeChecker) spoke(p *nodeRank, to int) {
 	if s := p.station; s.declared && !s.stands() {
 		k.run.fail("I18", "process %d sends a frame to %d, and its node was declared\n%s", p.proc, to, k.run.describe())
@@ -212,7 +213,8 @@ func (k *nodeChecker) revoked(p *nodeRank, a control.Revoked) {
 	}
 }
 
-// proposed notes with what a member enters an agreement.
+// proposed notes the state with which a member enters an agreement: its acknowledged set and its
+// known dead.
 func (k *nodeChecker) proposed(p *nodeRank, c nodeCall) {
 	key := world.AgreementKey{Comm: c.key, Series: c.call.Kind.Series(), Seq: uint64(c.seq)}
 	a := k.agreements[key]
@@ -227,8 +229,8 @@ func (k *nodeChecker) proposed(p *nodeRank, c nodeCall) {
 	a.Dead[c.group.Me] = known.Set()
 }
 
-// diedIn notes what a revocation has answered in the step in which a process dies: the others may
-// hear of that.
+// diedIn notes the answers of a revocation in the step in which a process dies: the others may
+// learn of these answers.
 func (k *nodeChecker) diedIn(p *nodeRank, acts []control.Action) {
 	for _, a := range acts {
 		d, ok := a.(control.Decided)
@@ -248,13 +250,13 @@ func (k *nodeChecker) givenUp(p *nodeRank, key world.AgreementKey) {
 	k.gaveUp[key] = set
 }
 
-// absent says whether q may not know that it is a member of a communicator, since a revocation
-// answered its call.
+// absent reports whether q may be unaware that it is a member of a communicator, because a
+// revocation answered its call.
 func (k *nodeChecker) absent(comm world.GroupKey, q int) bool {
 	return k.gaveUp[k.made[comm].From].Has(q)
 }
 
-// decided checks one answer against everything that is known.
+// decided checks one answer against all recorded facts.
 func (k *nodeChecker) decided(p *nodeRank, d control.Decided) {
 	c, open := p.program.calls[d.Token]
 	if !open {
@@ -285,7 +287,7 @@ func (k *nodeChecker) decided(p *nodeRank, d control.Decided) {
 	k.group(p, key, c, out)
 }
 
-// agree is I1.
+// agree checks I1.
 func (k *nodeChecker) agree(p *nodeRank, key world.AgreementKey, a *world.Agreement, c nodeCall, out commstate.Outcome) {
 	text := world.DecisionText(key, out)
 	for _, d := range a.Decisions {
@@ -302,8 +304,8 @@ func (k *nodeChecker) agree(p *nodeRank, key world.AgreementKey, a *world.Agreem
 	a.Decisions = append(a.Decisions, world.Decision{Proc: p.proc, Text: text})
 }
 
-// binds says whether the others have to decide as a process has (A17): it lives, or a member on
-// its node does, whose memory has the decision.
+// binds reports whether the others must decide as a process has decided (A17): the process lives,
+// or a member on its node does, and the memory of the node has the decision.
 func (k *nodeChecker) binds(p *nodeRank, g commstate.Group) bool {
 	byMessages := k.run.setup.flat && len(k.run.teamsOf(g)) > 1 || !control.HasBlocks(g.Indices, world.Blocks)
 	if p.lives() || byMessages {
@@ -321,7 +323,7 @@ func (k *nodeChecker) closed(p *nodeRank, key world.AgreementKey, a *world.Agree
 	}
 }
 
-// participation is I3, R38, and the other half of I7. The flag has a zero for each contributor.
+// participation checks I3, R38, and the other half of I7. The flag has a zero for each contributor.
 func (k *nodeChecker) participation(p *nodeRank, key world.AgreementKey, a *world.Agreement, out commstate.Outcome) {
 	for rank, q := range a.Group.Procs {
 		contributed := out.Flag>>rank&1 == 0
@@ -339,7 +341,7 @@ func (k *nodeChecker) participation(p *nodeRank, key world.AgreementKey, a *worl
 	}
 }
 
-// deaths is I6 and R31.
+// deaths checks I6 and R31.
 func (k *nodeChecker) deaths(p *nodeRank, key world.AgreementKey, a *world.Agreement, out commstate.Outcome) {
 	for _, rank := range out.Dead {
 		q := a.Group.Procs[rank]
@@ -352,15 +354,15 @@ func (k *nodeChecker) deaths(p *nodeRank, key world.AgreementKey, a *world.Agree
 	}
 }
 
-// errorRule is R36: agree succeeds iff every contributor had acknowledged every agreed death.
+// errorRule checks R36: agree succeeds if and only if the acknowledged set of every contributor
+// equals the set of agreed deaths.
 func (k *nodeChecker) errorRule(p *nodeRank, key world.AgreementKey, a *world.Agreement, c nodeCall, out commstate.Outcome) {
 	if !a.KeepsErrorRule(c.call, out) {
 		k.run.fail("R36", "%v/%d on %v: process %d has error %v, agreed dead %v, acknowledged %v", key.Series, key.Seq, key.Comm, p.proc, out.Err, out.Dead, a.Acked)
 	}
 }
 
-// group is I9: a communicator is the same at all its members; a shrink makes one of all who are not
-// agreed to be dead.
+// group checks I9: a communicator is the same at all its members.
 func (k *nodeChecker) group(p *nodeRank, key world.AgreementKey, c nodeCall, out commstate.Outcome) {
 	g := out.New
 	if g == nil {
@@ -388,7 +390,8 @@ func (k *nodeChecker) group(p *nodeRank, key world.AgreementKey, c nodeCall, out
 	k.byUID[g.UID] = append(k.byUID[g.UID], world.Creation{Group: *g, From: key})
 }
 
-// newGroup checks a communicator by what its members drew and who they are.
+// newGroup checks a communicator against the indices that its members drew. Its members must be all
+// that are not agreed to be dead.
 func (k *nodeChecker) newGroup(key world.AgreementKey, c nodeCall, out commstate.Outcome) {
 	g := out.New
 	for rank, q := range g.Procs {

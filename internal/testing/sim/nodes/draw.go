@@ -9,7 +9,7 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/sim/world"
 )
 
-// What choices of a run of nodes are for, besides those of other runs.
+// The purposes of choices in runs of nodes, besides those of other runs.
 const (
 	forStation world.Purpose = iota + 100
 	forNodeFault
@@ -27,14 +27,14 @@ const (
 	forResume
 )
 
-// drawing names what is drawn for whom.
+// drawing is a purpose and the item for which choices are drawn.
 type drawing struct {
 	what world.Purpose
 	whom int
 }
 
-// draw returns the next choices for one purpose, about whom. They do not depend on what was
-// drawn for others: so a fault that is left out changes what comes of it, and little else.
+// draw returns the next choices for one purpose and one item. They are independent of the choices
+// for other items. So a fault that is left out changes its own consequences, and little else.
 func (r *nodeRun) draw(what world.Purpose, whom int) *world.Tape {
 	at := drawing{what, whom}
 	r.drawn[at]++
@@ -42,34 +42,34 @@ func (r *nodeRun) draw(what world.Purpose, whom int) *world.Tape {
 	return &t
 }
 
-// nodeSetup is what a run is like.
+// nodeSetup holds the parameters of a run.
 type nodeSetup struct {
 	sizes    []int // ranks, by node
 	survive  bool  // the job outlives its launcher
-	flat     bool  // agreements by messages alone; else in two levels
-	closes   bool  // programs free what they made, and finalize
+	flat     bool  // agreements by messages alone; otherwise in two levels
+	closes   bool  // programs free the communicators that they made, and finalize
 	period   mono.Duration
 	link     mono.Duration // see membership.Config, as orphan
 	orphan   mono.Duration
-	jitter   mono.Duration // most by which a daemon, or the look of a rank at its lease, is late
-	sleepy   mono.Duration // the same, on a machine that goes on after it stood still
+	jitter   mono.Duration // greatest delay of a daemon's timer
+	sleepy   mono.Duration // greatest delay of a daemon or rank on a machine that resumes after a pause
 	delay    mono.Duration // typical, of a message between machines
-	tails    bool          // some are much later
-	loss     int           // percent, of datagrams
+	tails    bool          // some messages are much later
+	loss     int           // percent, of datagrams, until the faults are over
 	copied   int           // bytes that a lane keeps
 	news     mono.Duration // typical time until a rank reads the list
 	safety   mono.Duration // faults begin and end before
 	faults   int
-	within   mono.Duration // they begin
+	within   mono.Duration // faults begin before
 	calls    int           // on the world
 	think    mono.Duration // typical time between two calls
 	bursts   int           // calls open at once, in a series
 	ack      int           // percent: a program acknowledges before it calls
 	revokes  int           // percent: a rank revokes a communicator at some point
-	letters  int           // that a program sends to ranks of other nodes
-	together int           // percent: a fault comes right behind another one
+	letters  int           // most messages that a program sends to ranks of other nodes
+	together int           // percent: a fault comes right after another one
 	racks    []int         // by member, see membership.Config.Racks; nil: none is known
-	detect   mono.Duration // how soon the ring has to know of a silent node, with heartbeats as few as will do; 0: by fixed times
+	detect   mono.Duration // time within which the ring must detect a silent node, with as few heartbeats as suffice; 0: fixed times
 }
 
 func drawNodes(t *world.Tape, o Options) nodeSetup {
@@ -101,7 +101,7 @@ func drawNodes(t *world.Tape, o Options) nodeSetup {
 	case 0: // long: lanes complain after a second
 		s.safety = max(s.safety, 4*mono.Second+2*s.link)
 		s.letters, s.within = 40, s.safety
-	case 1, 2, 3, 4: // short: all that happens does so while agreements are under way
+	case 1, 2, 3, 4: // short: all events happen while agreements are in progress
 		s.safety, s.think = 4*timeout, 2*s.delay
 		s.within = min(s.safety, mono.Duration(s.calls)*6*s.delay)
 		s.faults = t.Between(1, 6)
@@ -130,10 +130,11 @@ func (s nodeSetup) String() string {
 		s.sizes, s.survive, s.flat, s.closes, s.period, s.link, s.orphan, s.jitter, s.sleepy, s.delay, s.tails, s.loss, s.copied, s.news, s.safety, s.faults, s.within, s.calls, s.think, s.bursts, s.ack, s.revokes, s.letters, s.together, s.racks, s.detect)
 }
 
-// timeout is how long a lease lasts.
+// timeout returns the duration of a lease.
 func (s nodeSetup) timeout() mono.Duration { return 5 * s.period }
 
-// roster returns the configuration of a member, whose clock shows start when the job begins.
+// roster returns the configuration of a member. The clock of the member shows start when the job
+// begins.
 func (s nodeSetup) roster(me int, start mono.Time) membership.Config {
 	c := membership.Config{
 		Members: len(s.sizes) + 1, Me: me, Survive: s.survive, Period: s.period, Timeout: s.timeout(),

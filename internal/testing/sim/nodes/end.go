@@ -10,17 +10,17 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/sim/world"
 )
 
-// settleFor bounds how long a run may take after its last fault: a session gives an attempt three
-// seconds, and complains after one; the rest is the roster's.
+// settleFor bounds the time of a run after its last fault. A session gives an attempt three
+// seconds, and complains after one. The rest is for the roster.
 func (s nodeSetup) settleFor() mono.Duration {
 	return 10*mono.Second + s.link + s.orphan + 60*s.timeout()
 }
 
-// knownWithin is how long a death may take until all know of it, once the faults are over and
+// knownWithin bounds the time until all processes know of a death, once the faults are over and the
 // lanes are quiet.
 func (s nodeSetup) knownWithin() mono.Duration { return 2*mono.Second + s.link + 20*s.timeout() }
 
-// lookWhetherDone ends the run when all that live are done, or when it takes too long.
+// lookWhetherDone ends the run when all live processes are done, or when the run takes too long.
 func (r *nodeRun) lookWhetherDone() {
 	if !r.finished {
 		r.plan(r.setup.period, r.lookWhetherDone)
@@ -50,11 +50,12 @@ func (r *nodeRun) lookWhetherDone() {
 	}
 }
 
-// overdue is I2: those who live are not done. A job that cannot go on has to end then.
+// overdue checks I2: live processes are not done. If the job cannot continue, it must have ended by
+// now.
 func (k *nodeChecker) overdue() {
 	r := k.run
 	if r.quiet > 0 {
-		return // all is done, and only just
+		return // all are done, but only since a short time
 	}
 	if r.canGoOn() {
 		r.fail("I2", "%v after the last fault the programs are not done\n%s", r.setup.settleFor(), r.describe())
@@ -67,8 +68,8 @@ func (k *nodeChecker) overdue() {
 	}
 }
 
-// canGoOn says whether there is a coordinator, or those who live can choose one: they are a
-// majority of the voters that are left, by what is known and by what is written down.
+// canGoOn reports whether there is a coordinator, or the live members can choose one: they are a
+// majority of the remaining voters, both by the known and by the written declarations.
 func (r *nodeRun) canGoOn() bool {
 	if !r.setup.survive {
 		return !r.stations[membership.Launcher].gone
@@ -93,7 +94,7 @@ func (r *nodeRun) canGoOn() bool {
 	return isMajorityOf(live, written) && isMajorityOf(live, known)
 }
 
-// isMajorityOf is what package roster calls a majority.
+// isMajorityOf implements the majority of package membership.
 func isMajorityOf(yes, voters rankset.Set) bool {
 	have := yes.Clone()
 	have.Intersect(voters)
@@ -101,7 +102,7 @@ func isMajorityOf(yes, voters rankset.Set) bool {
 	return half > 0 || half == 0 && have.Has(voters.Next(0))
 }
 
-// final checks what must hold in the end.
+// final checks the conditions that must hold in the end.
 func (k *nodeChecker) final() {
 	k.run.report.Stopped = !k.run.canGoOn()
 	for _, p := range k.run.ranks {
@@ -113,7 +114,7 @@ func (k *nodeChecker) final() {
 	}
 }
 
-// completeness is I5, and who is dead for somebody does not go on.
+// completeness checks I5.
 func (k *nodeChecker) completeness(p *nodeRank) {
 	for _, q := range k.run.ranks {
 		known := k.dead[p.proc].Has(q.proc)
@@ -123,7 +124,7 @@ func (k *nodeChecker) completeness(p *nodeRank) {
 	}
 }
 
-// revocations is I8.
+// revocations checks I8 and B24.
 func (k *nodeChecker) revocations(p *nodeRank) {
 	for _, h := range p.program.handles {
 		if p.rules.IsRevoked(h.group.Index) {

@@ -9,20 +9,20 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/sim/world"
 )
 
-// nodeFaultKind is what goes wrong.
+// nodeFaultKind is the kind of a fault.
 type nodeFaultKind uint8
 
 const (
 	rankDies   nodeFaultKind = iota // a rank ends, in its next step
-	leaderDies                      // the least rank of a node does that lives
+	leaderDies                      // the lowest live rank of a node ends in its next step
 	daemonDies                      // a daemon ends, and its ranks with it
 	nodeDies                        // a machine is off
 	launcherDies
-	machinePauses // a machine stands still for a while
-	daemonPauses  // its daemon alone does
-	wayCut        // nothing arrives that goes from some machines to others, for a while
+	machinePauses // a machine is paused for a while
+	daemonPauses  // the daemon of a machine alone is paused
+	wayCut        // for a while nothing arrives from some machines at others
 	cablesBreak   // all connections between ranks of two nodes break
-	ordersBreak   // the launcher cannot give orders to a daemon any more, which runs on
+	ordersBreak   // the launcher cannot give orders to a daemon any more; the daemon keeps running
 )
 
 func (k nodeFaultKind) String() string {
@@ -36,11 +36,11 @@ type nodeFault struct {
 	at       mono.Duration // after the beginning
 	machine  int           // as a member of the roster
 	rank     int           // of that node
-	part     int           // of a rank's death: so many thousandths of its step come before it
+	part     int           // of a rank's death: number of thousandths of its step that come before; of the launcher's: below 500 its machine is off
 	length   mono.Duration
 	from, to uint64 // members
 	both     bool   // the way back is cut, too
-	breaks   int    // percent: a connection breaks, and does not wait for the end of the cut
+	breaks   int    // percent: a connection breaks, in place of waiting for the end of the cut
 }
 
 func (f nodeFault) String() string {
@@ -60,13 +60,13 @@ func (f nodeFault) String() string {
 	return text + fmt.Sprintf(", node %d", f.machine-1)
 }
 
-// happens says whether a fault of the plan is not left out.
+// happens reports whether a fault of the plan is not left out.
 func (r *nodeRun) happens(number int) bool {
 	return r.options.Faults == nil || slices.Contains(r.options.Faults, number)
 }
 
-// planNodeFaults draws the faults of the run. Of machines that vote no more die than the job
-// can survive, as far as that is known in advance.
+// planNodeFaults draws the faults of the run. No more voting machines die than the job can survive,
+// as far as this is known in advance.
 func (r *nodeRun) planNodeFaults() {
 	members := len(r.stations)
 	mortal := members - 1
@@ -132,7 +132,7 @@ func (r *nodeRun) drawNodeFault(t *world.Tape, number int) nodeFault {
 	return f
 }
 
-// strike has a fault happen.
+// strike makes a fault happen.
 func (r *nodeRun) strike(f nodeFault) {
 	r.report.Faults++
 	r.trace("", "FAULT %v", f)
@@ -178,7 +178,7 @@ func (r *nodeRun) strike(f nodeFault) {
 	}
 }
 
-// meetDeath has a rank die in the middle of its next step, or soon if it makes none.
+// meetDeath makes a rank die in the middle of its next step, or soon if there is none.
 func (p *nodeRank) meetDeath(part int) {
 	if p.ended() || p.doom > 0 {
 		return
@@ -191,8 +191,8 @@ func (p *nodeRank) meetDeath(part int) {
 	})
 }
 
-// daemonDies: its ranks end with it. Others notice that connections end, and that nobody listens
-// where it did.
+// daemonDies ends a daemon, and its ranks with it. The others notice that connections end, and that
+// no process listens there.
 func (s *station) daemonDies() {
 	if s.gone || s.over {
 		return
@@ -210,7 +210,7 @@ func (s *station) daemonDies() {
 	}
 }
 
-// refuse is what another daemon finds that dials.
+// refuse informs another daemon that its dial was refused.
 func (s *station) refuse(other *station) {
 	r := s.run
 	switch {
@@ -226,7 +226,7 @@ func (s *station) refuse(other *station) {
 	}
 }
 
-// powerOff ends a machine: it is only silent.
+// powerOff ends a machine, which is then silent.
 func (s *station) powerOff() {
 	s.gone, s.off = true, true
 	for _, p := range s.ranks {
@@ -236,8 +236,8 @@ func (s *station) powerOff() {
 	}
 }
 
-// pause has a machine stand still. What comes meanwhile waits in its queues. When it goes on, its
-// daemon and its ranks have their turns in any order.
+// pause pauses a machine. Events wait in its queues meanwhile. When the machine resumes, its daemon
+// and its ranks run in any order.
 func (s *station) pause(length mono.Duration) {
 	r := s.run
 	s.paused++
@@ -261,13 +261,13 @@ func (s *station) pause(length mono.Duration) {
 	})
 }
 
-// joins says whether a way that the fault names leads from one member to another.
+// joins reports whether the fault names a path from one member to another.
 func (f nodeFault) joins(from, to int) bool {
 	leads := func(a, b int) bool { return f.from>>a&1 == 1 && f.to>>b&1 == 1 }
 	return from != to && (leads(from, to) || f.both && leads(to, from))
 }
 
-// cutWays cuts ways for a while. Connections that they carry break, or wait.
+// cutWays cuts paths for a while. Connections on these paths break, or wait.
 func (r *nodeRun) cutWays(f nodeFault) {
 	each := func(do func(from, to *station)) {
 		for _, from := range r.stations {

@@ -8,25 +8,25 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/session"
 )
 
-// laneEnd is one end of a lane between two ranks of different nodes, as the session and its
-// host see it. A frame is its length (u32) and its number (u64) before its bytes.
+// laneEnd is one end of a lane between two ranks of different nodes, as the session and its host
+// see the lane. A frame is its length (u32) and its number (u64) before its bytes.
 type laneEnd struct {
 	me, peer *nodeRank
 	s        *session.Session
 	cables   map[session.Conn]*cable // looked up, never ranged over
-	accepted session.Conn            // the last one that was accepted
+	accepted session.Conn            // the last accepted one
 	alarms   int                     // number of the last plan that wakes the session
-	sweeps   bool                    // a Sweep is on its way
+	sweeps   bool                    // a Sweep is scheduled
 
-	out     []byte // this side's stream from base on: what is not acknowledged
+	out     []byte // this side's stream from base on: the unacknowledged bytes
 	base    uint64
 	cursor  uint64   // the next byte to write on the open connection
-	waiting [][]byte // frames for which there was no room
+	waiting [][]byte // frames that lack room
 	sent    uint64   // number of the last frame
 
-	in        []byte // bytes that have arrived and are no whole frame yet
-	heard     uint64 // number of the last frame that was heard
-	closing   bool   // nothing is sent any more
+	in        []byte // bytes that have arrived and do not complete a frame
+	heard     uint64 // number of the last received frame
+	closing   bool   // no further frame is sent
 	closed    bool
 	complains bool
 }
@@ -41,7 +41,8 @@ func newLaneEnd(me, peer *nodeRank) *laneEnd {
 	return &laneEnd{me: me, peer: peer, s: session.New(cfg), cables: map[session.Conn]*cable{}}
 }
 
-// step gives the session an event, after the time, and does what it wants; nil: the time alone.
+// step passes an event to the session, after the time, and executes its actions; nil: the time
+// alone.
 func (e *laneEnd) step(ev session.Event) {
 	e.act(session.Tick{Now: e.me.station.local(e.me.run.now)})
 	if ev != nil {
@@ -123,8 +124,8 @@ func (e *laneEnd) complain(so bool) {
 	e.me.station.complain(e.peer.station, more)
 }
 
-// isClosed notes the end of the lane. Nothing of it may be lost but with its peer; what was meant
-// for one that has left it had no use for.
+// isClosed notes the end of the lane. No byte may be lost except with its peer. A peer that has
+// left did not need the remaining bytes.
 func (e *laneEnd) isClosed(a session.Closed) {
 	e.closed, e.waiting = true, nil
 	if a.Lost > 0 && !e.me.station.listed.Has(e.peer.proc) {
@@ -145,7 +146,7 @@ func (e *laneEnd) send(frame []byte) {
 	e.step(nil)
 }
 
-// fill appends what there is room for, and closes the lane behind the last frame.
+// fill appends the waiting frames for which there is room.
 func (e *laneEnd) fill() {
 	for len(e.waiting) > 0 && !e.me.ended() {
 		next := e.waiting[0]
@@ -158,7 +159,8 @@ func (e *laneEnd) fill() {
 	}
 }
 
-// write puts on the open connection what is appended and not written yet, in one piece or two.
+// write writes the appended bytes that are not written yet to the open connection, in one piece or
+// two.
 func (e *laneEnd) write() {
 	conn, end := e.s.Current(), e.base+uint64(len(e.out))
 	if conn == 0 || e.cursor >= end || e.me.ended() {
@@ -174,10 +176,10 @@ func (e *laneEnd) write() {
 	e.cables[conn].post(e, item{kind: dataItem, data: data})
 }
 
-// name is what choices about this direction are drawn by.
+// name returns the key by which choices about this direction are drawn.
 func (e *laneEnd) name() int { return e.me.proc*len(e.me.run.ranks) + e.peer.proc }
 
-// setAlarm wakes the session when it wants that.
+// setAlarm wakes the session at its deadline.
 func (e *laneEnd) setAlarm() {
 	at, wants := e.s.Deadline()
 	if !wants || e.me.ended() {
@@ -192,7 +194,7 @@ func (e *laneEnd) setAlarm() {
 	})
 }
 
-// receive takes bytes of a connection, if they count, and hears what frames they complete.
+// receive accepts bytes of a connection, if it is the open one, and processes the completed frames.
 func (e *laneEnd) receive(conn session.Conn, data []byte) {
 	if conn == 0 || e.s.Current() != conn {
 		return
@@ -202,7 +204,7 @@ func (e *laneEnd) receive(conn session.Conn, data []byte) {
 	e.hearFrames()
 }
 
-// hearFrames hears the frames that are here completely. Each comes once and in order (I19).
+// hearFrames processes the complete frames. Each comes once and in order (I19).
 func (e *laneEnd) hearFrames() {
 	p := e.me
 	for len(e.in) >= laneHead && !p.ended() && !e.closed {
@@ -228,7 +230,7 @@ func (e *laneEnd) hearFrames() {
 	}
 }
 
-// sweepSoon has all that was taken be acknowledged in a while.
+// sweepSoon acknowledges all processed frames after a while.
 func (e *laneEnd) sweepSoon() {
 	if e.sweeps {
 		return
@@ -240,7 +242,7 @@ func (e *laneEnd) sweepSoon() {
 	})
 }
 
-// hearAll hears what has come of the peer, whose end is in the list.
+// hearAll processes all that has arrived from the peer, whose end is in the list.
 func (e *laneEnd) hearAll() {
 	for _, c := range slices.Clone(e.me.run.cables) {
 		for side := range c.ends {
@@ -254,7 +256,7 @@ func (e *laneEnd) hearAll() {
 // peerEnded ends the lane: its peer is dead, or has left.
 func (e *laneEnd) peerEnded(dead bool) { e.step(session.Gone{Dead: dead}) }
 
-// close has the lane end when all is taken on both sides.
+// close ends the lane when all bytes are processed on both sides.
 func (e *laneEnd) close() {
 	e.closing = true
 	e.closeIfEmpty()
@@ -263,14 +265,14 @@ func (e *laneEnd) close() {
 func (e *laneEnd) closeIfEmpty() {
 	switch {
 	case e.closed || e.me.ended():
-	case len(e.waiting) > 0: // what is acknowledged makes room
+	case len(e.waiting) > 0: // acknowledged bytes make room
 		e.me.run.plan(mono.Millisecond, func() { e.me.happen(e.closeIfEmpty) })
 	default:
 		e.step(session.Close{})
 	}
 }
 
-// abandon closes all connections, as the kernel does behind a process that has ended.
+// abandon closes all connections, as the kernel does after the end of a process.
 func (e *laneEnd) abandon() {
 	e.complain(false)
 	for _, c := range slices.Clone(e.me.run.cables) {

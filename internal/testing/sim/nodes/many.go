@@ -43,9 +43,9 @@ func (t *Total) add(r Report) {
 	}
 }
 
-// RunMany carries out runs with seeds o.Seed, o.Seed+1, ... on workers goroutines until
-// enough says of the total so far that it is enough, or one fails. The error is the
-// *Violation of the least seed that failed.
+// RunMany carries out runs with seeds o.Seed, o.Seed+1, ... on workers goroutines until enough
+// accepts the total so far, or a run fails. The error is the *Violation of the least seed that
+// failed.
 func RunMany(o Options, workers int, enough func(Total) bool) (Total, error) {
 	return world.RunMany(o.Seed, workers, func(seed uint64) (Report, error) {
 		run := o

@@ -5,30 +5,30 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/sim/world"
 )
 
-// nodeNet is which machines reach which others.
+// nodeNet holds the reachability between machines.
 type nodeNet struct {
 	n     int
-	cuts  []int      // from i to j at i*n+j: how many faults cut that way now
-	waits [][]func() // the same: what happens when it is whole again
+	cuts  []int      // from i to j at i*n+j: number of faults that cut this path now
+	waits [][]func() // the same: functions that run when the path is whole again
 }
 
 func newNodeNet(n int) nodeNet {
 	return nodeNet{n: n, cuts: make([]int, n*n), waits: make([][]func(), n*n)}
 }
 
-// cut says whether nothing arrives that goes from one machine to another.
+// cut reports whether nothing arrives from one machine at another.
 func (w *nodeNet) cut(from, to *station) bool { return w.cuts[from.me*w.n+to.me] > 0 }
 
-// whenWhole has something happen as soon as the way is whole.
+// whenWhole runs a function as soon as the path is whole.
 func (w *nodeNet) whenWhole(from, to *station, do func()) {
 	way := from.me*w.n + to.me
 	w.waits[way] = append(w.waits[way], do)
 }
 
-// sever cuts a way, by one fault more.
+// sever cuts a path, by one fault more.
 func (w *nodeNet) sever(from, to *station) { w.cuts[from.me*w.n+to.me]++ }
 
-// mend ends what one fault has cut.
+// mend ends the cut of one fault.
 func (w *nodeNet) mend(from, to *station) {
 	way := from.me*w.n + to.me
 	if w.cuts[way]--; w.cuts[way] > 0 {
@@ -41,7 +41,7 @@ func (w *nodeNet) mend(from, to *station) {
 	}
 }
 
-// delay draws how long a message between machines, or what takes as long, is under way.
+// delay draws the duration of a message between machines, or of an operation of similar duration.
 func (r *nodeRun) delay(t *world.Tape) mono.Duration {
 	d := r.setup.delay/10 + t.Uniform(r.setup.delay)
 	if r.setup.tails && t.Percent(10) {

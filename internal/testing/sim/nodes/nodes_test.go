@@ -21,8 +21,8 @@ var (
 	nodeReplay = flag.Uint64("node-replay", 0, "print the trace of this run of nodes")
 )
 
-// TestNodes runs jobs on several machines: what nodeChecker lists holds, and runs come past all
-// that there is.
+// TestNodes runs jobs on several machines: the invariants of nodeChecker hold, and each kind of
+// event occurs.
 func TestNodes(t *testing.T) {
 	total, err := RunMany(Options{Seed: *seed}, runtime.NumCPU(), func(sum Total) bool { return sum.Runs >= *nodeRuns })
 	t.Logf("%+v", total)
@@ -51,7 +51,8 @@ func TestSameSeedSameNodes(t *testing.T) {
 	assert.Len(t, hashes, 20)
 }
 
-// TestShrinkNodes: of the faults of a run those are left that break the same.
+// TestShrinkNodes: the faults that remain of a run break the same invariant, and none can be left
+// out.
 func TestShrinkNodes(t *testing.T) {
 	found := 0
 	for s := uint64(1); found < 3; s++ {
@@ -68,7 +69,7 @@ func TestShrinkNodes(t *testing.T) {
 		}
 		small := Shrink(v)
 		if small == v {
-			continue // it takes all of them
+			continue // all of them are needed
 		}
 		found++
 		assert.Equal(t, "I0", small.Invariant)
@@ -84,8 +85,8 @@ func TestShrinkNodes(t *testing.T) {
 	}
 }
 
-// TestNodeChecksFindIt: what a run is not supposed to do is found, without any fault, and says how
-// to see it again.
+// TestNodeChecksFindIt: each forbidden event is found, without any fault, and the error names the
+// command that replays the run.
 func TestNodeChecksFindIt(t *testing.T) {
 	for invariant, spoil := range map[string]func(r *nodeRun){
 		"I19": func(r *nodeRun) { r.ranks[0].lanes[len(r.ranks)-1].heard++ },

@@ -18,20 +18,21 @@ type nodeHandle struct {
 	key     world.GroupKey
 	depth   int
 	plan    []commstate.Kind // the same at all members
-	next    int              // of the plan
+	next    int              // position in the plan
 	open    [3]int           // calls that are not answered, by series
 	made    [3]int
-	revokes bool // this member revokes it at some point
+	revokes bool // this member revokes the communicator at some point
 	closing bool
 }
 
-// nodeProgram is what a rank runs: it goes on when it is woken, and makes one call each time.
+// nodeProgram is the program of a rank. The program runs when an event wakes it, and makes one call
+// each time.
 type nodeProgram struct {
 	me        *nodeRank
-	handles   []*nodeHandle // the world first; without those that are closed
+	handles   []*nodeHandle // the world first; without closed ones
 	calls     map[uint64]nodeCall
 	token     uint64
-	awake     bool // it will be woken
+	awake     bool // a wake is scheduled
 	letters   int  // still to send
 	finalized bool
 }
@@ -66,7 +67,7 @@ func (g *nodeProgram) adopt(group commstate.Group, depth, calls int) {
 	g.rouse()
 }
 
-// common returns a number that all members of a communicator agree on.
+// common returns a number that is the same at all members of a communicator.
 func (r *nodeRun) common(uid commstate.UID, k int) uint64 {
 	h := world.NewHash()
 	h.Add(r.options.Seed)
@@ -75,7 +76,7 @@ func (r *nodeRun) common(uid commstate.UID, k int) uint64 {
 	return uint64(h) >> 8
 }
 
-// kindOf is the k-th call on a communicator.
+// kindOf returns the kind of the k-th call on a communicator.
 func (r *nodeRun) kindOf(uid commstate.UID, k int) commstate.Kind {
 	switch draw := r.common(uid, k) % 100; {
 	case draw < 12:
@@ -88,20 +89,20 @@ func (r *nodeRun) kindOf(uid commstate.UID, k int) commstate.Kind {
 	return commstate.KindAgree
 }
 
-// rouse makes the program go on after a while.
+// rouse wakes the program after a delay.
 func (g *nodeProgram) rouse() {
 	if g.awake {
 		return
 	}
 	g.awake = true
 	r, typical := g.me.run, g.me.run.setup.think
-	if r.calm() { // nothing more is to come that it could meet
+	if r.calm() { // no further fault can affect the program
 		typical = min(typical, r.setup.period)
 	}
 	r.plan(r.draw(forNodeThink, g.me.proc).Uniform(typical)+1, func() { g.me.happen(g.wake) })
 }
 
-// wake makes one of the calls that the program can make now, if any.
+// wake makes one of the possible calls of the program, if any.
 func (g *nodeProgram) wake() {
 	g.awake = false
 	var ready []func()
@@ -134,12 +135,12 @@ func (g *nodeProgram) ready(h *nodeHandle) []func() {
 	return can
 }
 
-// idle says whether all calls on h are made and answered.
+// idle reports whether all calls on h are made and answered.
 func (h *nodeHandle) idle() bool {
 	return h.next == len(h.plan) && h.open == [3]int{} && !h.closing && !h.revokes
 }
 
-// done says whether the program has nothing to wait for any more.
+// done reports whether the program has no call left to make or to wait for.
 func (g *nodeProgram) done() bool {
 	return len(g.calls) == 0 && g.letters == 0 && !slices.ContainsFunc(g.handles, func(h *nodeHandle) bool { return !h.idle() })
 }
@@ -173,7 +174,7 @@ func (g *nodeProgram) close(h *nodeHandle) {
 	g.propose(h, kind)
 }
 
-// propose makes a call. Its flag names the caller: the result shows who contributed.
+// propose makes a call. Its flag names the caller, so that the result shows the contributors.
 func (g *nodeProgram) propose(h *nodeHandle, kind commstate.Kind) {
 	s := kind.Series()
 	h.made[s]++
@@ -186,7 +187,7 @@ func (g *nodeProgram) propose(h *nodeHandle, kind commstate.Kind) {
 	g.me.step(control.Propose{Comm: h.group.Index, Token: g.token, Call: c.call, Flag: ^(uint64(1) << h.group.Me)})
 }
 
-// decided takes the answer of a call.
+// decided processes the answer of a call.
 func (g *nodeProgram) decided(a control.Decided) {
 	c, open := g.calls[a.Token]
 	if !open {
@@ -212,7 +213,7 @@ func (g *nodeProgram) decided(a control.Decided) {
 	g.rouse()
 }
 
-// spansNodes says whether a call is on a communicator with members on several nodes.
+// spansNodes reports whether a call is on a communicator with members on several nodes.
 func (g *nodeProgram) spansNodes(token uint64) bool {
 	c, open := g.calls[token]
 	return open && len(g.me.run.teamsOf(c.group)) > 1
@@ -224,7 +225,7 @@ func (g *nodeProgram) forgotten(a control.Forgotten) {
 	g.rouse()
 }
 
-// sendLetter sends something to a rank of another node.
+// sendLetter sends a letter to a random rank, if that rank is on another node.
 func (g *nodeProgram) sendLetter() {
 	g.letters--
 	t := g.me.run.draw(forLetter, g.me.proc)

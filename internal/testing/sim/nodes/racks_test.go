@@ -12,9 +12,9 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/sim/world"
 )
 
-// TestB26LossOfARack: of 8 nodes in two racks of 4 one rack loses its power. If the racks are known,
-// all others know of all lost nodes within one round: a Period, a Timeout and a Confirm. Without
-// racks the 4 nodes are neighbours on the ring, which takes two more rounds (B9).
+// TestB26LossOfARack: one rack of 4 nodes loses its power, of 8 nodes in two racks. If the racks
+// are known, all others know of all lost nodes within one round: a Period, a Timeout and a Confirm.
+// Without racks the 4 nodes are neighbours on the ring, which takes two more rounds (B9).
 func TestB26LossOfARack(t *testing.T) {
 	const period = 100 * mono.Millisecond
 	round, confirm := period+5*period, 5*period/2
@@ -33,7 +33,7 @@ func TestB26LossOfARack(t *testing.T) {
 		period, 5*period, confirm, known[10], known[0], known[19], unknown[10], unknown[0], unknown[19])
 }
 
-// rackLoss returns how long after the loss of nodes 4 to 7 the last other member knows of all.
+// rackLoss returns the time from the loss of nodes 4 to 7 until the last other member knows of all.
 func rackLoss(t *testing.T, seed uint64, period mono.Duration, racks []int) (took mono.Duration) {
 	lost := rankset.Of(5, 6, 7, 8)
 	shape := func(s *nodeSetup) {

@@ -11,26 +11,26 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/sim/world"
 )
 
-// nodeRank is a process of the job. In each turn it reads the list of its node first, to its
-// end, and then does what the turn is for.
+// nodeRank is a process of the job. In each turn the rank reads the list of its node first, to its
+// end, and then executes the purpose of the turn.
 type nodeRank struct {
 	run     *nodeRun
 	proc    int
 	station *station
 	rules   *control.Control
 	program *nodeProgram
-	rings   [][][]byte // by process of this node: frames that it has put there, not heard yet
+	rings   [][][]byte // by process of this node: frames that it has sent, not received yet
 	lanes   []*laneEnd // by process of another node
 	looks   map[uint32]bool
 	read    int // entries of the list
-	doom    int // above 0: it dies in its next step, with so many thousandths of that done, and one
+	doom    int // above 0: the rank dies in its next step; 1 plus the thousandths of the step that are executed before
 
-	told []commstate.Revocation // what its daemon has heard of it
+	told []commstate.Revocation // revocations of this rank that its daemon has learned
 
 	died    bool
 	left    bool // in peace
-	parting bool // it has finalized, and waits until its lanes are closed
-	halted  bool // it has found the lease over
+	parting bool // the rank has finalized, and waits until its lanes are closed
+	halted  bool // the rank has found the lease over
 	backlog []func()
 	rest    []control.Action // of the step in which it halted
 }
@@ -51,8 +51,9 @@ func (p *nodeRank) begin() {
 	p.program = newNodeProgram(p)
 }
 
-// memory is what a communicator agrees in: the memory of the node, for one whose members are all
-// there; that of each node, if they are on several, one with two members.
+// memory returns the memories in which a communicator agrees. A communicator on one node uses the
+// memory of this node. A communicator on several nodes uses that of each node, unless each node has
+// a single member or agreements use messages alone.
 func (p *nodeRank) memory(_ uint32, g commstate.Group) (m commstate.Memory) {
 	team := onenode.Sharing{Procs: g.Procs, Indices: g.Indices, Me: g.Me}
 	if nodes := p.run.teamsOf(g); len(nodes) > 1 {
@@ -76,7 +77,7 @@ func (p *nodeRank) memory(_ uint32, g commstate.Group) (m commstate.Memory) {
 	return m
 }
 
-// teamsOf returns the ranks of a communicator by node, the nodes by least rank.
+// teamsOf returns the ranks of a communicator by node, the nodes in the order of their least ranks.
 func (r *nodeRun) teamsOf(g commstate.Group) (nodes [][]int) {
 	at := map[*station]int{}
 	for rank, proc := range g.Procs {
@@ -90,8 +91,8 @@ func (r *nodeRun) teamsOf(g commstate.Group) (nodes [][]int) {
 	return nodes
 }
 
-// moved makes the other members of a communicator on this node look at what one of them has
-// done, each after a while.
+// moved makes the other members of a communicator on this node inspect the memory, each after a
+// delay, after one member has changed it.
 func (s *station) moved(of onenode.Sharing) {
 	for i, proc := range of.Procs {
 		p, comm := s.run.ranks[proc], of.Indices[i]
@@ -110,13 +111,13 @@ func (s *station) moved(of onenode.Sharing) {
 
 func (p *nodeRank) ended() bool { return p.died || p.left }
 
-// lives says whether it goes on, and what it does counts.
+// lives reports whether the rank runs and its results count.
 func (p *nodeRank) lives() bool { return !p.died && p.station.counts() }
 
-// stands says whether it does nothing at the moment.
+// stands reports whether the rank is paused, frozen or halted.
 func (p *nodeRank) stands() bool { return p.station.paused > 0 || p.station.frozen || p.halted }
 
-// happen has something happen to the rank, as soon as it does not stand still.
+// happen applies an event to the rank, as soon as the rank does not stand still.
 func (p *nodeRank) happen(do func()) {
 	switch {
 	case p.ended():
@@ -127,7 +128,7 @@ func (p *nodeRank) happen(do func()) {
 	}
 }
 
-// goOn is for what has come while it stood still.
+// goOn executes the events that came while the rank stood still.
 func (p *nodeRank) goOn() {
 	for !p.stands() && !p.ended() {
 		switch {
@@ -156,8 +157,8 @@ func (p *nodeRank) turn(do func()) {
 	}
 }
 
-// readList lets the entries take effect that this rank has not read. What one that died had said
-// is heard before: see package engine.
+// readList applies the entries that this rank has not read. Earlier frames of a process that died
+// are received before: see package engine.
 func (p *nodeRank) readList() {
 	for p.read < len(p.station.list) && !p.stands() && !p.ended() {
 		e := p.station.list[p.read]
@@ -182,7 +183,7 @@ func (p *nodeRank) readList() {
 	}
 }
 
-// hearLast hears all that a process has said and that is here.
+// hearLast receives all frames of a process that have arrived.
 func (p *nodeRank) hearLast(proc int) {
 	p.hearRing(proc)
 	if lane := p.lanes[proc]; lane != nil {
@@ -190,7 +191,7 @@ func (p *nodeRank) hearLast(proc int) {
 	}
 }
 
-// hearRing takes the frames of a process of this node.
+// hearRing receives the frames of a process of this node.
 func (p *nodeRank) hearRing(from int) {
 	for len(p.rings[from]) > 0 && !p.ended() {
 		if p.stands() {
@@ -203,13 +204,13 @@ func (p *nodeRank) hearRing(from int) {
 	}
 }
 
-// The first byte of what ranks send to each other.
+// The first byte of a frame between ranks.
 const (
 	controlFrame byte = iota
 	letterFrame
 )
 
-// hear takes a frame.
+// hear handles a frame.
 func (p *nodeRank) hear(from int, frame []byte) {
 	if frame[0] == controlFrame {
 		p.step(control.Receive{From: from, Frame: frame[1:]})
@@ -230,7 +231,8 @@ func (p *nodeRank) post(to int, kind byte, body []byte) {
 	r.plan(r.draw(forRing, p.proc).Uniform(world.MessageDelay)+1, func() { q.happen(func() { q.hearRing(p.proc) }) })
 }
 
-// step gives the control rules an event. Who is to die does so in the middle of what they want.
+// step passes an event to the control rules. A doomed rank dies in the middle of the resulting
+// actions.
 func (p *nodeRank) step(ev control.Event) {
 	if p.ended() {
 		return
@@ -259,8 +261,8 @@ func (p *nodeRank) step(ev control.Event) {
 	p.carryOut(acts)
 }
 
-// carryOut does what the rules want. Before an agreement between nodes returns, the rank looks at
-// the lease of its node (F13).
+// carryOut executes the actions of the rules. Before an agreement between nodes returns, the rank
+// checks the lease of its node (F13).
 func (p *nodeRank) carryOut(acts []control.Action) {
 	for i, a := range acts {
 		if p.ended() {
@@ -299,7 +301,7 @@ func (p *nodeRank) do(a control.Action) {
 		p.fenced(a.Why)
 	case control.Anomaly:
 		if p.station.declared || a.From >= 0 && r.ranks[a.From].station.declared {
-			break // what is said on both sides of a declaration does not fit
+			break // messages across a declaration do not match
 		}
 		r.fail("no anomaly", "process %d about process %d: %s", p.proc, a.From, a.Text)
 	}
@@ -308,7 +310,7 @@ func (p *nodeRank) do(a control.Action) {
 	}
 }
 
-// fenced ends a rank that was told that it is dead.
+// fenced ends a rank that has been informed of its death.
 func (p *nodeRank) fenced(why string) {
 	p.run.report.Refused++
 	if !p.station.declared {
@@ -318,7 +320,7 @@ func (p *nodeRank) fenced(why string) {
 	p.run.plan(world.MessageDelay, func() { p.station.found(p) })
 }
 
-// halt is the rank standing still because it has found the lease over.
+// halt stops the rank, because the rank has found the lease over.
 func (p *nodeRank) halt() {
 	if !p.halted {
 		p.run.report.Halts++
@@ -327,7 +329,7 @@ func (p *nodeRank) halt() {
 	p.halted = true
 }
 
-// die ends the rank as a signal does: its daemon finds it after a while.
+// die ends the rank as a signal does: its daemon finds the death after a while.
 func (p *nodeRank) die() {
 	p.run.report.Deaths++
 	p.run.trace(p.name(), "dies")
@@ -335,7 +337,7 @@ func (p *nodeRank) die() {
 	p.run.plan(p.run.draw(forFound, p.proc).Tail(20*world.MessageDelay)+1, func() { p.station.found(p) })
 }
 
-// kill ends the process: its kernel closes what it had open.
+// kill ends the process: its kernel closes all its connections.
 func (p *nodeRank) kill() {
 	p.died = true
 	p.closeLanes()
@@ -349,7 +351,7 @@ func (p *nodeRank) closeLanes() {
 	}
 }
 
-// part is the end of finalize: what was sent has to be taken before the process ends.
+// part is the end of finalize: all sent bytes must be processed before the process ends.
 func (p *nodeRank) part() {
 	p.parting = true
 	for _, lane := range p.lanes {

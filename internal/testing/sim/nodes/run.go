@@ -11,24 +11,24 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/sim/world"
 )
 
-// Options say which run to make. What is not said is drawn from Seed.
+// Options are the parameters of a run. A parameter that is not set is drawn from Seed.
 type Options struct {
 	Seed   uint64
 	Nodes  int   // 2 to Max; 0 = drawn
-	Faults []int // numbers of those faults of the plan that happen; nil: all
+	Faults []int // numbers of the planned faults that happen; nil: all
 	Trace  func(line string)
 
-	// Done, if not nil, is told of each run of RunMany, one at a time.
+	// Done, if not nil, is called with the report of each run of RunMany, one at a time.
 	Done func(Report)
 
-	shape  func(*nodeSetup) // nil except in tests: changes the setup that was drawn
-	tamper func(*nodeRun)   // nil, but in tests of the checks
+	shape  func(*nodeSetup) // nil, except in tests: changes the drawn setup
+	tamper func(*nodeRun)   // nil, except in tests of the checks
 }
 
-// Max is how many nodes a run can have.
+// Max is the largest number of nodes of a run.
 const Max = 8
 
-// flags returns what the command that replays a run needs besides the seed.
+// flags returns the flags that the replay command needs besides the seed.
 func (o Options) flags() string {
 	text := ""
 	if o.Nodes > 0 {
@@ -44,33 +44,33 @@ func (o Options) flags() string {
 	return text
 }
 
-// Report is what happened in a run.
+// Report is the result of a run.
 type Report struct {
 	Seed         uint64
-	Agreements   int // that were decided by somebody
-	Decisions    int // answers that programs got
+	Agreements   int // with a decision at any process
+	Decisions    int // answers to programs
 	Shrinks      int // of the agreements
 	Revokes      int
 	Faults       int // that happened
 	Deaths       int // of ranks whose node lived
 	Lost         int // nodes, or the launcher, that were declared
-	Wronged      int // of these, machines whose daemon lived, and hears of it
+	Wronged      int // of these, machines whose daemon had not died
 	Freezes      int // by daemons
 	Halts        int // ranks that found the lease over by themselves
 	Thaws        int
 	Coordinators int  // epochs in which another coordinator acted
-	Zombies      int  // steps of ranks of nodes that were declared, before their daemon had its turn
+	Zombies      int  // steps of ranks of declared nodes, before their daemon had its turn
 	Frames       int  // between ranks
 	Opened       int  // connections, counted at both ends
 	Broken       int  // connections that were cut in the middle
-	Refused      int  // sessions that were told that their process is dead
+	Refused      int  // ranks that learned that they are dead
 	Ended        int  // nodes that ended by themselves, without a coordinator
-	Stopped      bool // the job could not go on: its launcher gone, or no majority left
-	Steps        int  // events given to the control rules
+	Stopped      bool // the job could not continue: its launcher gone, or no majority left
+	Steps        int  // events passed to the control rules
 	Events       int
 	Time         mono.Duration // virtual
-	Hash         uint64        // of what happened: equal iff the runs are
-	Plan         string        // what the run was like
+	Hash         uint64        // of the events: equal iff the runs are
+	Plan         string        // parameters of the run
 }
 
 // Violation is a broken invariant.
@@ -79,17 +79,17 @@ type Violation struct {
 	Invariant string
 	Text      string
 	Plan      string
-	Faults    []string // those that were planned, in words
+	Faults    []string // the planned ones, in words
 	Options   Options
 }
 
-// Error says what broke, and how to see it again.
+// Error returns the broken invariant, and the command that replays the run.
 func (v *Violation) Error() string {
 	return fmt.Sprintf("%s broken: %s\nrun: seed %d, %s\nfaults:\n  %s\nreplay: goulfm sim -nodes 1 -replay %d%s",
 		v.Invariant, v.Text, v.Seed, v.Plan, strings.Join(v.Faults, "\n  "), v.Seed, v.Options.flags())
 }
 
-// nodeEventsMax bounds a run; no correct one comes near.
+// nodeEventsMax bounds a run. No correct run comes near.
 const nodeEventsMax = 3_000_000
 
 // nodeRun is one run.
@@ -98,15 +98,15 @@ type nodeRun struct {
 	setup     nodeSetup
 	faults    []nodeFault
 	tape      world.Tape
-	drawn     map[drawing]int // how often was drawn for what; looked up, never ranged over
+	drawn     map[drawing]int // number of draws by purpose and item; looked up, never ranged over
 	agenda    eventqueue.Agenda[mono.Time]
 	now       mono.Time
 	stations  []*station // the launcher, and the machines of the nodes, as members of the roster
 	ranks     []*nodeRank
 	net       nodeNet
-	cables    []*cable // that somebody has open
+	cables    []*cable // those that are open at any end
 	finished  bool
-	quiet     mono.Time // since then all that live are done; 0 = not
+	quiet     mono.Time // all live processes are done since then; 0 = not done
 	check     nodeChecker
 	hash      world.Hash
 	report    Report
@@ -159,7 +159,7 @@ func newNodeRun(o Options) *nodeRun {
 	return r
 }
 
-// runToPanic is loop; a panic of the rules is a violation as any other, with a seed.
+// runToPanic runs the loop. A panic of the rules is a violation like any other, with a seed.
 func (r *nodeRun) runToPanic() {
 	defer func() {
 		if p := recover(); p != nil {
@@ -185,10 +185,10 @@ func (r *nodeRun) loop() {
 	}
 }
 
-// plan has something happen after a while.
+// plan schedules an event after a delay.
 func (r *nodeRun) plan(after mono.Duration, do func()) { r.agenda.Plan(r.now.Add(after), do) }
 
-// calm says whether the faults are over.
+// calm reports whether the faults are over.
 func (r *nodeRun) calm() bool { return r.now.Sub(world.Epoch) >= r.setup.safety }
 
 // fail notes the first broken invariant.
@@ -214,7 +214,7 @@ func (r *nodeRun) trace(who, format string, args ...any) {
 	}
 }
 
-// describe says where those stand that have not ended.
+// describe returns the states of all machines.
 func (r *nodeRun) describe() string {
 	text := ""
 	for _, s := range r.stations {

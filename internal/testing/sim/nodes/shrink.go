@@ -2,9 +2,8 @@ package nodes
 
 import "errors"
 
-// Shrink takes faults away from a run that broke an invariant, as long as what is left breaks
-// the same one. Choices do not depend on each other (see draw), so what is left is much the same
-// run.
+// Shrink removes faults from a run that broke an invariant, as long as the rest breaks the same
+// one. Choices are independent of each other (see draw), so the rest is much the same run.
 func Shrink(v *Violation) *Violation {
 	left := v.Options.Faults
 	if left == nil {
@@ -22,7 +21,7 @@ func Shrink(v *Violation) *Violation {
 	return v
 }
 
-// dropNodeFaults takes away so many faults at a time.
+// dropNodeFaults removes part faults at a time.
 func dropNodeFaults(v *Violation, left []int, part int) (*Violation, []int) {
 	for lo := 0; lo < len(left); {
 		hi := min(lo+part, len(left))

@@ -15,39 +15,39 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/sim/world"
 )
 
-// station is a machine with its daemon, which is a member of the roster: 0 is the launcher's,
-// which has no ranks, and m is that of node m-1.
+// station is a machine with its daemon, a member of the roster: 0 is the machine of the launcher,
+// without ranks, and m that of node m-1.
 type station struct {
 	run    *nodeRun
 	me     int
 	rules  *membership.Roster
 	rate   float64 // of its clock, against real time
 	offset mono.Time
-	wakes  int // number of the last plan that wakes the daemon; older ones are void
+	wakes  int // number of the last scheduled wake of the daemon; older ones are void
 	inbox  []membership.Event
 
 	gone    bool     // the daemon has ended
-	off     bool     // the machine has: it is only silent
+	off     bool     // the machine has ended, and is silent
 	over    bool     // the daemon has ended itself and its ranks
-	paused  int      // faults for which the whole machine stands still now
-	stopped int      // faults for which the daemon alone does
-	late    bool     // the machine goes on, and its daemon has not had its turn yet
-	waits   []func() // until the daemon goes on
-	queued  []func() // until the machine does: what its kernel will find
+	paused  int      // number of faults that pause the whole machine now
+	stopped int      // number of faults that pause the daemon alone
+	late    bool     // the machine has resumed, and its daemon has not run yet
+	waits   []func() // functions that wait until the daemon resumes
+	queued  []func() // functions that wait until the machine resumes: events in its kernel
 
 	ranks      []*nodeRank
-	list       []departure // those who have ended, anywhere, in the order in which all here learn it
+	list       []departure // processes of any node that have ended, in the order in which all ranks here learn of them
 	listed     rankset.Set // processes in it
 	heap       *onenode.Heap
 	lease      mono.Time // by its own clock
 	frozen     bool      // the daemon has stopped the ranks
-	complaints []int     // by member: lanes of ranks here that reach no rank there
-	complained []bool    // by member: the daemon was told so
+	complaints []int     // by member: lanes of ranks here without a connection to a rank there
+	complained []bool    // by member: the daemon knows of this
 
-	declarations rankset.Set // that were heard here
-	trouble      mono.Time   // until when it was cut off from the launcher, or had lanes that reached nobody
-	stood        mono.Time   // until when it stood still
-	declared     bool        // somebody has heard that this one is dead
+	declarations rankset.Set // members whose declaration is known here
+	trouble      mono.Time   // end of the last cut from the launcher or of the last lane without a connection
+	stood        mono.Time   // end of the last pause
+	declared     bool        // a member knows that this one is dead
 	condemned    bool        // the launcher cannot give it orders
 }
 
@@ -78,12 +78,12 @@ func newStation(r *nodeRun, me int) *station {
 	return s
 }
 
-// local is what the clock of the machine shows at a time.
+// local returns the time that the clock of the machine shows.
 func (s *station) local(real mono.Time) mono.Time {
 	return s.offset + mono.Time(math.Floor(float64(real)*s.rate))
 }
 
-// real is when the clock shows that.
+// real returns the time at which the clock shows a local time.
 func (s *station) real(local mono.Time) mono.Time {
 	return mono.Time(math.Ceil(float64(local-s.offset)/s.rate)) + 1
 }
@@ -95,19 +95,21 @@ func (s *station) name() string {
 	return fmt.Sprintf("node %d", s.me-1)
 }
 
-// leaseIsOver is what a rank finds that looks.
+// leaseIsOver reports whether the lease is over by the clock of the machine.
 func (s *station) leaseIsOver() bool { return s.local(s.run.now) >= s.lease }
 
-// needsLease: a launcher that is the coordinator for ever has none above it.
+// needsLease reports whether a coordinator grants leases to this member. An attached launcher needs
+// none.
 func (s *station) needsLease() bool { return s.me != membership.Launcher || s.run.setup.survive }
 
-// stands says whether the daemon does nothing at the moment.
+// stands reports whether the daemon is paused.
 func (s *station) stands() bool { return s.paused > 0 || s.stopped > 0 || s.late }
 
-// counts says whether what its ranks do counts: nobody has declared it, and it has not ended.
+// counts reports whether the results of its ranks count: the node has not been declared, and has
+// not ended.
 func (s *station) counts() bool { return !s.gone && !s.over && !s.declared }
 
-// schedule wakes the daemon when its rules want it.
+// schedule wakes the daemon at the deadline of its rules.
 func (s *station) schedule() {
 	at, wants := s.rules.Deadline()
 	if s.gone || s.over || !wants {
@@ -123,7 +125,7 @@ func (s *station) schedule() {
 	})
 }
 
-// tell gives the daemon an event, as soon as it does not stand still.
+// tell passes an event to the daemon, as soon as the daemon is not paused.
 func (s *station) tell(ev membership.Event) {
 	if s.stands() || len(s.inbox) > 0 {
 		s.inbox = append(s.inbox, ev)
@@ -132,8 +134,8 @@ func (s *station) tell(ev membership.Event) {
 	s.happen(ev)
 }
 
-// happen has the daemon take its turn: the time comes before each event, and after it; where the
-// ring measures the ways between daemons, after all that have come together.
+// happen is a turn of the daemon. The time comes before each event, and after it. If the ring
+// measures the paths between daemons, the time comes only after all events that arrived together.
 func (s *station) happen(events ...membership.Event) {
 	s.step(nil)
 	for i, ev := range events {
@@ -146,7 +148,7 @@ func (s *station) happen(events ...membership.Event) {
 	s.schedule()
 }
 
-// step gives the rules an event, or the time, and does what they want.
+// step passes an event, or the time, to the rules, and executes the resulting actions.
 func (s *station) step(ev membership.Event) {
 	if s.gone || s.over {
 		return
@@ -194,7 +196,7 @@ func (s *station) do(a membership.Action) {
 	r.trace(s.name(), "%T %+v", a, a)
 }
 
-// send takes a message to another daemon, or not.
+// send transmits a message to another daemon, unless the path loses the message.
 func (s *station) send(a membership.Send) {
 	r, to := s.run, s.run.stations[a.To]
 	t := r.draw(forBeat, s.me*r.net.n+a.To)
@@ -209,7 +211,7 @@ func (s *station) send(a membership.Send) {
 	})
 }
 
-// renew writes the lease down, and continues the ranks that have found it over.
+// renew records the lease, and resumes the ranks that had found it over.
 func (s *station) renew(until mono.Time) {
 	if until > s.lease {
 		s.lease = until
@@ -222,7 +224,7 @@ func (s *station) renew(until mono.Time) {
 	s.awake()
 }
 
-// awake lets the ranks go on that do not stand still.
+// awake resumes the ranks that do not stand still.
 func (s *station) awake() {
 	for _, p := range s.ranks {
 		if !p.stands() {
@@ -231,8 +233,8 @@ func (s *station) awake() {
 	}
 }
 
-// enter puts an entry at the end of the list of the node, and has its ranks look, each after a
-// while. It says whether it is new.
+// enter appends an entry to the list of the node. Its ranks read the list, each after a delay. The
+// result reports whether the entry is new.
 func (s *station) enter(proc int, how departing) bool {
 	if !s.listed.Add(proc) {
 		return false
@@ -244,8 +246,8 @@ func (s *station) enter(proc int, how departing) bool {
 	return true
 }
 
-// found is the daemon noticing the end of one of its own ranks: it is in the own list before
-// anybody elsewhere hears of it (B23).
+// found handles the end of one of the daemon's own ranks. The end is in the list here before any
+// other node learns of it (B23).
 func (s *station) found(p *nodeRank) {
 	if s.gone || s.over {
 		return
@@ -263,13 +265,13 @@ func (s *station) found(p *nodeRank) {
 	if p.left {
 		return
 	}
-	for _, name := range p.told { // once all that it has said was heard (B24)
+	for _, name := range p.told { // once all its frames were received (B24)
 		s.outlive(name)
 		s.tell(membership.Publish{Entries: []membership.Entry{{Kind: membership.Revoked, Name: name}}})
 	}
 }
 
-// outlive has the ranks of the node know of a revocation whose revoker has died.
+// outlive informs the ranks of the node of a revocation whose revoker has died.
 func (s *station) outlive(name commstate.Revocation) {
 	for _, p := range s.ranks {
 		wait := s.run.draw(forNodeNews, p.proc).Tail(s.run.setup.news)
@@ -277,7 +279,7 @@ func (s *station) outlive(name commstate.Revocation) {
 	}
 }
 
-// learn puts what other nodes have told into the list.
+// learn puts news of other nodes into the list.
 func (s *station) learn(a membership.Learned) {
 	for _, e := range a.Entries {
 		if e.Kind == membership.Revoked {
@@ -295,7 +297,7 @@ func (s *station) learn(a membership.Learned) {
 	}
 }
 
-// lose puts the ranks of a node that was declared into the list.
+// lose puts the ranks of a declared node into the list.
 func (s *station) lose(other *station) {
 	s.declarations.Add(other.me)
 	for _, p := range other.ranks {
@@ -313,8 +315,8 @@ func (s *station) end() {
 	}
 }
 
-// complain notes that lanes to another node lack a connection, or do not any more. The daemon
-// hears of it a little later, and tells the coordinator.
+// complain notes that lanes to another node lack a connection, or have one again. The daemon learns
+// this a little later, and informs the coordinator.
 func (s *station) complain(of *station, more int) {
 	s.complaints[of.me] += more
 	s.inTrouble()
@@ -332,8 +334,7 @@ func (s *station) complain(of *station, more int) {
 	})
 }
 
-// resume is the daemon going on, after it or its machine stood still: time first, then what lay
-// in its queues.
+// resume continues the daemon after a pause: the time first, and then the events in its queues.
 func (s *station) resume() {
 	if s.paused > 0 || s.stopped > 0 {
 		return
@@ -357,12 +358,12 @@ func (s *station) resume() {
 	}
 }
 
-// hasComplaints says whether there are lanes between its ranks and others that reach nobody.
+// hasComplaints reports whether any lane from or to its ranks lacks a connection.
 func (s *station) hasComplaints() bool {
 	return slices.ContainsFunc(s.run.stations, func(x *station) bool { return x.complaints[s.me] > 0 || s.complaints[x.me] > 0 })
 }
 
-// inTrouble notes that something is wrong with the ways of the machine until now.
+// inTrouble notes a fault of the paths of the machine at this time.
 func (s *station) inTrouble() { s.trouble = s.run.now }
 
 func (s *station) describe() string {
