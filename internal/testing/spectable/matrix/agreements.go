@@ -10,7 +10,7 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/spectable"
 )
 
-// agreed are the calls that end in an agreement.
+// agreed returns the calls that end in an agreement.
 func agreed() []Call {
 	made := func(c *comm.Comm, err error, size int) error {
 		switch {
@@ -113,7 +113,7 @@ func agreed() []Call {
 	}
 }
 
-// knowsItsPlace says whether the local calls of a grid work at a rank.
+// knowsItsPlace checks the local calls of a grid at a rank.
 func knowsItsPlace(c *comm.Comm, rank int) error {
 	at, err := c.CartCoords(rank)
 	back, err2 := c.CartRank(at)
@@ -121,7 +121,7 @@ func knowsItsPlace(c *comm.Comm, rank int) error {
 	return unless(errors.Join(err, err2, err3) == nil && back == rank && beyond == comm.None)
 }
 
-// knowsAll is R31: who got the error of an agreement knows everybody who did not
+// knowsAll checks R31: a rank that has the error of an agreement knows every rank that did not
 // contribute.
 func knowsAll(s *site, err error) error {
 	return unless(err == nil || s.c.GetFailed().Size() == len(s.dead))
@@ -173,7 +173,8 @@ func local() []Call {
 		do("Revoke", "revoke", func(s *site) error { return errors.Join(s.c.Revoke(), unless(s.c.IsRevoked())) }),
 		do("Request.Cancel", "", func(s *site) error {
 			r := comm.Irecv(s.c.From(spectable.Revoker), []int{0})
-			// Nobody sends to it, so it is taken back, unless it is over already.
+			// No rank sends to this receive, so Cancel succeeds, unless the receive is over
+			// already.
 			if !r.Cancel() {
 				if _, over, _ := r.Test(); !over {
 					return errWrong
@@ -186,8 +187,7 @@ func local() []Call {
 	}
 }
 
-// throughRequest waits for a call as for one of several requests. Both ways to its end have
-// to tell the same.
+// throughRequest waits for a call as for one of several requests. Both waits must return the same.
 func throughRequest[T any](ctx context.Context, p *comm.Pending[T]) (T, error) {
 	_, _, first := comm.WaitAny(ctx, p.Request())
 	got, err := p.Wait(ctx)

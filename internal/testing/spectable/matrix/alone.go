@@ -9,7 +9,7 @@ import (
 	"github.com/goulfm/goulfm/ulfm"
 )
 
-// alone are the calls with no process and with oneself.
+// alone returns the calls with no process and with the caller itself.
 func alone() []Call {
 	all := []Call{
 		{Name: "Send to none", Op: "send", Class: spectable.NoProcess, Do: func(ctx context.Context, s *site) error { return comm.Send(ctx, s.c.To(comm.None), []int{1}) }},
@@ -57,14 +57,14 @@ func alone() []Call {
 			return errors.Join(err, unless(err != nil || in[0] == 1))
 		}},
 		{Name: "Mprobe and Mrecv, self", Op: "mprobe", Class: spectable.Self, Do: func(ctx context.Context, s *site) error {
-			_ = comm.Send(ctx, s.c.To(s.rank), []int{1}) // its error is that of the probe
+			_ = comm.Send(ctx, s.c.To(s.rank), []int{1}) // the probe returns its error
 			m, _, err := comm.Mprobe(ctx, s.c.From(s.rank))
 			if err != nil {
 				return err
 			}
 			in := []int{0}
 			if _, err = comm.Mrecv(ctx, m, in); errors.Is(err, ulfm.ErrRevoked) {
-				return nil // it came between the two
+				return nil // the revocation came between the two
 			}
 			return errors.Join(err, unless(err != nil || in[0] == 1))
 		}},
@@ -80,7 +80,7 @@ func alone() []Call {
 	for _, w := range waits {
 		all = append(all, Call{Name: "Irecv from self, " + w.name, Op: "irecv", Class: spectable.Self, Do: func(ctx context.Context, s *site) error {
 			r := comm.Irecv(s.c.From(s.rank), []int{0})
-			_ = comm.Send(ctx, s.c.To(s.rank), []int{1}) // its error is that of the receive
+			_ = comm.Send(ctx, s.c.To(s.rank), []int{1}) // the receive returns its error
 			return w.end(ctx, s, r)
 		}})
 	}

@@ -38,13 +38,13 @@ func wild() []Call {
 	return all
 }
 
-// stillActive checks that a pending request says so again and can be taken back
-// (R49). Where its message may come at any time, it may also complete with it, and where
-// the communicator is being revoked, end with that at any moment:
+// stillActive checks that a pending request reports this again and can be cancelled (R49). If its
+// message may come at any time, the request may also complete with the message. If the communicator
+// is being revoked, the request may also end with the revocation at any moment:
 //
-//	the peer dies:      the wait says pending
+//	the peer dies:      the wait returns pending
 //	the third revokes:  the request ends
-//	Cancel:             comes too late, or another wait says that it has ended
+//	Cancel:             comes too late, or another wait reports the end
 func stillActive(ctx context.Context, s *site, r comm.Request, in []int) error {
 	switch _, err := r.Wait(ctx); {
 	case err == nil && s.anytime:

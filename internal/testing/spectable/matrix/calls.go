@@ -8,37 +8,37 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/spectable"
 )
 
-// A Call is one call of the API as the table makes it.
+// A Call is one call of the API in the table.
 type Call struct {
 	Name  string
-	Op    string // what its errors must call it
+	Op    string // the operation in its errors
 	Class spectable.Class
-	Value bool // its message is a value, not numbers
-	World bool // it is made on the world
+	Value bool // its message is a value, not a slice of numbers
+	World bool // the call is made on the world
 	Do    func(ctx context.Context, s *site) error
 }
 
-// A site is where a call is made.
+// A site is the place of a call.
 type site struct {
 	c    *comm.Comm
 	rank int
-	// polled says that the call has looked once and goes on looking.
+	// polled is called after the first poll of a call that continues to poll.
 	polled func()
 	// living are the ranks that are alive when the cell ends.
 	living []int
 	dead   []int
-	// anytime says that the other side's part may come at any time, also after an
-	// error has been returned.
+	// anytime is true if the other side's part may come at any time, even after an error has been
+	// returned.
 	anytime bool
-	// revoked says that the communicator is revoked during the call: perhaps only after
-	// it has returned because of a death.
+	// revoked is true if the communicator is revoked during the call, perhaps only after the call
+	// has returned because of a death.
 	revoked bool
 }
 
-// long does not fit what is pushed at once: the send waits for its receive.
+// long exceeds the size of an eager message: the send waits for its receive.
 const long = 100_000
 
-// errWrong is a result that is not what the call promises.
+// errWrong is a result that breaks the contract of the call.
 var errWrong = errors.New("wrong result")
 
 func unless(right bool) error {
@@ -48,7 +48,7 @@ func unless(right bool) error {
 	return errWrong
 }
 
-// Calls are all calls of the table.
+// Calls returns all calls of the table.
 func Calls() []Call {
 	var all []Call
 	for _, part := range [][]Call{sends(), receives(), wild(), alone(), verbs(), moreVerbs(), twins(), agreed(), local()} {

@@ -15,12 +15,12 @@ import (
 	"github.com/goulfm/goulfm/ulfm"
 )
 
-// An Env is what a cell needs of the world around the job.
+// An Env connects a cell with the world around the job.
 type Env interface {
-	// Die ends the calling rank and does not return. Whoever awaits the sign
-	// afterwards finds a dead process.
+	// Die ends the calling rank and does not return. After Await of the sign has returned, the
+	// process is dead.
 	Die(sign string)
-	// Raise gives a sign that every rank can await; it travels outside of the job.
+	// Raise gives a sign that every rank can await. The sign travels outside of the job.
 	Raise(sign string)
 	// Await returns once the sign was given, or ctx is over.
 	Await(ctx context.Context, sign string)
@@ -35,7 +35,7 @@ type Cell struct {
 // Name names the cell: "Recv from peer / peer dead, known".
 func (x Cell) Name() string { return x.Call.Name + " / " + x.State.Name }
 
-// Ranks is how many processes the cell needs.
+// Ranks returns the number of processes of the cell.
 func (x Cell) Ranks() int {
 	if x.State.Stranger != spectable.Never {
 		return spectable.Stranger + 1
@@ -43,7 +43,7 @@ func (x Cell) Ranks() int {
 	return spectable.Ranks
 }
 
-// Cells are the cells of the table.
+// Cells returns the cells of the table.
 func Cells() []Cell {
 	var all []Cell
 	for _, call := range Calls() {
@@ -56,20 +56,20 @@ func Cells() []Cell {
 	return all
 }
 
-// A Report is what the call returned at one rank.
+// A Report is the result of the call at one rank.
 type Report struct {
 	Rank    int
 	Outcome spectable.Outcome
 	Knew    int      // failures known here when the call was made
-	Wrong   []string // what the rules do not allow
+	Wrong   []string // violations of the rules
 }
 
-// Wrong says what the rules do not allow in what the ranks of one run report.
+// Wrong returns the violations of the rules in the reports of one run.
 func (x Cell) Wrong(reports []Report) []string {
 	var wrong []string
 	for _, r := range reports {
 		wrong = append(wrong, r.Wrong...)
-		// A revocation that comes on top of a death may end a creation at some only.
+		// A revocation on top of a death may end a creation at some ranks only.
 		mixed := len(x.State.Dead) > 0 && x.State.Revoked != spectable.Never
 		if x.Call.Class.Uniform() && !mixed && r.Outcome != reports[0].Outcome {
 			wrong = append(wrong, fmt.Sprintf("not uniform: %v at rank %d, %v at rank %d", reports[0].Outcome, reports[0].Rank, r.Outcome, r.Rank))
@@ -78,8 +78,8 @@ func (x Cell) Wrong(reports []Report) []string {
 	return wrong
 }
 
-// Run is the part of one rank in the cell. ok is false if the rank made no call
-// that is judged. Victims do not return.
+// Run executes the part of one rank in the cell. The result ok is false if the rank has nothing to
+// report. Victims do not return.
 func (x Cell) Run(ctx context.Context, w *comm.Comm, env Env) (report Report, ok bool) {
 	r := &run{Cell: x, env: env, w: w, c: w, me: w.Rank()}
 	if err := r.make(ctx); err != nil {
@@ -99,9 +99,9 @@ func (x Cell) Run(ctx context.Context, w *comm.Comm, env Env) (report Report, ok
 	return report, ok
 }
 
-// Loosely is the call on c without any preparation: the other side does its part at
-// once, and victim is killed somewhere on the way, or not. The death may come first
-// or the success. A dead peer may or may not have done its part.
+// Loosely makes the call on c without any preparation. The other side does its part at once, and
+// victim is killed at some point, or not. Either the death or the success may come first. A dead
+// peer may or may not have done its part.
 func (x Cell) Loosely(ctx context.Context, w, c *comm.Comm, victim int) (Report, bool) {
 	x.State = spectable.State{Name: "killed on the way", Dead: []int{victim}, Died: spectable.During, Served: spectable.During}
 	r := &run{Cell: x, w: w, c: c, me: w.Rank(), anytime: true}
@@ -126,17 +126,17 @@ type run struct {
 	Cell
 	env  Env
 	w, c *comm.Comm
-	base *comm.Comm // the parent of c, where that is to be revoked
+	base *comm.Comm // the parent of c, if the parent is to be revoked
 	me   int
 
-	anytime bool // the other side's part is not kept back until the call waits
+	anytime bool // the other side's part does not wait until the call waits
 
-	told   atomic.Int32 // errors that the communicator's handler was told of
-	posted comm.Request // of the server that receives
+	told   atomic.Int32 // errors reported to the communicator's handler
+	posted comm.Request // of a server that receives
 	in     []int
 }
 
-// make makes the communicator, unless the call is one of the world.
+// make makes the communicator, unless the call is made on the world.
 func (r *run) make(ctx context.Context) (err error) {
 	parent := r.w
 	if r.State.Elsewhere {
@@ -160,7 +160,7 @@ func (r *run) make(ctx context.Context) (err error) {
 	return err
 }
 
-// stranger is the life of the process that is no member.
+// stranger is the life of the process that is not a member.
 func (r *run) stranger(ctx context.Context) {
 	for q := range spectable.Ranks {
 		r.env.Await(ctx, fmt.Sprintf("made %d", q))
@@ -171,7 +171,7 @@ func (r *run) stranger(ctx context.Context) {
 	r.env.Die("stranger dead")
 }
 
-// elsewhere waits until everybody knows what has happened outside.
+// elsewhere waits until all ranks know of the events outside of the communicator.
 func (r *run) elsewhere(ctx context.Context) {
 	if r.State.Stranger == spectable.Before {
 		r.env.Await(ctx, "stranger dead")
@@ -190,7 +190,7 @@ func (r *run) elsewhere(ctx context.Context) {
 	}
 }
 
-// together returns when n ranks have come here.
+// together returns when n ranks have arrived here.
 func (r *run) together(ctx context.Context, where string, n int) {
 	r.env.Raise(fmt.Sprintf("%s %d", where, r.me))
 	ranks := r.living()
@@ -202,7 +202,7 @@ func (r *run) together(ctx context.Context, where string, n int) {
 	}
 }
 
-// living are the ranks that are not to die before the call.
+// living returns the ranks that do not die before the call.
 func (r *run) living() []int {
 	var all []int
 	for q := range spectable.Ranks {
@@ -219,7 +219,7 @@ func (r *run) survivors() []int {
 
 func (r *run) victim() bool { return slices.Contains(r.State.Dead, r.me) }
 
-// server says whether this rank does the other side's part.
+// server reports whether this rank does the other side's part.
 func (r *run) server() bool {
 	return !r.Call.Class.Collective() && spectable.Serves(r.Call.Class, r.State) && r.me == spectable.Server(r.Call.Class, r.State)
 }
@@ -254,8 +254,8 @@ func (r *run) serveBefore(ctx context.Context) {
 	r.env.Await(ctx, "served")
 }
 
-// bury has those die that are to, and returns when all are dead; if that was before the call, once
-// rank me knows it.
+// bury makes the victims die, and returns when all are dead. If they die before the call, bury
+// returns once rank me knows all these deaths.
 func bury(ctx context.Context, env Env, me int, st spectable.State, c *comm.Comm) {
 	if slices.Contains(st.Dead, me) {
 		env.Die(fmt.Sprintf("dead %d", me))
@@ -277,8 +277,8 @@ func (r *run) acknowledge() {
 	}
 }
 
-// revoke has a communicator be revoked, and returns when it is; if that was before the call, once
-// rank me knows it.
+// revoke makes a communicator revoked, and returns after the revocation. If the revocation comes
+// before the call, revoke returns once rank me knows of it.
 func revoke(ctx context.Context, env Env, me int, when spectable.Moment, c *comm.Comm) {
 	if me == spectable.Revoker {
 		_ = c.Revoke()
@@ -290,7 +290,7 @@ func revoke(ctx context.Context, env Env, me int, when spectable.Moment, c *comm
 	}
 }
 
-// act makes the call, or does what must happen while others are in it.
+// act makes the call, or causes the events that must happen while others are in the call.
 func (r *run) act(ctx context.Context) (Report, bool) {
 	if r.State.Died == spectable.During && r.victim() {
 		r.env.Await(ctx, "waiting")
@@ -307,14 +307,14 @@ func (r *run) act(ctx context.Context) (Report, bool) {
 	if r.me != spectable.Caller && !r.Call.Class.Collective() {
 		return Report{}, false
 	}
-	knew := door.Engine(r.w).Proc().Declared().Len() // GetFailed would look first
+	knew := door.Engine(r.w).Proc().Declared().Len() // GetFailed would poll first
 	r.listen()
 	report := r.judge(r.call(ctx), spectable.Expect(r.Call.Class, r.State))
 	report.Knew = knew
 	return report, true
 }
 
-// call makes the call and gives a sign once it waits, or is over.
+// call makes the call and raises a sign once the call waits, or is over.
 func (r *run) call(ctx context.Context) error {
 	dead := r.State.Dead
 	var looked, over atomic.Bool
@@ -336,14 +336,14 @@ func (r *run) call(ctx context.Context) error {
 	return err
 }
 
-// post receives what a synchronous send sends.
+// post posts the receive of a synchronous send.
 func (r *run) post() {
 	r.in = make([]int, long)
 	r.posted = comm.Irecv(r.c.From(spectable.Caller), r.in)
 }
 
-// serve does the other side's part of the call. That it may fail is the caller's
-// matter.
+// serve does the other side's part of the call. Its own errors do not matter: the caller's are
+// judged.
 func (r *run) serve(ctx context.Context) {
 	switch {
 	case r.Call.Class == spectable.Buffered && !r.Call.Value:
@@ -359,7 +359,7 @@ func (r *run) serve(ctx context.Context) {
 	}
 }
 
-// send sends what a receive receives.
+// send sends the message of a receive.
 func (r *run) send(ctx context.Context) {
 	if r.Call.Value {
 		_ = comm.SendValue(ctx, r.c.To(spectable.Caller), 7)
@@ -368,7 +368,7 @@ func (r *run) send(ctx context.Context) {
 	_ = comm.Send(ctx, r.c.To(spectable.Caller), []int{7})
 }
 
-// listen counts what the communicator's error handler is told.
+// listen counts the reports to the communicator's error handler.
 func (r *run) listen() {
 	r.c.SetErrorHandler(func(_ *comm.Comm, err error) error {
 		r.told.Add(1)
@@ -376,36 +376,36 @@ func (r *run) listen() {
 	})
 }
 
-// tellings says how often a call with an outcome tells the handler (R5): once for
-// each error that it returns. Calls that a cell makes of several are let pass.
+// tellings returns the bounds on the number of reports to the handler for a call with an outcome
+// (R5): one for each error that the call returns. Cells of several calls are exempt.
 func (r *run) tellings(o spectable.Outcome) (least, most int32) {
 	switch {
 	case r.Call.Class == spectable.Self, r.Call.Name == "SetErrorHandler", r.Call.Name == "Request.Cancel":
 		return 0, math.MaxInt32
 	case o == spectable.OK:
 		return 0, 0
-	case o == spectable.Pending && r.anytime: // it may complete when it is waited for again
+	case o == spectable.Pending && r.anytime: // the request may complete in the second wait
 		return 1, 2
-	case o == spectable.Pending && r.State.Revoked == spectable.During: // and once more if it could not be taken back
+	case o == spectable.Pending && r.State.Revoked == spectable.During: // and a third report if the request could not be cancelled
 		return 2, 3
-	case o == spectable.Pending: // it is waited for again
+	case o == spectable.Pending: // a second wait follows
 		return 2, 2
 	}
 	return 1, 1
 }
 
-// judge compares what the call returned with the rules.
+// judge compares the result of the call with the rules.
 func (r *run) judge(err error, want spectable.Expectation) Report {
 	report := Report{Rank: r.me, Outcome: outcome(err)}
 	complain := func(format string, args ...any) {
 		report.Wrong = append(report.Wrong, fmt.Sprintf("rank %d: ", r.me)+fmt.Sprintf(format, args...))
 	}
 	if !slices.Contains(want.Outcomes, report.Outcome) {
-		complain("returned %v (%v), want %v", report.Outcome, err, want.Outcomes)
+		complain("returned %v (%v), expected %v", report.Outcome, err, want.Outcomes)
 		return report
 	}
 	if least, most := r.tellings(report.Outcome); r.told.Load() < least || r.told.Load() > most {
-		complain("the handler was told %d times, want %d", r.told.Load(), least)
+		complain("the handler was called %d times, expected %d", r.told.Load(), least)
 	}
 	if report.Outcome == spectable.OK {
 		return report
@@ -416,10 +416,10 @@ func (r *run) judge(err error, want spectable.Expectation) Report {
 		return report
 	}
 	if e.Op != r.Call.Op {
-		complain("the error's operation is %q, want %q", e.Op, r.Call.Op)
+		complain("the error's operation is %q, expected %q", e.Op, r.Call.Op)
 	}
 	if name := door.Engine(r.c).Name(); e.Comm != name {
-		complain("the error's communicator is %q, want %q", e.Comm, name)
+		complain("the error's communicator is %q, expected %q", e.Comm, name)
 	}
 	if report.Outcome != spectable.Revoked {
 		if why := ranks(e.Ranks, want); why != "" {
@@ -429,15 +429,15 @@ func (r *run) judge(err error, want spectable.Expectation) Report {
 	return report
 }
 
-// ranks says what is wrong with the ranks that an error names.
+// ranks returns the fault of the ranks that an error names.
 func ranks(got []int, want spectable.Expectation) string {
 	all := slices.Sorted(slices.Values(got))
 	if len(got) == 0 || want.Exactly && !slices.Equal(all, want.Ranks) {
-		return fmt.Sprintf("the error names ranks %v, want %v", got, want.Ranks)
+		return fmt.Sprintf("the error names ranks %v, expected %v", got, want.Ranks)
 	}
 	for _, q := range got {
 		if !slices.Contains(want.Ranks, q) {
-			return fmt.Sprintf("the error names rank %d, who is not among %v", q, want.Ranks)
+			return fmt.Sprintf("the error names rank %d, which is not among %v", q, want.Ranks)
 		}
 	}
 	return ""
@@ -459,8 +459,8 @@ func outcome(err error) spectable.Outcome {
 	return spectable.Other
 }
 
-// goesOn is what must hold after every cell: the living can shrink the
-// communicator, whatever its state, and what they get works (R1, R40, R44).
+// goesOn checks the conditions after every cell: the live ranks can shrink the communicator,
+// whatever its state, and the result works (R1, R40, R44).
 func (r *run) goesOn(ctx context.Context) string {
 	if r.Call.World || r.Call.Op == "free" {
 		return ""
@@ -476,7 +476,7 @@ func (r *run) goesOn(ctx context.Context) string {
 		return fmt.Sprintf("rank %d: shrunk to %v instead of %v", r.me, got, r.survivors())
 	}
 	if err := collectives.Barrier(ctx, s); err != nil {
-		return fmt.Sprintf("rank %d: what was shrunk does not work: %v", r.me, err)
+		return fmt.Sprintf("rank %d: the shrunk communicator does not work: %v", r.me, err)
 	}
 	return ""
 }

@@ -81,7 +81,7 @@ func verbs() []Call {
 	return all
 }
 
-// moreVerbs are the collectives that always go by messages.
+// moreVerbs returns the collectives that always use messages.
 func moreVerbs() []Call {
 	sum := collectives.Sum[int]
 	calls := []Call{
@@ -126,7 +126,7 @@ func moreVerbs() []Call {
 	return calls
 }
 
-// ones are the counts of parts of one element each.
+// ones returns the counts of parts of one element each.
 func ones() []int {
 	counts := make([]int, spectable.Ranks)
 	for i := range counts {
@@ -135,5 +135,5 @@ func ones() []int {
 	return counts
 }
 
-// all is room for one element of each rank.
+// all returns room for one element of each rank.
 func all() []int { return make([]int, spectable.Ranks) }

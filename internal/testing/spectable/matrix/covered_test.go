@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// notInTable are the exported operations that are no cell, and why.
+// notInTable lists the exported operations without a cell, and the reasons.
 var notInTable = map[string]string{
 	"Abort":               "ends the process: TestSpecR5R63C8WaysToEnd",
 	"ErrorsAbort":         "ends the process: TestSpecR5R63C8WaysToEnd",
@@ -59,8 +59,8 @@ var notInTable = map[string]string{
 	"IneighborAlltoallv":  "the world has no topology: the tests of collectives call it in every state",
 }
 
-// value says whether an operation is one of operators, groups or errors: values,
-// which no state concerns. So are methods of types that no program sees.
+// value reports whether a function needs no cell: a method of operators, groups, errors or
+// unexported types, a function without parameters, or an operation.
 func value(fn *ast.FuncDecl) bool {
 	if fn.Recv != nil {
 		of := fn.Recv.List[0].Type
@@ -85,7 +85,7 @@ func isOperation(fn *ast.FuncDecl) bool {
 	return ok && id.Name == "sealed"
 }
 
-// sources are the files of a package, without its tests.
+// sources returns the files of a package, without its tests.
 func sources(t *testing.T, dir string) []string {
 	files, err := filepath.Glob(dir + "/*.go")
 	if err != nil {
@@ -94,8 +94,8 @@ func sources(t *testing.T, dir string) []string {
 	return slices.DeleteFunc(files, func(name string) bool { return strings.HasSuffix(name, "_test.go") })
 }
 
-// TestEveryCallIsInTheTable: each exported operation of comm, collectives and rma is
-// called by a cell, by name.
+// TestEveryCallIsInTheTable: a cell calls each exported operation of comm, collectives and rma, by
+// name.
 func TestEveryCallIsInTheTable(t *testing.T) {
 	called := map[string]bool{}
 	for _, name := range sources(t, ".") {

@@ -1,11 +1,11 @@
-// Package matrix runs every call in every state of package spectable, one cell at
-// a time on four ranks, and says where the outcome is not what the rules allow.
+// Package matrix runs every call in every state of package spectable, one cell at a time on four
+// ranks, and reports the outcomes that the rules do not allow.
 //
-// A cell knows nothing of how its ranks run: an [Env] says how one of them dies
-// and how they give each other signs outside of the job (a message would let
-// knowledge in that the state says is not there). The tests in conformance run
-// the ranks as goroutines; conformance/testdata/cells runs the same cells as processes of a real job.
+// A cell is independent of the environment of its ranks. An [Env] defines how a rank dies and how
+// ranks signal each other outside of the job: a message would carry knowledge that the state
+// excludes. The tests in conformance run the ranks as goroutines; conformance/testdata/cells runs
+// the same cells as processes of a real job.
 //
-// No cell sleeps. What must happen "during" a call happens when the engine says
-// that the call waits.
+// No cell sleeps. An event "during" a call happens when the engine reports that the call waits. In
+// cells of windows the other ranks yield a fixed number of times first.
 package matrix

@@ -5,5 +5,5 @@ import (
 	"github.com/goulfm/goulfm/internal/commhooks"
 )
 
-// door leads into package comm.
+// door gives access to the internals of package comm.
 var door = commhooks.Through[comm.Comm, comm.Intercomm, comm.Request, comm.Config]()

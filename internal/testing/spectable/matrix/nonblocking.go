@@ -9,8 +9,8 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/spectable"
 )
 
-// twins are the collectives that do not block, each ended by a wait, and one of each class
-// every way there is.
+// twins returns the nonblocking collectives. Each is ended by a wait, and one of each class in
+// every way.
 func twins() []Call {
 	sum := collectives.Sum[int]
 	var calls []Call

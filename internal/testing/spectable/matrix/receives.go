@@ -24,8 +24,7 @@ func receives() []Call {
 	return all
 }
 
-// receivers are the calls that look at messages and leave no request, from a
-// source that the caller chooses.
+// receivers returns the calls that inspect messages and leave no request, from a given source.
 func receivers(class spectable.Class, name string, rank int) []Call {
 	from := func(s *site) comm.Source { return s.c.From(rank) }
 	got := func(s *site, st comm.Status, err error) error {

@@ -9,7 +9,7 @@ import (
 	"github.com/goulfm/goulfm/comm"
 )
 
-// waits are the ways to end a request.
+// waits lists the ways to end a request.
 var waits = []struct {
 	name string
 	end  func(ctx context.Context, s *site, r comm.Request) error
@@ -45,7 +45,7 @@ var waits = []struct {
 	}},
 }
 
-// poll calls look until it is over.
+// poll calls look until the operation is over.
 func poll(ctx context.Context, s *site, look func() (bool, error)) error {
 	for {
 		over, err := look()
@@ -60,7 +60,7 @@ func poll(ctx context.Context, s *site, look func() (bool, error)) error {
 	}
 }
 
-// startAnd starts a persistent request and ends it, which leaves it inactive (R64).
+// startAnd starts a persistent request and ends it. The request must then be inactive (R64).
 func startAnd(ctx context.Context, s *site, end func(ctx context.Context, s *site, r comm.Request) error, r comm.Request) error {
 	if err := r.Start(); err != nil {
 		return fmt.Errorf("%w: start: %w", errWrong, err)

@@ -11,39 +11,39 @@ import (
 	"github.com/goulfm/goulfm/rma"
 )
 
-// A WindowCall is one call of package rma as the table makes it.
+// A WindowCall is one call of package rma in the table.
 type WindowCall struct {
 	Name  string
-	Op    string // what its errors must call it
+	Op    string // the operation in its errors
 	Class spectable.WindowClass
-	// Leaves is what the target's first element is after success; 0: it says nothing of that.
+	// Leaves is the value of the target's first element after success; 0: not checked.
 	Leaves int64
-	Pool   bool // it needs a pool
+	Pool   bool // the call needs a pool
 	Do     func(ctx context.Context, s *windowSite) error
 }
 
-// A windowSite is where a call on a window is made.
+// A windowSite is the place of a call on a window.
 type windowSite struct {
-	c    *comm.Comm // that the window was made of
+	c    *comm.Comm // the communicator of the window
 	w    *rma.Win[int64]
 	t    rma.Target[int64] // rank Peer
 	pool *rma.Pool         // of a call that needs one
-	ref  rma.Ref[int64]    // this member's object there: those of others have the same place
+	ref  rma.Ref[int64]    // this member's object there: objects of others have the same place
 }
 
-// objectOf is a member's object in the pool.
+// objectOf returns a member's object in the pool.
 func (s *windowSite) objectOf(rank int) rma.Ref[int64] {
 	ref := s.ref
 	ref.Rank = int32(rank)
 	return ref
 }
 
-// What an element of the window is for, and what it is at the beginning.
+// The elements of the window, each with its purpose and its initial value.
 const (
 	dataElement = 0 // initially
-	flagElement = 1 // 0; who serves a wait stores flagged
+	flagElement = 1 // 0; the server of a wait stores flagged
 	nameElement = 2 // named, and the rank
-	goesElement = 3 // 0; counted up in the end
+	goesElement = 3 // 0; goesOn puts flagged there
 	elements    = 4
 
 	initially = 5
@@ -51,7 +51,7 @@ const (
 	named     = 100
 )
 
-// WindowCalls are all calls of the table of windows.
+// WindowCalls returns all calls of the table of windows.
 func WindowCalls() []WindowCall {
 	var all []WindowCall
 	for _, part := range [][]WindowCall{accesses(), requests(), locks(), windowWaits(), epochs(), makers(), objects(), windowLocals()} {
@@ -60,7 +60,7 @@ func WindowCalls() []WindowCall {
 	return all
 }
 
-// untouched is a place for a result, which an error must leave as it is (W8).
+// untouched checks a result buffer: an error must leave the buffer unchanged (W8).
 func untouched(err error, got []int64, want ...int64) error {
 	if err != nil {
 		want = slices.Repeat([]int64{77}, len(got))
@@ -110,7 +110,7 @@ func accesses() []WindowCall {
 	}
 }
 
-// requests are the accesses that are waited for (W3).
+// requests returns the accesses that end with a wait (W3).
 func requests() []WindowCall {
 	wait := func(ctx context.Context, r comm.Request) error {
 		_, err := r.Wait(ctx)
@@ -185,14 +185,14 @@ func epochs() []WindowCall {
 	}
 }
 
-// only is the group of one rank.
+// only returns the group of one rank.
 func only(c *comm.Comm, rank int) comm.Group {
-	g, _ := c.Group().Incl(rank) // it is a member
+	g, _ := c.Group().Incl(rank) // the rank is a member
 	return g
 }
 
 func makers() []WindowCall {
-	// made frees a window that was made. None is made with an error.
+	// made frees a new window. An error must come without one.
 	made := func(w *rma.Win[int64], err error) error {
 		if err != nil {
 			return errors.Join(err, unless(w == nil))
@@ -225,13 +225,13 @@ func makers() []WindowCall {
 			if err != nil {
 				return errors.Join(err, unless(heirs == nil))
 			}
-			// It lives itself, and has its memory.
+			// The peer is alive, and has its memory.
 			return unless(slices.Equal(heirs, []int{spectable.Peer}))
 		}},
 	}
 }
 
-// objects are the calls on objects of a pool.
+// objects returns the calls on objects of a pool.
 func objects() []WindowCall {
 	return []WindowCall{
 		{"Deref", "load", spectable.Access, 0, true, func(ctx context.Context, s *windowSite) error {

@@ -15,7 +15,7 @@ import (
 	"github.com/goulfm/goulfm/ulfm"
 )
 
-// A Home is where the windows of a cell are.
+// A Home is the location of the windows of a cell.
 type Home struct {
 	Name string
 	Away bool // the caller does not share the target's memory
@@ -23,8 +23,8 @@ type Home struct {
 	Own  bool // the memory is the program's
 }
 
-// WindowHomes are the homes of the table. How ranks get there is a matter of who runs the cells:
-// ranks 0 and 1 of the world are on one node and 2 and 3 on another one, or all on one.
+// WindowHomes returns the homes of the table. The environment places the ranks: ranks 0 and 1 of
+// the world are on one node and 2 and 3 on another, or all on one.
 func WindowHomes() []Home {
 	return []Home{{Name: "memory"}, {Name: "nodes", Away: true, Two: true}, {Name: "messages", Away: true}, {Name: "own", Away: true, Own: true}}
 }
@@ -39,11 +39,11 @@ type WindowCell struct {
 // Name names the cell: "Put / target dead, known / nodes".
 func (x WindowCell) Name() string { return x.Call.Name + " / " + x.State.Name + " / " + x.Home.Name }
 
-// away says whether the caller does not share the memory that the call is about. A pool is the
-// library's in every home.
+// away reports whether the caller lacks access to the memory of the call. The memory of a pool
+// belongs to the library in every home.
 func (x WindowCell) away() bool { return x.Home.Away && !(x.Home.Own && x.Call.Pool) }
 
-// WindowCells are the cells of the table of windows.
+// WindowCells returns the cells of the table of windows.
 func WindowCells() []WindowCell {
 	var all []WindowCell
 	for _, home := range WindowHomes() {
@@ -58,7 +58,7 @@ func WindowCells() []WindowCell {
 	return all
 }
 
-// Wrong says what the rules do not allow in what the ranks of one run report.
+// Wrong returns the violations of the rules in the reports of one run.
 func (x WindowCell) Wrong(reports []Report) []string {
 	var wrong []string
 	for _, r := range reports {
@@ -70,7 +70,7 @@ func (x WindowCell) Wrong(reports []Report) []string {
 	return wrong
 }
 
-// Run is the part of one process in the cell, as of Cell.
+// Run executes the part of one process in the cell, as Cell.Run does.
 func (x WindowCell) Run(ctx context.Context, world *comm.Comm, env Env) (report Report, ok bool) {
 	r := &windowRun{WindowCell: x, env: env}
 	if err := r.make(ctx, world); err != nil {
@@ -100,11 +100,11 @@ type windowRun struct {
 	pool *rma.Pool // of a call that needs one
 	ref  rma.Ref[int64]
 	me   int
-	told atomic.Int32 // errors that the communicator's handler was told of
+	told atomic.Int32 // errors reported to the communicator's handler
 }
 
 // make makes the window, of a communicator in which the caller and the target, ranks 0 and 1, are
-// on different nodes where the world is on two.
+// on different nodes if the world is on two.
 func (r *windowRun) make(ctx context.Context, world *comm.Comm) (err error) {
 	if r.c, err = world.Split(ctx, 0, world.Rank()%2*2+world.Rank()/2); err != nil {
 		return err
@@ -128,7 +128,7 @@ func (r *windowRun) make(ctx context.Context, world *comm.Comm) (err error) {
 	return err
 }
 
-// together returns when all of these ranks have come here.
+// together returns when all of these ranks have arrived here.
 func (r *windowRun) together(ctx context.Context, where string, ranks []int) {
 	r.env.Raise(fmt.Sprintf("%s %d", where, r.me))
 	for _, q := range ranks {
@@ -136,7 +136,7 @@ func (r *windowRun) together(ctx context.Context, where string, ranks []int) {
 	}
 }
 
-// living are the ranks that do not die before the call.
+// living returns the ranks that do not die before the call.
 func (r *windowRun) living() []int {
 	if r.State.Died == spectable.During {
 		return []int{0, 1, 2, 3}
@@ -150,8 +150,8 @@ func (r *windowRun) survivors() []int {
 
 func (r *windowRun) victim() bool { return slices.Contains(r.State.Dead, r.me) }
 
-// prepare does what comes before the call: the beginnings of what it ends, locks, and what it waits
-// for.
+// prepare makes the preparations for the call: the locks, the epoch or lock that the call ends, and
+// the access for which the call waits.
 func (r *windowRun) prepare(ctx context.Context) error {
 	switch {
 	case r.me == spectable.Third && r.State.Lock == spectable.SharedByThird:
@@ -168,7 +168,7 @@ func (r *windowRun) prepare(ctx context.Context) error {
 	return nil
 }
 
-// begin has the caller begin what its call ends.
+// begin opens the epoch or lock that the caller's call ends.
 func (r *windowRun) begin(ctx context.Context) error {
 	switch r.Call.Class {
 	case spectable.Unlocking:
@@ -183,7 +183,7 @@ func (r *windowRun) begin(ctx context.Context) error {
 	return nil
 }
 
-// serve does what the call waits for.
+// serve makes the access for which the call waits.
 func (r *windowRun) serve(ctx context.Context) error {
 	to := r.w.At(spectable.Caller)
 	switch r.Call.Class {
@@ -213,14 +213,14 @@ func (r *windowRun) happen(ctx context.Context) {
 		revoke(ctx, r.env, r.me, r.State.Revoked, r.c)
 	}
 	if r.State.Freed && (r.me == spectable.Caller || r.Call.Class.Collective()) {
-		_ = r.w.Free() // if it does not, the call shows it
+		_ = r.w.Free() // if Free fails, the call shows this
 		if r.pool != nil {
 			_ = r.pool.Free()
 		}
 	}
 }
 
-// act makes the call, or does what happens while the caller is in it.
+// act makes the call, or causes the events while the caller is in the call.
 func (r *windowRun) act(ctx context.Context) (Report, bool) {
 	if r.me != spectable.Caller {
 		r.meanwhile(ctx)
@@ -247,11 +247,11 @@ func (r *windowRun) act(ctx context.Context) (Report, bool) {
 	return report, true
 }
 
-// whileCalled is how often others yield before they do what is to happen during the call: any
-// moment is right, and a call that waits waits for it.
+// whileCalled is the number of times that others yield before they act during the call. Any moment
+// is right, and a call that waits does so until they act.
 const whileCalled = 100
 
-// meanwhile is what another rank than the caller does during the call.
+// meanwhile is the part of the other ranks during the call.
 func (r *windowRun) meanwhile(ctx context.Context) {
 	r.env.Await(ctx, "calling")
 	for range whileCalled {
@@ -264,7 +264,7 @@ func (r *windowRun) meanwhile(ctx context.Context) {
 		_ = r.c.Revoke()
 	}
 	if r.State.Returned() && r.me == spectable.Third {
-		_ = r.w.At(spectable.Peer).Unlock(ctx) // if it does not, the caller waits for ever
+		_ = r.w.At(spectable.Peer).Unlock(ctx) // if Unlock fails, the caller waits for ever
 	}
 	server := spectable.Peer
 	if slices.Contains(r.State.Dead, server) {
@@ -275,7 +275,7 @@ func (r *windowRun) meanwhile(ctx context.Context) {
 	}
 }
 
-// judge compares what the call returned with the rules.
+// judge compares the result of the call with the rules.
 func (r *windowRun) judge(err error) Report {
 	want := spectable.ExpectWindow(r.Call.Class, r.State, r.away())
 	report := Report{Rank: r.me, Outcome: windowOutcome(err)}
@@ -283,11 +283,11 @@ func (r *windowRun) judge(err error) Report {
 		report.Wrong = append(report.Wrong, fmt.Sprintf("rank %d: ", r.me)+fmt.Sprintf(format, args...))
 	}
 	if !slices.Contains(want.Outcomes, report.Outcome) {
-		complain("returned %v (%v), want %v", report.Outcome, err, want.Outcomes)
+		complain("returned %v (%v), expected %v", report.Outcome, err, want.Outcomes)
 		return report
 	}
 	if errs := int32(min(1, int(report.Outcome))); r.told.Load() != errs {
-		complain("the handler was told %d times, want %d", r.told.Load(), errs)
+		complain("the handler was called %d times, expected %d", r.told.Load(), errs)
 	}
 	if report.Outcome == spectable.OK {
 		return report
@@ -298,10 +298,10 @@ func (r *windowRun) judge(err error) Report {
 		return report
 	}
 	if e.Op != r.Call.Op {
-		complain("the error's operation is %q, want %q", e.Op, r.Call.Op)
+		complain("the error's operation is %q, expected %q", e.Op, r.Call.Op)
 	}
 	if !strings.HasSuffix(e.Comm, r.c.Name()) {
-		complain("the error's window is %q, want one of %q", e.Comm, r.c.Name())
+		complain("the error's window is %q, expected one of %q", e.Comm, r.c.Name())
 	}
 	if report.Outcome == spectable.Failed || report.Outcome == spectable.Unsupported {
 		got := slices.Compact(slices.Sorted(slices.Values(e.Ranks)))
@@ -326,8 +326,8 @@ func windowOutcome(err error) spectable.Outcome {
 	return spectable.Other
 }
 
-// effect looks whether a call that succeeded has done what it says, and one on the dead nothing
-// (W3).
+// effect checks the effect of a call: its documented effect after success, and none on the memory
+// of the dead (W3).
 func (r *windowRun) effect(ctx context.Context, o spectable.Outcome) error {
 	got := []int64{0}
 	switch {
@@ -335,18 +335,18 @@ func (r *windowRun) effect(ctx context.Context, o spectable.Outcome) error {
 		return nil
 	case o == spectable.OK && r.State.Revoked == spectable.Never && !slices.Contains(r.State.Dead, spectable.Peer):
 		if err := r.w.At(spectable.Peer).Get(ctx, dataElement, got); err != nil || got[0] != r.Call.Leaves {
-			return fmt.Errorf("the element is %d, want %d: %w", got[0], r.Call.Leaves, errors.Join(err, errWrong))
+			return fmt.Errorf("the element is %d, expected %d: %w", got[0], r.Call.Leaves, errors.Join(err, errWrong))
 		}
 	case o == spectable.Failed && r.State.Died == spectable.Before && !r.Home.Away:
 		if err := r.w.Salvage(spectable.Peer, dataElement, got); err != nil || got[0] != initially {
-			return fmt.Errorf("the element of the dead is %d, want %d: %w", got[0], initially, errors.Join(err, errWrong))
+			return fmt.Errorf("the element of the dead is %d, expected %d: %w", got[0], initially, errors.Join(err, errWrong))
 		}
 	}
 	return nil
 }
 
-// goesOn is what must hold after every cell: the living shrink, have their memory on what is left,
-// and what they get works, its lock included (W20, W23).
+// goesOn checks the conditions after every cell: the live ranks shrink, have their memory on the
+// new communicator, and the new window works, its lock included (W20, W23).
 func (r *windowRun) goesOn(ctx context.Context) error {
 	left, err := r.c.Shrink(ctx)
 	if err != nil {
@@ -366,7 +366,7 @@ func (r *windowRun) goesOn(ctx context.Context) error {
 		err = fmt.Errorf("%w: the window that was made again has %v", errWrong, mine)
 	}
 	err = errors.Join(err, v.Free())
-	if r.w.Local() != nil { // it is not freed
+	if r.w.Local() != nil { // not freed
 		err = errors.Join(err, r.w.Free())
 	}
 	if r.pool != nil && !(r.State.Freed && r.me == spectable.Caller) {
@@ -375,8 +375,8 @@ func (r *windowRun) goesOn(ctx context.Context) error {
 	return err
 }
 
-// again makes a window on what is left: of the old one's memory, of which the dead's is taken over
-// by heirs, or a new one if that was freed.
+// again makes a window on the shrunk communicator. The window has the memory of the old one, and
+// heirs take over that of the dead. If the old window was freed, the new one has new memory.
 func (r *windowRun) again(ctx context.Context, left *comm.Comm) (*rma.Win[int64], error) {
 	if r.State.Freed || r.Call.Op == "free" {
 		return rma.Allocate[int64](ctx, left, elements)
@@ -397,7 +397,7 @@ func (r *windowRun) again(ctx context.Context, left *comm.Comm) (*rma.Win[int64]
 	}
 	v, err := rma.Rebuild(ctx, left, r.w, options...)
 	if err == nil && v.Local()[nameElement] != name {
-		err = fmt.Errorf("%w: the window that was made again has %v, want a name of %d", errWrong, v.Local(), name)
+		err = fmt.Errorf("%w: the window that was made again has %v, expected a name of %d", errWrong, v.Local(), name)
 	}
 	return v, err
 }
