@@ -1,13 +1,15 @@
-// Package longtest separates the long tests from the ones that run in "go test ./...".
+// Package longtest separates the long tests from those that run in "go test ./...".
 //
 // A test function, or one row of its table, that takes more than a second or two calls [Skip], or
-// takes its number of repetitions from [N] or its rows from [Row]. It then runs in full only if the
-// environment variable GOULFM_LONG is 1: "make check", "make race" and "make nightly" set it. The
-// calls stand in the test function itself, not in a helper, because internal/testing/tidy lists the
-// long tests by reading the sources; docs/HACKING.md names all of them.
+// takes its number of repetitions from [N] or its rows from [Row]. The test then runs in full only
+// if the environment variable GOULFM_LONG is 1: "make check", "make long", "make race" and "make
+// nightly" set this. The calls stand in the test function itself, not in a helper, because
+// internal/testing/tidy lists the long tests by reading the sources; docs/HACKING.md names all of
+// them.
 //
-// The flag -short has another meaning: it reduces tests under the race detector and with the
-// costly assertions. The flags -long of single packages start searches that no target runs.
+// The flag -short has another meaning: the tests under the race detector and with the costly
+// assertions are shorter with -short. The flags -long of single packages start searches that no
+// target runs.
 package longtest
 
 import (
@@ -21,7 +23,7 @@ const Variable = "GOULFM_LONG"
 // On reports whether long tests run.
 func On() bool { return os.Getenv(Variable) == "1" }
 
-// Skip skips the test, or the subtest, unless long tests run. The reason says what takes long.
+// Skip skips the test, or the subtest, unless long tests run. The reason names the long part.
 func Skip(t testing.TB, reason string) {
 	t.Helper()
 	if !On() {

@@ -12,8 +12,8 @@ import (
 	"os/signal"
 )
 
-// Flags is an empty set of flags whose Parse returns its errors. Asked for help, or after
-// an error, it prints usage to out, a line or more, and the list of the flags.
+// Flags returns an empty set of flags whose Parse returns its errors. After a request for help or
+// an error, Parse prints usage to out, one line or more, and the list of the flags.
 func Flags(program, usage string, out io.Writer) *flag.FlagSet {
 	fs := flag.NewFlagSet(program, flag.ContinueOnError)
 	fs.SetOutput(out)
@@ -24,8 +24,8 @@ func Flags(program, usage string, out io.Writer) *flag.FlagSet {
 	return fs
 }
 
-// Verdict reports whether a program ends after its flags were read with that error, and returns the
-// exit code: 0 after a request for help, 2 for wrong flags, which it prints to errs.
+// Verdict reports whether a program ends with this error of its flags, and returns the exit code: 0
+// after a request for help, 2 for wrong flags. Verdict prints the error of wrong flags to errs.
 func Verdict(program string, err error, errs io.Writer) (code int, ends bool) {
 	switch {
 	case err == nil:
@@ -44,8 +44,8 @@ func Check(program string, err error) {
 	}
 }
 
-// Run calls f with a context that an interrupt cancels. If f returns an error it ends
-// this program with exit code 1.
+// Run calls f with a context that an interrupt cancels. If f returns an error, Run ends this
+// program with exit code 1.
 func Run(program string, f func(ctx context.Context) error) {
 	if code := run(program, f, os.Stderr); code != 0 {
 		os.Exit(code)

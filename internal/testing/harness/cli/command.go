@@ -11,15 +11,15 @@ import (
 // A Command is one of several of a program, with a folder of its own below the program's.
 type Command struct {
 	Name string
-	Job  bool   // each rank of a job runs it; otherwise it starts jobs itself
+	Job  bool   // each rank of a job runs the command; otherwise the command starts jobs itself
 	Does string // one line
 	Main func(args []string)
 }
 
-// Commands is the main function of a program with these commands. It runs the command that the
-// first argument names, with the other arguments. folder is the program's place in the module, such
-// as "bench/measure", and about is its purpose. After a request for help it lists the commands;
-// without a known command it does the same and ends with exit code 2.
+// Commands is the main function of a program with these commands. The first argument names the
+// command to run, which gets the other arguments. The folder is the program's place in the module,
+// such as "bench/measure", and about is its purpose. A request for help lists the commands. Without
+// a known command the list is printed to standard error, and the exit code is 2.
 func Commands(folder, about string, all []Command) {
 	c, code := choose(folder, about, all, os.Args[1:], os.Stdout, os.Stderr)
 	if c == nil {

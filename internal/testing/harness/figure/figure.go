@@ -1,5 +1,5 @@
-// Package figure is what programs of the suite make of a figure of a paper: a CSV file with its
-// data, an SVG file, and rows of a table in a page, in which the paper's value stands beside ours.
+// Package figure writes the figures that reproduce those of a paper: a CSV file with the data, an
+// SVG file, and rows of a table in a page, which compare the paper's value with ours.
 package figure
 
 import (
@@ -25,18 +25,18 @@ type Figure struct {
 	rows   []row
 }
 
-// A Curve is points, joined by a line or not. What a paper or a rule states is drawn dashed; a band
-// is the area between two lines.
+// A Curve is a series of points, joined by a line or not. A curve that a paper or a rule states is
+// drawn dashed. A band is the area between two lines.
 type Curve struct {
 	Name string
 	X, Y []float64
 
 	line, stated bool
-	of           *Curve    // in whose colour it is drawn, or nil
+	of           *Curve    // the curve that gives the colour, or nil
 	low          []float64 // of a band: its lower edge; Y is the upper one
 }
 
-// A row is a value that was measured beside the paper's.
+// A row compares a measured value with the paper's.
 type row struct{ what, paper, ours string }
 
 // Add adds a curve without points.
@@ -46,7 +46,7 @@ func (f *Figure) Add(name string, line bool) *Curve {
 	return c
 }
 
-// State adds what a paper or a rule says.
+// State adds a curve that a paper or a rule states.
 func (f *Figure) State(name string, x, y []float64) {
 	f.curves = append(f.curves, &Curve{Name: name, line: true, stated: true, X: x, Y: y})
 }
@@ -87,11 +87,11 @@ func (f *Figure) Row(what, paper, ours string, args ...any) {
 // At adds a point.
 func (c *Curve) At(x, y float64) { c.X, c.Y = append(c.X, x), append(c.Y, y) }
 
-// A Place is where figures go.
+// A Place is the destination of figures.
 type Place struct {
 	IDs  []string // all that the page may have, in their order
 	Dir  string   // of the CSV and SVG files
-	Page string   // whose table has the rows, after Marker; empty: none
+	Page string   // the page whose table has the rows, after Marker; empty: none
 }
 
 // Put writes a figure's files, prints its rows, and replaces them in the page.
@@ -125,7 +125,8 @@ func (f *Figure) write(dir string) error {
 	return os.WriteFile(filepath.Join(dir, f.ID+".svg"), []byte(f.svg()), 0o644)
 }
 
-// writeCSV writes a line a point, as bench/figures does. The edges of a band are two series.
+// writeCSV writes one line for each point, as bench/figures does. The edges of a band are two
+// series.
 func (f *Figure) writeCSV(name string) error {
 	out, err := os.Create(name)
 	if err != nil {
@@ -134,7 +135,7 @@ func (f *Figure) writeCSV(name string) error {
 	w := csv.NewWriter(out)
 	series := func(name string, x, y []float64) {
 		for i := range x {
-			_ = w.Write([]string{name, number(x[i]), number(y[i])}) // Flush says what went wrong
+			_ = w.Write([]string{name, number(x[i]), number(y[i])}) // Flush reports errors
 		}
 	}
 	_ = w.Write([]string{"series", f.XLabel, f.YLabel})
@@ -150,7 +151,7 @@ func (f *Figure) writeCSV(name string) error {
 	return errors.Join(w.Error(), out.Close())
 }
 
-// number is a value in a file or at an axis; minus zero is 0.
+// number formats a value for a file or an axis; minus zero is 0.
 func number(x float64) string { return strconv.FormatFloat(x+0, 'g', 6, 64) }
 
 // The table of a page, which follows the marker.
@@ -159,7 +160,7 @@ const (
 	tableTitle = "| figure | subject | paper | ours |\n|---|---|---|---|\n"
 )
 
-// table is the rows of the figure in Markdown.
+// table returns the rows of the figure in Markdown.
 func (f *Figure) table() string {
 	var b strings.Builder
 	for _, r := range f.rows {
@@ -168,11 +169,11 @@ func (f *Figure) table() string {
 	return b.String()
 }
 
-// errMarker is that a page has no place for a table.
+// errMarker reports that a page has no place for a table.
 var errMarker = errors.New("no line " + Marker + ": put one where the table shall begin")
 
-// replaceRows returns a page in which the rows of a figure are these. Rows of other figures
-// stay; figures stand in their order.
+// replaceRows returns the page with new rows of a figure. Rows of other figures stay. The figures
+// stand in their order.
 func (p Place) replaceRows(page, id, rows string) (string, error) {
 	head, tail, found := strings.Cut(page, Marker)
 	if !found {

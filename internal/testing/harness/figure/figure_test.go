@@ -56,7 +56,7 @@ func TestPut(t *testing.T) {
 	assert.Equal(t, "# Head\n"+Marker+"\n"+tableTitle+someFigure().table(), string(text))
 }
 
-// elements counts the elements of a document, and fails if it is none.
+// elements counts the elements of a document, and fails if the document is not well-formed.
 func elements(t *testing.T, text string) map[string]int {
 	t.Helper()
 	count := map[string]int{}
@@ -77,7 +77,7 @@ func TestSVG(t *testing.T) {
 	assert.Equal(t, 3+2+3, count["circle"], "of each point that was measured, and of the legend")
 	assert.Equal(t, 2, count["polyline"])
 
-	// Nothing, one point, and what a logarithm cannot show are drawings, too.
+	// Nothing, one point, and values without a logarithm are drawings, too.
 	assert.Zero(t, elements(t, (&Figure{}).svg())["circle"])
 	f := &Figure{LogY: true}
 	f.Add("one", true).At(3, 0)

@@ -8,18 +8,18 @@ import (
 	"strings"
 )
 
-// The size of a drawing and of its margins, in pixels. The legend is between title and graph,
-// a line a curve, and makes the drawing longer.
+// The size of a drawing and of its margins, in pixels. The legend is between title and graph. It
+// has one line for each curve, and makes the drawing longer.
 const (
 	width, graph = 720, 400
 	left, right  = 70, 20
 	head, foot   = 34, 50
 	legendLine   = 16
 	legendX      = left + 12
-	xValuesMax   = 12 // beyond that not each has a tick
+	xValuesMax   = 12 // above this number, ticks are at round values
 )
 
-// colors are told apart also by those who see red and green alike (Okabe and Ito).
+// colors can be distinguished with red-green colour blindness, too (Okabe and Ito).
 var colors = []string{"#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00"}
 
 // An axis maps values to pixels.
@@ -33,7 +33,7 @@ func newAxis(values []float64, log bool, from, to float64) axis {
 	a := axis{low: math.Inf(1), high: math.Inf(-1), from: from, to: to, log: log}
 	for _, v := range values {
 		if log && v <= 0 {
-			continue // is not drawn
+			continue // not drawn
 		}
 		a.low, a.high = min(a.low, a.scale(v)), max(a.high, a.scale(v))
 	}
@@ -60,7 +60,8 @@ func (a axis) pixel(v float64) float64 {
 	return a.from + (a.scale(v)-a.low)/(a.high-a.low)*(a.to-a.from)
 }
 
-// ticks are round values within the axis: 1, 2 and 5 of each decade, or five to ten equal steps.
+// ticks returns round values within the axis: 1, 2 and 5 of each decade, or five to ten equal
+// steps.
 func (a axis) ticks() (all []float64) {
 	if a.log {
 		for e := math.Floor(a.low); e <= a.high; e++ {
@@ -85,9 +86,9 @@ func (a axis) ticks() (all []float64) {
 	return all
 }
 
-// svg draws the figure. x is logarithmic unless LinearX is set, because most figures double a count
-// or a period from point to point. The ticks of a logarithmic x are the values of the points, if
-// they are few.
+// svg draws the figure. The x axis is logarithmic unless LinearX is set, because most figures
+// double a count or a period from point to point. The ticks of a logarithmic x axis are the values
+// of the points, if these are few.
 func (f *Figure) svg() string {
 	var xs, ys []float64
 	for _, c := range f.curves {
@@ -161,7 +162,7 @@ func (c *Curve) draw(b *strings.Builder, x, y axis, shade, dash string) {
 	}
 }
 
-// drawBand goes along the upper edge and back along the lower one.
+// drawBand follows the upper edge, and then the lower edge back.
 func (c *Curve) drawBand(b *strings.Builder, x, y axis, shade string) {
 	var path []string
 	for i := range c.X {

@@ -1,5 +1,5 @@
-// Package job builds the launcher and the programs that measure, and runs jobs under a launcher,
-// ours or another library's, for drivers that compare.
+// Package job builds the launcher and the measuring programs, and runs jobs under a launcher, ours
+// or another library's, for drivers that compare libraries.
 package job
 
 import (
@@ -23,15 +23,15 @@ const module = "github.com/goulfm/goulfm"
 // ErrLimit is the error of a job that did not end in time.
 var ErrLimit = errors.New("did not end in time")
 
-// A Result is what a job printed and how long it took from start to end.
+// A Result is the output of a job, and the time from its start to its end.
 type Result struct {
 	Records []record.Record
 	Took    time.Duration
 }
 
-// Run runs a command, at most for limit, and reads the records that it prints.
-// A command that fails gives its records all the same, with the error. Nothing
-// that it started outlives the call, as far as it stayed in its process group.
+// Run runs a command, at most for limit, and reads the records that the command prints. After a
+// failure Run returns the records together with the error. Processes in the process group of the
+// command do not outlive the call.
 func Run(ctx context.Context, limit time.Duration, argv []string) (Result, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, ErrLimit)
 	defer cancel()
@@ -39,14 +39,14 @@ func Run(ctx context.Context, limit time.Duration, argv []string) (Result, error
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	// A launcher that is asked kindly ends its ranks, wherever they are.
+	// After a SIGTERM a launcher ends its ranks, wherever they are.
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.WaitDelay = 3 * time.Second
 	start := time.Now()
 	err := cmd.Run()
 	res := Result{Took: time.Since(start)}
 	if cmd.Process != nil {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // whoever stayed
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // any remaining process
 	}
 	if ctx.Err() != nil {
 		err = fmt.Errorf("%w: %v", context.Cause(ctx), limit)
@@ -59,7 +59,7 @@ func Run(ctx context.Context, limit time.Duration, argv []string) (Result, error
 	return res, err
 }
 
-// tailMax bounds what an error repeats of a job's standard error, in bytes.
+// tailMax bounds the part of a job's standard error in an error, in bytes.
 const tailMax = 1000
 
 func tail(s string) string {
@@ -75,8 +75,8 @@ func tail(s string) string {
 // A Bin is a folder with the launcher, bench/measure, and other programs.
 type Bin struct{ dir string }
 
-// Build compiles the launcher and bench/measure into dir, and more: folders of programs, like
-// "bench/recovery", from the module's on.
+// Build compiles the launcher and bench/measure into dir. More names the folders of further
+// programs, relative to the module, such as "bench/recovery".
 func Build(ctx context.Context, dir string, more ...string) (Bin, error) {
 	args := []string{"build", "-o", dir + string(filepath.Separator), module + "/cmd/goulfm", module + "/bench/measure"}
 	for _, folder := range more {
@@ -90,8 +90,8 @@ func Build(ctx context.Context, dir string, more ...string) (Bin, error) {
 	return Bin{dir}, nil
 }
 
-// BuildTemp is Build into a new temporary folder, which remove deletes. The program that asks is in
-// the folder's name. After an error there is nothing to remove.
+// BuildTemp is Build into a new temporary folder, which remove deletes. The name of the folder
+// contains the name of the calling program. After an error there is nothing to remove.
 func BuildTemp(ctx context.Context, program string, more ...string) (bin Bin, remove func(), err error) {
 	dir, err := os.MkdirTemp("", "goulfm-"+program+"-")
 	if err != nil {
@@ -105,14 +105,14 @@ func BuildTemp(ctx context.Context, program string, more ...string) (bin Bin, re
 	return bin, remove, nil
 }
 
-// Command is the command line of n ranks of a command of bench/measure. flags go to the
-// launcher, args to the command.
+// Command returns the command line of n ranks of a command of bench/measure. The flags are for the
+// launcher, the args for the command.
 func (b Bin) Command(command string, n int, flags, args []string) []string {
 	return b.Program("measure", n, flags, append([]string{command}, args...))
 }
 
-// Program is the command line of n ranks of a program that was built. flags go to the launcher,
-// args to the program.
+// Program returns the command line of n ranks of a program that was built. The flags are for the
+// launcher, the args for the program.
 func (b Bin) Program(name string, n int, flags, args []string) []string {
 	argv := append([]string{filepath.Join(b.dir, "goulfm"), "run", "-q", "-n", strconv.Itoa(n)}, flags...)
 	return append(append(argv, filepath.Join(b.dir, name)), args...)
@@ -127,7 +127,7 @@ func Root(ctx context.Context) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// Counts reads a list like "2,8,16": numbers of ranks, each at least low.
+// Counts reads a list such as "2,8,16": numbers of ranks, each at least low.
 func Counts(list string, low int) ([]int, error) {
 	var ns []int
 	for s := range strings.SplitSeq(list, ",") {

@@ -37,8 +37,8 @@ func TestRunThatFails(t *testing.T) {
 	}
 }
 
-// What the job started in the background ends with it; else the pipe would stay
-// open until its own end.
+// Background processes of the job end with it. Otherwise the pipe would stay open until their own
+// end.
 func TestRunHasALimit(t *testing.T) {
 	start := time.Now()
 	_, err := sh(t, 50*time.Millisecond, "sleep 100 & sleep 100; echo done")

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestVectors: the graph is the reference's, and so are its roots and what a search finds.
+// TestVectors: the graph, its roots and the results of a search equal those of the reference.
 func TestVectors(t *testing.T) {
 	for _, v := range Vectors {
 		if v.Scale > 16 || testing.Short() && v.Scale > 14 { // graph500 -check has all
@@ -74,7 +74,8 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// levels are how many vertices a search finds at each distance, and which.
+// levels returns the number of vertices at each distance of a search, and the set of reached
+// vertices.
 func levels(near [][]uint64, root uint64) (counts []uint64, seen []bool) {
 	seen = make([]bool, len(near))
 	seen[root] = true

@@ -3,10 +3,10 @@ package kron
 import "sync"
 
 // The random numbers are those of L'Ecuyer, Blouin and Couture (1993): each is a linear combination
-// of the fifth and the first of the last five, modulo 2^31-1. To go n steps on at once is to
-// multiply the state by the n-th power of a matrix.
+// of the fifth and the first of the last five, modulo 2^31-1. A jump of n steps multiplies the
+// state by the n-th power of a matrix.
 
-// m is the modulus, also the number of outputs there can be.
+// m is the modulus, and the number of possible outputs.
 const m = 1<<31 - 1
 
 // state is the last five outputs, the newest first.
@@ -21,7 +21,7 @@ func (s *state) next() uint32 {
 	return x
 }
 
-// double is a number in [0, 1) of two outputs.
+// double returns a number in [0, 1), made of two outputs.
 func (s *state) double() float64 {
 	high := float64(s.next()) * 4.65661287524579692e-10
 	low := float64(s.next()) * 2.168404346990492787e-19
@@ -31,7 +31,7 @@ func (s *state) double() float64 {
 // A distance is a number of steps below 2^192, its low word first.
 type distance [3]uint64
 
-// jump makes that many steps.
+// jump makes n steps at once.
 func (s *state) jump(n distance) {
 	t := jumps()
 	for k := range t {
@@ -41,7 +41,7 @@ func (s *state) jump(n distance) {
 	}
 }
 
-// jumps has the matrices of b * 256^k steps, at [k][b].
+// jumps holds the matrices of b * 256^k steps, at [k][b].
 var jumps = sync.OnceValue(func() *[24][256]matrix {
 	one := matrix{{107374182, 0, 0, 0, 104480}}
 	for i := 1; i < 5; i++ {

@@ -1,6 +1,7 @@
 package kron
 
-// A Vector is what the reference code (graph500/graph500 3.0, with the seed 2, 3) makes of a scale.
+// A Vector holds the results of the reference code (graph500/graph500 3.0, with the seed 2, 3) for
+// a scale.
 type Vector struct {
 	Scale             int
 	Sum               uint64 // FNV-1a of all edges, from and to as 8 bytes each, little endian
@@ -11,11 +12,11 @@ type Vector struct {
 	Weights           [3]float32
 	Roots             []uint64
 	Root63            uint64
-	Reached0, Inside0 int // from root 0, which is from root 63, too; edges without loops among them
+	Reached0, Inside0 int // from root 0, and from root 63 as well; edges without loops among them
 	Levels0, Levels63 []uint64
 }
 
-// Vectors are those that are known.
+// Vectors are the known ones.
 var Vectors = []Vector{
 	{10, 0xb43b86c980db5ae1, [2]uint64{299, 797}, [2]uint64{206, 55}, 144, 125, 1977, 684, [3]float32{.490170419, .528551459, .651318908},
 		[]uint64{458, 214, 220, 966, 395, 9}, 149, 897, 16239, []uint64{1, 8, 500, 380, 8}, []uint64{1, 1, 126, 703, 66}},

@@ -1,6 +1,6 @@
-// Package plan is the flags that the programs of the suite share, and how many
-// iterations a batch has. The C twins have the same flags and the same rule, so
-// that both sides of a comparison do the same.
+// Package plan defines the flags that the programs of the suite share, and the number of iterations
+// of a batch. The C twins have the same flags and the same rule, so that both sides of a comparison
+// do the same work.
 package plan
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/harness/record"
 )
 
-// A Plan says what to measure and how long.
+// A Plan defines the operations to measure and the time for them.
 type Plan struct {
 	Ops     []string
 	Sizes   []int         // bytes
@@ -27,9 +27,9 @@ type Plan struct {
 	Format  record.Format
 }
 
-// Parse reads the command line. ops are all operations of the program, sizes its
-// default sizes; more adds flags of the program's own. The error is flag.ErrHelp when
-// help was asked for.
+// Parse reads the command line. The argument ops lists all operations of the program, sizes its
+// default sizes. Each function of more adds flags of the program's own. The error is flag.ErrHelp
+// after a request for help.
 func Parse(program, summary string, ops []string, sizes string, args []string, more ...func(*flag.FlagSet)) (Plan, error) {
 	var p Plan
 	fs := cli.Flags(program, fmt.Sprintf("usage: goulfm run -n RANKS %s [flags]\n%s", program, summary), os.Stderr)
@@ -60,9 +60,9 @@ func Parse(program, summary string, ops []string, sizes string, args []string, m
 func (p Plan) check(rest []string) error {
 	switch {
 	case len(rest) > 0:
-		return fmt.Errorf("want no argument, have %q", rest)
+		return fmt.Errorf("no argument is allowed after the flags, have %q", rest)
 	case p.Batches < 1 || p.Iters < 0 || p.Time <= 0:
-		return errors.New("want -batches from 1 up, -iters from 0 up, -time above 0")
+		return errors.New("-batches must be 1 or more, -iters 0 or more, -time above 0")
 	}
 	return nil
 }
@@ -70,7 +70,7 @@ func (p Plan) check(rest []string) error {
 func format(csv, json bool) (record.Format, error) {
 	switch {
 	case csv && json:
-		return 0, errors.New("want -csv or -json, not both")
+		return 0, errors.New("-csv and -json are both set: set one, not both")
 	case csv:
 		return record.CSV, nil
 	case json:
@@ -99,7 +99,7 @@ func choose(list string, all []string) ([]string, error) {
 // sizeMax bounds a message, in bytes.
 const sizeMax = 1 << 30
 
-// Sizes reads a list like "0,8,4K,1M".
+// Sizes reads a list such as "0,8,4K,1M".
 func Sizes(list string) ([]int, error) {
 	var sizes []int
 	for s := range strings.SplitSeq(list, ",") {
@@ -118,9 +118,9 @@ func Sizes(list string) ([]int, error) {
 	return sizes, nil
 }
 
-// WarmUp is how many iterations with messages of size bytes come before anything is timed:
-// as many as in OSU's programs. What comes first finds memory for the first time, and
-// measures that.
+// WarmUp returns the number of untimed iterations with messages of size bytes that come first, the
+// same number as in OSU's programs. The first iterations would also measure the first use of
+// memory.
 func WarmUp(size int) int {
 	if size > 8<<10 {
 		return 10
@@ -131,9 +131,9 @@ func WarmUp(size int) int {
 // itersMax bounds the iterations of a batch.
 const itersMax = 1 << 24
 
-// Next tells, when iters iterations took that long, how many to try next, or
-// with done how many a batch has: as many as fill its share of Time. The trial
-// has to take a quarter of the share, since a shorter one says too little.
+// Next returns the next number of iterations to try after iters iterations took the given time.
+// With done the result is the number for a batch: enough to fill its share of Time. The trial must
+// take at least a quarter of the share, because a shorter one is too inaccurate.
 func (p Plan) Next(iters int, took time.Duration) (next int, done bool) {
 	share := float64(p.Time) / float64(p.Batches)
 	if float64(took)*4 < share && iters < itersMax {

@@ -26,11 +26,11 @@ func TestParse(t *testing.T) {
 		{[]string{"-sizes", ""}, `the size ""`},
 		{[]string{"-sizes", "-1"}, `the size "-1"`},
 		{[]string{"-sizes", "2000M"}, `the size "2000M"`},
-		{[]string{"-batches", "0"}, "-batches from 1 up"},
-		{[]string{"-iters", "-1"}, "-iters from 0 up"},
+		{[]string{"-batches", "0"}, "-batches must be 1 or more"},
+		{[]string{"-iters", "-1"}, "-iters 0 or more"},
 		{[]string{"-time", "0s"}, "-time above 0"},
 		{[]string{"-json", "-csv"}, "not both"},
-		{[]string{"more"}, `want no argument, have ["more"]`},
+		{[]string{"more"}, `no argument is allowed after the flags, have ["more"]`},
 	} {
 		if _, err := Parse("p2p", "", ops, "8", c.args); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: %v, want %q", c.args, err, c.want)
@@ -53,7 +53,7 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// Whatever an iteration costs, the trials end and the batch fills its share.
+// For any cost of an iteration, the trials end and the batch fills its share.
 func TestNextFillsTheShare(t *testing.T) {
 	p := Plan{Batches: 10, Time: time.Second}
 	share := 100 * time.Millisecond
@@ -71,7 +71,7 @@ func TestNextFillsTheShare(t *testing.T) {
 		switch {
 		case each > share && iters != 1:
 			t.Errorf("%v each: %d iterations", each, iters)
-		case iters == itersMax: // as many as there may be
+		case iters == itersMax: // the most possible
 		case each <= share && (total < share*9/10 || total > share):
 			t.Errorf("%v each: %d iterations take %v, the share is %v", each, iters, total, share)
 		}

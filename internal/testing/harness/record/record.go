@@ -1,10 +1,9 @@
-// Package record is what every program of the suite prints: one Record for each
-// operation and size, as a table for people, as CSV, or as one line of JSON that
-// another program reads back.
+// Package record defines the output of every program of the suite: one Record for each operation
+// and size, as a table for people, as CSV, or as one line of JSON that another program reads back.
 //
-// A Record keeps each batch's mean, so that whoever compares two libraries can
-// choose the statistics. What is lost inside of a batch (the slowest single
-// message) is not there: the clock is read twice for each batch.
+// A Record keeps each batch's mean, so that a comparison of two libraries can choose its
+// statistics. Details inside of a batch, such as the slowest single message, are lost, because the
+// clock is read twice for each batch.
 package record
 
 import (
@@ -16,15 +15,15 @@ import (
 	"strings"
 )
 
-// A Record is the figures of one operation at one size.
+// A Record holds the figures of one operation at one size.
 type Record struct {
 	Bench   string    `json:"bench"`   // latency, allreduce, shrink, ...
 	N       int       `json:"n"`       // ranks
-	Size    int       `json:"size"`    // bytes; 0 where size means nothing
+	Size    int       `json:"size"`    // bytes; 0 where there is no size
 	Unit    string    `json:"unit"`    // us, ms, MB/s (10^6 bytes), Mmsg/s (10^6 messages), % or x
 	Batches []float64 `json:"batches"` // the mean of each batch, in the order they ran
-	// Wrong says what a check of the result found; "" if nothing. Figures of what came out wrong
-	// count for nothing.
+	// Wrong is the fault that a check of the result found; "" if none. The figures of a wrong
+	// result do not count.
 	Wrong string `json:"wrong,omitempty"`
 }
 
@@ -38,14 +37,14 @@ const (
 	Times    = "x" // a figure that is a ratio already
 )
 
-// MoreIsBetter says whether a larger figure in that unit is the better one. The only
-// percentage is that of communication hidden behind work.
+// MoreIsBetter reports whether a larger figure in that unit is better. The only percentage is that
+// of communication hidden behind work.
 func MoreIsBetter(unit string) bool { return unit == MBps || unit == Messages || unit == Percent }
 
 // Summary returns the statistics of the batches.
 func (r Record) Summary() Summary { return Summarize(r.Batches) }
 
-// A Summary is the statistics of some figures.
+// A Summary holds the statistics of some figures.
 type Summary struct {
 	Mean   float64 `json:"mean"`
 	Min    float64 `json:"min"`
@@ -87,8 +86,8 @@ func Quantile(vs []float64, q float64) float64 {
 	return s[min(max(at, 0), len(s)-1)]
 }
 
-// Parse reads the records of an output: the lines that begin with a brace.
-// Other lines are skipped, since launchers like to say things of their own.
+// Parse reads the records of an output: the lines that begin with a brace. Other lines are skipped,
+// because launchers print lines of their own.
 func Parse(r io.Reader) ([]Record, error) {
 	var rs []Record
 	lines := bufio.NewScanner(r)
@@ -110,6 +109,5 @@ func Parse(r io.Reader) ([]Record, error) {
 	return rs, lines.Err()
 }
 
-// lineMax bounds a line of output, in bytes: more than any number of batches
-// that somebody waits for.
+// lineMax bounds a line of output, in bytes. No run of acceptable length has so many batches.
 const lineMax = 1 << 20

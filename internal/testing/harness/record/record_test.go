@@ -32,7 +32,7 @@ func TestSummarizeLeavesTheOrder(t *testing.T) {
 	}
 }
 
-// The dumb version counts, for each value, how many do not exceed it.
+// The simple version counts, for each value, the values that do not exceed it.
 func TestQuantileAgainstCounting(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for n := 1; n < 250; n++ {

@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// A Format is how a Writer prints.
+// A Format is the output format of a Writer.
 type Format int
 
 // The formats.
@@ -21,7 +21,7 @@ const (
 type Writer struct {
 	out    io.Writer
 	format Format
-	last   Record // the one before
+	last   Record // the previous record
 	lines  int
 }
 
