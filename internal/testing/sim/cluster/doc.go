@@ -24,8 +24,8 @@
 // unchanged.
 //
 // Frames of one lane between two processes stay in order. All other events interleave in any way.
-// The watchdog of the agreements is off unless Options turn it on: a run that ends only because of
-// a watchdog is a failure.
+// The watchdog of the agreements is off unless Options turn it on: a run that cannot
+// end without the watchdog is a failure.
 //
 // A run has two phases. Faults happen in the safety phase. The liveness phase begins when the last
 // fault is over. Faults are finite in number and duration. After them every run must end. Where

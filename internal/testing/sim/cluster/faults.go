@@ -14,8 +14,8 @@ const (
 	Crash     FaultKind = iota // the process ends for ever
 	Pause                      // the process stops, and continues after For
 	Slow                       // the process stops for For, continues for Off, and so on, Times times
-	Partition                  // for For, frames from processes outside Peers to Peers are held back; unless OneWay, also those in the other direction
-	Stall                      // for For, frames from the process to Peers are held back
+	Partition                  // frames from outside Peers to Peers are held back for For; also the reverse, unless OneWay
+	Stall                      // frames from the process to Peers are held back for For
 )
 
 func (k FaultKind) String() string {

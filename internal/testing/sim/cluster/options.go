@@ -74,7 +74,7 @@ type swarm struct {
 	bursts      int           // calls a program may have open in one series
 	traffic     int           // messages that a program sends to a neighbour, at most
 	ack         int           // percent: a program acknowledges before agree, agree_failed or shrink
-	revokes     int           // percent: a program revokes a communicator at some point; in groups above 3 the rate is 3/size of this
+	revokes     int           // percent: a program revokes a communicator; times 3/size above 3 members
 	creations   int           // dups and splits per communicator, at most
 	closes      bool          // programs free the communicators that they made, and finalize
 	memory      bool          // processes agree in memory

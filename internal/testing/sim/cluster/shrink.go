@@ -61,7 +61,7 @@ type shrinker struct {
 	until   time.Time
 }
 
-// size is the measure that each accepted change reduces.
+// size measures the case. Rounds of removals end when one leaves the size unchanged.
 func (k *shrinker) size() int {
 	size := 0
 	for _, f := range k.best.swarm.fields() {

@@ -69,7 +69,7 @@ type nodeSetup struct {
 	letters  int           // most messages that a program sends to ranks of other nodes
 	together int           // percent: a fault comes right after another one
 	racks    []int         // by member, see membership.Config.Racks; nil: none is known
-	detect   mono.Duration // time within which the ring must detect a silent node, with as few heartbeats as suffice; 0: fixed times
+	detect   mono.Duration // bound on the detection of a silent node, with few heartbeats; 0: fixed times
 }
 
 func drawNodes(t *world.Tape, o Options) nodeSetup {

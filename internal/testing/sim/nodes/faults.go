@@ -36,7 +36,7 @@ type nodeFault struct {
 	at       mono.Duration // after the beginning
 	machine  int           // as a member of the roster
 	rank     int           // of that node
-	part     int           // of a rank's death: number of thousandths of its step that come before; of the launcher's: below 500 its machine is off
+	part     int           // thousandths of a rank's step before its death; of the launcher's: below 500 its machine is off
 	length   mono.Duration
 	from, to uint64 // members
 	both     bool   // the way back is cut, too

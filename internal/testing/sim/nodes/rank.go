@@ -23,7 +23,7 @@ type nodeRank struct {
 	lanes   []*laneEnd // by process of another node
 	looks   map[uint32]bool
 	read    int // entries of the list
-	doom    int // above 0: the rank dies in its next step; 1 plus the thousandths of the step that are executed before
+	doom    int // above 0: the rank dies in its next step, after doom-1 thousandths of the step
 
 	told []commstate.Revocation // revocations of this rank that its daemon has learned
 

@@ -36,7 +36,7 @@ type station struct {
 	queued  []func() // functions that wait until the machine resumes: events in its kernel
 
 	ranks      []*nodeRank
-	list       []departure // processes of any node that have ended, in the order in which all ranks here learn of them
+	list       []departure // ended processes of all nodes, in the order in which all ranks here learn of them
 	listed     rankset.Set // processes in it
 	heap       *onenode.Heap
 	lease      mono.Time // by its own clock

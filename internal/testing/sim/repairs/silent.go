@@ -157,7 +157,7 @@ const unseenMax = 2
 func (k *repairChecker) valuesDiffer(w *driver, b *boundaryRecord) {
 	r, a, s := k.run, w.att, &k.run.report.Silent
 	switch {
-	case s.Flipped == 0 || r.setup.silent.local || b.step != a.step || a.number == 1 && s.Unseen == 0: // the first boundary is that of the restored version
+	case s.Flipped == 0 || r.setup.silent.local || b.step != a.step || a.number == 1 && s.Unseen == 0: // the first boundary is the restored version's
 		r.fail("V3", "at boundary %d process %d is at step %d with value %x, process %d at step %d with value %x", a.number, b.replied.number, b.step, b.value, w.number, a.step, a.value)
 	case a.number == 1, b.unseen, w.reply.Verdict != repair.OK:
 	default:
