@@ -133,7 +133,7 @@ func Counts(list string, low int) ([]int, error) {
 	for s := range strings.SplitSeq(list, ",") {
 		n, err := strconv.Atoi(s)
 		if err != nil || n < low {
-			return nil, fmt.Errorf("%q is not a number of ranks, want at least %d", s, low)
+			return nil, fmt.Errorf("%q is not a number of ranks of at least %d", s, low)
 		}
 		ns = append(ns, n)
 	}
