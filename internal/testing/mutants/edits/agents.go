@@ -1,6 +1,7 @@
 package edits
 
-// agents are the edits of gridrpc/internal/tree: the rules that the published algorithm lacks.
+// agents returns the bugs of gridrpc/internal/tree: the rules that the published algorithm
+// lacks.
 func agents() []Edit {
 	const file, search, links = "gridrpc/internal/tree/tree.go", "gridrpc/internal/tree/search.go", "gridrpc/internal/tree/links.go"
 	lives := []Test{{Run: "TestRandomLives"}}
@@ -11,7 +12,7 @@ func agents() []Edit {
 			Tests:   lives,
 		},
 		{
-			Name: "tree-tier-told", Rule: "the same, of who has a tier: what the oracle says may be old (T1)",
+			Name: "tree-tier-told", Rule: "the same for a child that has a tier: the answer of the oracle may be stale (T1)",
 			Changes: []Change{{File: file, Old: "(ev.Child.Tier == Untiered || ev.Child.Tier > t.me.Tier)", New: "true"}},
 			Tests:   lives,
 		},
@@ -24,37 +25,37 @@ func agents() []Edit {
 			Tests: lives,
 		},
 		{
-			Name: "tree-first", Rule: "children are told if any place of the list differs, also the first (T3)",
+			Name: "tree-first", Rule: "children get a new list if any place differs, also the first (T3)",
 			Changes: []Change{{File: file, Old: "slices.Equal(list, t.ancestors) &&", New: "len(t.ancestors) > 0 && slices.Equal(list[1:], t.ancestors[1:]) &&"}},
 			Tests:   lives,
 		},
 		{
-			Name: "tree-leave", Rule: "a parent that is left by a wrong suspicion is told (T9)",
+			Name: "tree-leave", Rule: "a process that leaves its parent on a wrong suspicion notifies the parent (T9)",
 			Changes: []Change{{File: file, Old: "t.act(Leave{Peer: ev.Who, Generation: t.generation, Up: true}) // T9", New: ""}},
 			Tests:   lives,
 		},
 		{
-			Name: "tree-term", Rule: "nobody goes back below a root of a lesser term (T11)",
+			Name: "tree-term", Rule: "no process joins again below a root of a lesser term (T11)",
 			Changes: []Change{{File: search, Old: "if ev.Term < t.term {", New: "if false {"}},
 			Tests:   lives,
 		},
 		{
-			Name: "tree-term-told", Rule: "children are told of a new term, also if no ancestor that they know is another one (T11)",
+			Name: "tree-term-told", Rule: "children learn of a new term, even if none of the ancestors in their list changes (T11)",
 			Changes: []Change{{File: file, Old: " && term == t.term {", New: " {"}},
 			Tests:   lives,
 		},
 		{
-			Name: "tree-deposed", Rule: "a root that is deposed closes its links (T11)",
+			Name: "tree-deposed", Rule: "a deposed root closes its links (T11)",
 			Changes: []Change{{File: file, Old: "t.drop(func(link) bool { return true }, true)", New: ""}},
 			Tests:   lives,
 		},
 		{
-			Name: "tree-deposed-takes", Rule: "a root that is deposed takes nobody any more (T11)",
+			Name: "tree-deposed-takes", Rule: "a deposed root accepts no more children (T11)",
 			Changes: []Change{{File: file, Old: "t.term, t.me.Tier = ev.Term, Untiered", New: "t.term = ev.Term"}},
 			Tests:   lives,
 		},
 		{
-			Name: "tree-link-identity", Rule: "a link that ends carries the identity of the process that accepted it, not the name by which it was dialed (T13)",
+			Name: "tree-link-identity", Rule: "a link that ends carries the identity of the process that accepted the link, not the dialed name (T13)",
 			Changes: []Change{{File: links, Old: "u.peer, u.accepted = ev.Parent.ID, true // T13", New: "u.accepted = true"}},
 			Tests:   []Test{{Run: "TestRandomLives"}, {Run: "TestBackInTheTree"}},
 		},
@@ -66,9 +67,10 @@ func agents() []Edit {
 	}
 }
 
-// reports are the edits of examples that print a result: nobody ends well before it is out.
+// reports returns the bugs of examples that print a result: no member ends with success before
+// the result is printed.
 func reports() []Edit {
-	const rule, old, without = "members agree after the print: the next one prints if the first has died", "_, err := c.AllOK(ctx, nil)", "var err error"
+	const rule, old, without = "members agree after the print: if the printer has died, the next member prints", "_, err := c.AllOK(ctx, nil)", "var err error"
 	return []Edit{
 		{
 			Name: "report-hashtable", Rule: rule,
@@ -83,35 +85,36 @@ func reports() []Edit {
 	}
 }
 
-// beats are the edits of gridrpc/internal/heartbeat and fd/beat: heartbeats
-// without a connection.
+// beats returns the bugs of gridrpc/internal/heartbeat and fd/beat: heartbeats without a
+// connection.
 func beats() []Edit {
 	const watch, pulse = "gridrpc/internal/heartbeat/watch.go", "gridrpc/internal/heartbeat/pulse.go"
 	return []Edit{
 		{
-			Name: "pulse-alone", Rule: "beats go on when the observer has closed its connection in order",
+			Name: "pulse-alone", Rule: "beats continue after the observer has closed its connection in order",
 			Changes: []Change{{File: pulse, Old: "if alone = errors.Is(err, io.EOF); alone {", New: "if alone = err == io.EOF && false; alone {"}},
 			Tests:   []Test{{Run: "TestConnectionEnds"}},
 		},
 		{
-			Name: "pulse-anew", Rule: "a process that has forgotten its observer is introduced anew",
+			Name: "pulse-anew", Rule: "an observer introduces itself again to a process that has forgotten it",
 			Changes: []Change{{File: watch, Old: "if n.Unheard {", New: "if false {"}},
 			Tests:   []Test{{Run: "TestIntroducedAnew"}},
 		},
 		{
-			Name: "beat-farewell", Rule: "an observer without a connection asks for no more beats when it ends",
+			Name: "beat-farewell", Rule: "an observer without a connection ends the beats when it ends",
 			Changes: []Change{{File: "fd/beat/monitor.go", Old: "if m.keyed && m.reached {", New: "if false {"}},
 			Tests:   []Test{{Package: "gridrpc/internal/heartbeat", Run: "TestConnectionEnds"}},
 		},
 		{
-			Name: "beat-lapse", Rule: "beats without a connection end when the observer is silent for long",
+			Name: "beat-lapse", Rule: "beats without a connection end after a long silence of the observer",
 			Changes: []Change{{File: "fd/beat/sender.go", Old: "if now >= s.until {", New: "if false {"}},
 			Tests:   []Test{{Run: "TestLapse"}},
 		},
 	}
 }
 
-// calls are the edits of gridrpc/internal/session.
+// calls returns the bugs of gridrpc/internal/session, and of the ranking, the store and the
+// sandbox of calls.
 func calls() []Edit {
 	const file, desk, places = "gridrpc/internal/session/session.go", "gridrpc/internal/session/desk.go", "gridrpc/internal/session/seats.go"
 	scripts, seats := []Test{{Run: "TestScripts"}}, []Test{{Run: "TestSeats"}}
@@ -122,72 +125,72 @@ func calls() []Edit {
 			Tests:   []Test{{Run: "TestDesk"}},
 		},
 		{
-			Name: "call-once", Rule: "at most once: the loss of the server is the end (S2)",
+			Name: "call-once", Rule: "with at most once, the loss of the server ends the call (S2)",
 			Changes: []Change{{File: file, Old: "case s.cfg.AtMostOnce:", New: "case false:"}},
 			Tests:   scripts,
 		},
 		{
-			Name: "call-forgotten", Rule: "a server that has forgotten what it accepted may have run it (S2)",
+			Name: "call-forgotten", Rule: "a server that has forgotten an accepted call may have run the call (S2)",
 			Changes: []Change{{File: file, Old: "if s.accepted && s.cfg.AtMostOnce {", New: "if false {"}},
 			Tests:   scripts,
 		},
 		{
-			Name: "call-found", Rule: "who is attached to a kept call has no argument for another attempt (S9)",
+			Name: "call-found", Rule: "a client that is attached to a kept call has no argument for another attempt (S9)",
 			Changes: []Change{{File: file, Old: "case s.found:", New: "case false:"}},
 			Tests:   scripts,
 		},
 		{
-			Name: "call-found-lives", Rule: "a kept call whose server is given up is not cancelled (S9)",
+			Name: "call-found-lives", Rule: "a client that gives up the server of a kept call does not cancel the call (S9)",
 			Changes: []Change{{File: file, Old: "s.over[len(s.over)-1] = true // if", New: "// if"}},
 			Tests:   scripts,
 		},
 		{
-			Name: "call-poison", Rule: "a call under which three servers are lost is not tried again (S4)",
+			Name: "call-poison", Rule: "a call during which three servers were lost is not tried again (S4)",
 			Changes: []Change{{File: file, Old: "case s.lost >= s.cfg.Losses:", New: "case false:"}},
 			Tests:   scripts,
 		},
 		{
-			Name: "call-seat-taken", Rule: "a seat is taken by one call at a time (S10)",
+			Name: "call-seat-taken", Rule: "one call at a time uses a seat (S10)",
 			Changes: []Change{{File: places, Old: "s.seats, s.left = slices.Delete(s.seats, i, i+1), slices.Delete(s.left, i, i+1)", New: ""}},
 			Tests:   seats,
 		},
 		{
-			Name: "call-seat-age", Rule: "a seat goes on from call to call for a second at most since a master was asked (S10)",
+			Name: "call-seat-age", Rule: "a seat passes from call to call for at most a second after the request to a master (S10)",
 			Changes: []Change{{File: places, Old: " && now.Sub(seat.Asked) < SeatAge {", New: " {"}},
 			Tests:   seats,
 		},
 		{
-			Name: "call-seat-dead", Rule: "a server that is lost has no seats (S10)",
+			Name: "call-seat-dead", Rule: "a lost server has no seats (S10)",
 			Changes: []Change{{File: places, Old: "if seat.Addr != addr {", New: "if addr != \"\" {"}},
 			Tests:   seats,
 		},
 		{
-			Name: "call-seat-refused", Rule: "who is refused at a seat asks at once (S10)",
+			Name: "call-seat-refused", Rule: "a client whose seat is refused asks a master at once (S10)",
 			Changes: []Change{{File: file, Old: "if len(s.candidates) == 0 && s.held {", New: "if false {"}},
 			Tests:   scripts,
 		},
 		{
-			Name: "call-near", Rule: "who looks for another server says which checkpoint it is to go on from (S3)",
+			Name: "call-near", Rule: "a request for another server names the checkpoint to continue from (S3)",
 			Changes: []Change{{File: file, Old: "Fresh: s.fresh, Manifest: s.manifest}", New: "Fresh: s.fresh}"}},
 			Tests:   scripts,
 		},
 		{
-			Name: "best-near", Rule: "a checkpoint need not be brought to a server whose machine has it",
+			Name: "best-near", Rule: "a server whose machine holds the checkpoint needs no transfer",
 			Changes: []Change{{File: "gridrpc/internal/ranking/table.go", Old: "if r.Saved > 0 && slices.Contains(r.Holders, e.Host) {", New: "if false {"}},
 			Tests:   []Test{{Run: "TestCheckpointNearby"}},
 		},
 		{
-			Name: "store-behind", Rule: "a server of a store that has not caught up does not have a file for sure",
+			Name: "store-behind", Rule: "a store server that has not caught up may lack a file",
 			Changes: []Change{{File: "gridrpc/store/jetstream/locate.go", Old: "if r.Current && !r.Offline {", New: "if !r.Offline {"}},
 			Tests:   []Test{{Run: "TestHostsOf"}},
 		},
 		{
-			Name: "sandbox-output", Rule: "output that is not in an image is written again",
+			Name: "sandbox-output", Rule: "output later than the image is discarded: the resumed program writes that output again",
 			Changes: []Change{{File: "gridrpc/sandbox/box.go", Old: "os.Truncate(b.path(outputFile), b.last.Output)", New: "nil"}},
 			Tests:   []Test{{Run: "TestResume"}},
 		},
 		{
-			Name: "sandbox-processor", Rule: "an image is restored on a processor of its kind only",
+			Name: "sandbox-processor", Rule: "an image is restored only on a processor of the same kind",
 			Changes: []Change{{File: "gridrpc/sandbox/box.go", Old: "if here != b.last.CPU {", New: "if false {"}},
 			Tests:   []Test{{Run: "TestResume"}},
 		},

@@ -1,7 +1,7 @@
 package edits
 
 import (
-	_ "embed" // of what is added
+	_ "embed" // of the added file
 	"slices"
 )
 
@@ -10,25 +10,25 @@ import (
 //go:embed testdata/paper.go.txt
 var paper string
 
-// agreementBugs are bugs of the agreement by messages (era). "Splits" means that members
+// agreementBugs returns the bugs of the agreement by messages (era). "Splits" means that members
 // decide differently, "stalls" that some never decide.
 func agreementBugs() []Edit {
 	return slices.Concat(messageBugs(), rootBugs(), decisionBugs())
 }
 
-// messageBugs are about what a member does with a message.
+// messageBugs returns bugs in the handling of messages by a member.
 func messageBugs() []Edit {
 	return []Edit{
 		{
 			Name: Canary, Rule: "an agreement waits for all its children",
-			// Nobody waits for its children. Any check must notice.
+			// No member waits for its children. Any check must find this bug.
 			Changes: []Change{{eraAgreement, "\t\treturn false\n\t}\n\treturn true", "\t\treturn true\n\t}\n\treturn true"}},
 			Hunt:    cluster("I1", "I3"),
 		},
 		{
 			Name: "A1", Rule: "a RESULTREQUEST proves no death",
-			// A RESULTREQUEST from q proves that every r < q is dead, and is answered by an UP to
-			// q, who need not be the parent. Splits.
+			// A RESULTREQUEST from q proves that every r < q is dead, and is answered by an UP
+			// to q, which need not be the parent. Splits.
 			Changes: []Change{
 				{eraSeries, "\tcase ResultRequest:\n", "\tcase ResultRequest:\n\t\tfor r := range from {\n\t\t\ts.failed(r)\n\t\t}\n"},
 				{eraAgreement, addRequester, "\ta.requesters.Add(q)\n\tif a.state == waiting {\n\t\ta.send(q, Up{a.value})\n\t}\n\ta.probeParent(q)\n"},
@@ -42,19 +42,19 @@ func messageBugs() []Edit {
 		},
 		{
 			Name: "A3", Rule: "an early message is kept",
-			// A message for an agreement that is not entered here is dropped. Stalls.
+			// A message for an agreement that this member has not entered is dropped. Stalls.
 			Changes: []Change{{eraSeries, "\tcase ev.Seq > s.entered+Window:\n", "\tcase ev.Seq > s.entered:\n\tcase ev.Seq > s.entered+Window:\n"}},
 			Hunt:    cluster("I2"),
 		},
 		{
-			Name: "A4", Rule: "an UP counts while waiting, too",
-			// A waiting member does nothing with an UP, as printed. Stalls.
+			Name: "A4", Rule: "an UP that arrives at a waiting member counts, too",
+			// A waiting member ignores an UP, as printed. Stalls.
 			Changes: []Change{{eraAgreement, "\ta.value.Merge(v)\n", "\tif a.state == waiting {\n\t\treturn\n\t}\n\ta.value.Merge(v)\n"}},
 			Hunt:    cluster("I2"),
 		},
 		{
-			Name: "A5", Rule: "no acknowledged set is not an empty one (Open MPI's variant)",
-			// No acknowledged set and an empty one are the same thing: one that comes later
+			Name: "A5", Rule: "a missing acknowledged set differs from an empty one (Open MPI's variant)",
+			// A missing acknowledged set and an empty one are treated as equal: a later set
 			// overwrites an empty one. Success with different acknowledged sets.
 			Changes: []Change{
 				{eraAgreement, "\ta.value.Merge(own)\n", "\ta.mergeUnset(own)\n"},
@@ -85,8 +85,8 @@ func (a *agreement) mergeUnset(w Value) {
 			},
 		},
 		{
-			Name: "A6", Rule: "DOWN only from whom one listens to (Open MPI's variant: from anybody)",
-			// DOWN is taken from anybody, closed members included. Splits.
+			Name: "A6", Rule: "a member accepts DOWN only from its parent or from a member that it has asked (Open MPI's variant: from any)",
+			// DOWN is accepted from any member, closed members included. Splits.
 			Changes: append(hearTheDead(),
 				Change{eraAgreement, "if !a.value.Equal(v) {", "if false {"},
 				Change{eraAgreement, "case y == a.parent, a.asked.Has(y):", "case y == a.parent, a.asked.Has(y), a.state != notEntered:"}),
@@ -99,21 +99,22 @@ func (a *agreement) mergeUnset(w Value) {
 			},
 		},
 		{
-			Name: "A6-print", Rule: "a root takes the answer to its question (as printed it takes none)",
-			// DOWN is taken from the parent alone, hence by no root: not even the answer to its own
-			// RESULTREQUEST. Stalls.
+			Name: "A6-print", Rule: "a root accepts the answer to its request (as printed, none)",
+			// DOWN is accepted from the parent alone, hence by no root: not even the answer to
+			// its own RESULTREQUEST. Stalls.
 			Changes: []Change{{eraAgreement, "case y == a.parent, a.asked.Has(y):", "case y == a.parent:"}},
 			Hunt:    cluster("I2"),
 		},
 	}
 }
 
-// rootBugs are about a member that becomes root, and those whom it asks.
+// rootBugs returns bugs of a member that becomes root, and of the members that receive its
+// requests.
 func rootBugs() []Edit {
 	return []Edit{
 		{
-			Name: "A8", Rule: "a new root remembers who contributed",
-			// A new root forgets who had contributed. Stalls.
+			Name: "A8", Rule: "a new root remembers its contributors",
+			// A new root forgets its contributors. Stalls.
 			Changes: []Change{{eraAgreement, "\ta.parent = -1\n\ta.become(gathering)\n", "\ta.parent = -1\n\ta.become(gathering)\n\ta.contributors = rankset.Set{}\n"}},
 			Hunt:    cluster("I2"),
 			Tests: []Test{
@@ -125,16 +126,16 @@ func rootBugs() []Edit {
 			},
 		},
 		{
-			Name: "A9", Rule: "a root asks its new children at each death",
-			// A root asks when it becomes root, and not again when a later death gives it new
-			// children. Stalls.
+			Name: "A9", Rule: "a root sends requests to its new children at each death",
+			// A root sends requests when it becomes root, and not again when a later death gives
+			// the root new children. Stalls.
 			Changes: []Change{{eraAgreement, "\tif a.state == waiting && x == a.parent {\n\t\ta.reattach()\n\t}\n\tif a.state == gathering", "\twaited := a.state == waiting\n\tif waited && x == a.parent {\n\t\ta.reattach()\n\t}\n\tif waited && a.state == gathering"}},
 			Hunt:    cluster("I2"),
 			Tests:   []Test{{Run: "TestRandomSchedules/short", Says: ": termination:"}},
 		},
 		{
-			Name: "A10", Rule: "who asks a waiting member is written down",
-			// A waiting member does not write down who requested the result. Stalls.
+			Name: "A10", Rule: "a waiting member records each requester",
+			// A waiting member does not record the requesters of the result. Stalls.
 			Changes: []Change{{eraAgreement, addRequester, "\tif a.state != waiting {\n\t\ta.requesters.Add(q)\n\t}\n\ta.probeParent(q)\n"}},
 			Hunt:    cluster("I2"),
 			Tests: []Test{
@@ -146,51 +147,53 @@ func rootBugs() []Edit {
 			},
 		},
 		{
-			Name: "A10-never", Rule: "who asks is written down (Open MPI's variant: never)",
-			// A RESULTREQUEST is never written down, and makes the member send its UP to its own
-			// parent again. Stalls.
+			Name: "A10-never", Rule: "a member records each requester (Open MPI's variant: never)",
+			// A RESULTREQUEST is never recorded. Instead a waiting member sends its UP to its
+			// own parent again. Stalls.
 			Changes: []Change{{eraAgreement, addRequester, "\tif a.state == waiting {\n\t\ta.send(a.parent, Up{a.value})\n\t}\n\ta.probeParent(q)\n"}},
 			Hunt:    cluster("I2"),
 		},
 	}
 }
 
-// decisionBugs are about the tree, and about what is decided, told and kept.
+// decisionBugs returns bugs of the tree, and of the making, the sending and the keeping of
+// decisions.
 func decisionBugs() []Edit {
 	return []Edit{
 		{
-			Name: "A11", Rule: "parents and children fit together",
-			// The parent of position p is p/2 although positions count from 0, as printed for heaps
-			// that count from 1. Children are found by the rule of before. Stalls.
+			Name: "A11", Rule: "the rules for parents and for children match",
+			// The parent of position p is p/2 although positions count from 0, as printed for
+			// heaps that count from 1. The rule for children is unchanged. Stalls.
 			Changes: []Change{{eraSeries, "newShape(cfg.Parent, n)", "&shape{parent: func(pos int) int {\n\t\tif pos == 0 {\n\t\t\treturn -1\n\t\t}\n\t\treturn pos / 2\n\t}}"}},
 			Hunt:    cluster("I2"),
 		},
 		{
-			Name: "A12", Rule: "the tree leaves out the dead agreed up to k-W, not those before k",
-			// The tree for agreement k leaves out the dead agreed before k, instead of those agreed
-			// up to k-Window. Members that decide in different orders build different trees.
-			// Stalls.
+			Name: "A12", Rule: "the tree for agreement k omits the dead agreed up to k-W, not all dead agreed before k",
+			// The tree for agreement k omits the dead agreed before k, instead of the dead
+			// agreed up to k-Window. Members that decide in different orders build different
+			// trees. Stalls.
 			Changes: []Change{{eraSeries, "\tif s.gone.Union(leaving) {\n", "\tleaving = leaving.Clone()\n\tfor _, dead := range s.agreedDead {\n\t\tleaving.Union(dead)\n\t}\n\tif s.gone.Union(leaving) {\n"}},
 			Hunt:    cluster("I2", "I3", "no anomaly", "assert"),
 			Tests:   []Test{{Run: "TestRandomSchedules/long", Says: ": termination:"}},
 		},
 		{
-			Name: "A13", Rule: "a contribution says who is dead",
-			// An UP does not say who is dead; the root adds whom it knows itself. A death that a
-			// contributor had reported goes missing.
+			Name: "A13", Rule: "a contribution names the known dead",
+			// An UP does not name the dead, and the root adds only its own known dead. A death
+			// that a contributor had reported is lost.
 			Changes: []Change{{eraAgreement, "\ta.value.Dead.Union(a.dead)\n\ta.parent = p\n", "\ta.parent = p\n"}},
 			Hunt:    cluster("R38", "R36", "I3"),
 		},
 		{
-			Name: "A14", Rule: "a decision is kept until nobody can ask",
-			// A decision is forgotten as soon as all before it are decided here. Who asks for it
-			// later is not answered. Stalls.
+			Name: "A14", Rule: "a member keeps a decision while another member may request it",
+			// A member forgets a decision as soon as all earlier ones are decided here. It does
+			// not answer a later request. Stalls.
 			Changes: []Change{forgetAtOnce},
 			Hunt:    cluster("I2", "no anomaly"),
 		},
 		{
-			Name: "A14-madeup", Rule: "no answer is made up for a forgotten decision (Open MPI's variant)",
-			// The same, and who asks later is told a success that nobody decided. Splits.
+			Name: "A14-madeup", Rule: "a member invents no answer for a forgotten decision (Open MPI's variant)",
+			// The same, and a later request is answered with a success that no member decided.
+			// Splits.
 			Changes: []Change{forgetAtOnce, {eraSeries, "\tcase ev.Seq < s.low:\n", `	case ev.Seq < s.low:
 		claim := Claim{Rank: ev.From}
 		v := Value{From: rankset.Of(ev.From), Lo: claim, Hi: claim, Flag: ^uint64(0), Returned: 1}
@@ -199,9 +202,9 @@ func decisionBugs() []Edit {
 			Hunt: cluster("I1", "I3"),
 		},
 		{
-			Name: "A19", Rule: "after a death one looks whether one can decide",
-			// Who becomes root, or loses the last child that it waits for, does not look whether it
-			// can decide now. Stalls.
+			Name: "A19", Rule: "after a death a member checks whether it can decide",
+			// A member that becomes root, or loses the last child that it waits for, does not
+			// check whether it can decide now. Stalls.
 			Changes: []Change{{eraAgreement, "\t\ta.ask()\n\t}\n\ta.evaluate()\n", "\t\ta.ask()\n\t}\n"}},
 			Hunt:    cluster("I2"),
 		},
@@ -223,8 +226,8 @@ func decisionBugs() []Edit {
 			},
 		},
 		{
-			Name: "tell", Rule: "contributors are told the decision (rule 6)",
-			// A decision goes to children and requesters, not to all who have contributed. Stalls.
+			Name: "tell", Rule: "contributors receive the decision (rule 6)",
+			// A decision is sent to children and requesters, not to all contributors. Stalls.
 			Changes: []Change{{eraAgreement, "\tto.Union(a.contributors)\n", ""}},
 			Hunt:    cluster("I2"),
 		},
@@ -232,7 +235,7 @@ func decisionBugs() []Edit {
 }
 
 const (
-	// smallestWorlds are those of three members of which two die, in every order.
+	// smallestWorlds selects the worlds of three members, two of which die, in every order.
 	smallestWorlds = "TestExhaustive/n=3,f=2,k=1,chain=false"
 	// smallestClusters are the same through the composed control rules.
 	smallestClusters = "TestSearches/agree_n=3_f=2"
@@ -242,8 +245,8 @@ const (
 
 var forgetAtOnce = Change{eraSeries, "\ts.forget(a.value.Returned)\n", "\ts.forget(s.decided + 1)\n"}
 
-// hearTheDead lets frames of closed members through. What such a member says may be
-// reported, because living and dead may differ (A17): that is not the bug itself.
+// hearTheDead accepts frames of closed members. An anomaly in the frames of such a member is not
+// reported: the living may decide otherwise than the dead (A17), and that is not the bug itself.
 func hearTheDead() []Change {
 	return []Change{
 		{eraSeries, "if s.isClosed(ev.From) {", "if false {"},

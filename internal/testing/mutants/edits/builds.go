@@ -1,6 +1,6 @@
 package edits
 
-// mixedBuilds are about processes of different builds of goulfm.
+// mixedBuilds returns bugs of the checks between processes of different builds of goulfm.
 func mixedBuilds() []Edit {
 	return []Edit{
 		{
@@ -9,27 +9,27 @@ func mixedBuilds() []Edit {
 			Tests:   []Test{{Run: "TestDaemonOfAnotherBuild"}},
 		},
 		{
-			Name: "build-hello-fields", Rule: "a Hello of another build is read no further than all builds agree",
+			Name: "build-hello-fields", Rule: "a daemon's Hello of another build is decoded only up to the fields that all builds share",
 			Changes: []Change{{File: "internal/joblaunch/daemonproto/messages.go", Old: "err == nil && !stamp.IsOurs() {", New: "err == nil && !stamp.IsOurs() && false {"}},
 			Tests:   []Test{{Run: "TestHelloOfAnotherBuild"}},
 		},
 		{
-			Name: "build-bootstrap", Rule: "a daemon refuses a launcher of another build before it reaches for it",
+			Name: "build-bootstrap", Rule: "a daemon refuses a launcher of another build before it connects to it",
 			Changes: []Change{{File: "internal/joblaunch/remotedaemon/nodedaemon_linux.go", Old: "if err == nil && !stamp.IsOurs() {", New: "if err == nil && !stamp.IsOurs() && false {"}},
 			Tests:   []Test{{Run: "TestBootstrapOfAnotherBuild"}},
 		},
 		{
-			Name: "build-environment", Rule: "a rank refuses a daemon of another build by its environment",
+			Name: "build-environment", Rule: "a rank refuses a daemon of another build, which its environment names",
 			Changes: []Change{{File: "internal/joblaunch/boot/boot.go", Old: "if err := stamp.CheckRank(); err != nil {", New: "if err := stamp.CheckRank(); err != nil && false {"}},
 			Tests:   []Test{{Run: "TestEnvironments"}},
 		},
 		{
-			Name: "build-memory", Rule: "a rank refuses the memory of a node that another build has laid out",
+			Name: "build-memory", Rule: "a rank refuses node memory with the layout of another build",
 			Changes: []Change{{File: "internal/shm/segment/node.go", Old: "if *m.word32(offBuild) != buildid.Build {", New: "if *m.word32(offBuild) != buildid.Build && false {"}},
 			Tests:   []Test{{Run: "TestOpenNodeRefuses"}},
 		},
 		{
-			Name: "build-claim", Rule: "the daemon of adopted ranks refuses one of another build",
+			Name: "build-claim", Rule: "the daemon of adopted ranks refuses a rank of another build",
 			Changes: []Change{{File: "internal/joblaunch/enginejob/message.go", Old: "if stamp, err := buildid.Read(body); err == nil && !stamp.IsOurs() {\n\t\t_ =", New: "if stamp, err := buildid.Read(body); err == nil && !stamp.IsOurs() && false {\n\t\t_ ="}},
 			Tests:   []Test{{Run: "TestMessagesOfAnotherBuild"}},
 		},
@@ -44,12 +44,12 @@ func mixedBuilds() []Edit {
 			Tests:   []Test{{Run: "TestMessagesOfAnotherBuild"}},
 		},
 		{
-			Name: "build-card", Rule: "daemons see by a card that its daemon has another build",
+			Name: "build-card", Rule: "a card shows daemons that its daemon has another build",
 			Changes: []Change{{File: "internal/net/bootauth/card.go", Old: "case binary.BigEndian.Uint32(b) != buildid.Build:", New: "case binary.BigEndian.Uint32(b) == 0:"}},
 			Tests:   []Test{{Run: "TestCardOfAnotherBuild"}},
 		},
 		{
-			Name: "build-alien", Rule: "a rank of another build fails the start of all, also if it is the first to come",
+			Name: "build-alien", Rule: "a rank of another build fails the start of all ranks, also if that rank is the first",
 			Changes: []Change{{File: "internal/joblaunch/enginejob/muster.go", Old: "case m.mixed != \"\":", New: "case m.mixed != \"\" && false:"}},
 			Tests:   []Test{{Run: "TestScripts"}},
 		},

@@ -21,13 +21,13 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/longtest"
 )
 
-// listed is what go list says of a package.
+// listed is the output of go list for a package.
 type listed struct {
 	ImportPath, Export string
 	GoFiles            []string
 }
 
-// list returns the packages that are changed, and all that they import.
+// list returns the changed packages and all their imports.
 func list(t *testing.T, root string) map[string]listed {
 	folders := map[string][]string{} // by module
 	for _, e := range All() {
@@ -54,8 +54,8 @@ func list(t *testing.T, root string) map[string]listed {
 	return all
 }
 
-// TestEditsCompile: each package that an edit changes has no error of syntax or type. (Tests
-// that it changes are compiled when they are run.)
+// TestEditsCompile: each package that an edit changes has no error of syntax or type. (The
+// compiler checks changed tests when they run.)
 func TestEditsCompile(t *testing.T) {
 	longtest.Skip(t, "type-checks a copy of each package that an edit changes")
 	root, err := Root()
@@ -86,11 +86,11 @@ func TestEditsCompile(t *testing.T) {
 
 const modulePath = "github.com/goulfm/goulfm"
 
-// parse reads the files of a folder, the changed ones and those that are new included.
+// parse reads the files of a folder, changed and new files included.
 func parse(t *testing.T, fset *token.FileSet, root, folder string, names []string, changed map[string][]byte) (files []*ast.File) {
 	texts := map[string]any{}
 	for _, name := range names {
-		texts[name] = nil // as it is
+		texts[name] = nil // unchanged
 	}
 	for file, text := range changed {
 		if path.Dir(file) == folder && !strings.HasSuffix(file, "_test.go") {

@@ -1,26 +1,26 @@
 package edits
 
-// hearTheDeadHere lets frames of the dead through to the communicators.
+// hearTheDeadHere passes frames of the dead to the communicators.
 var hearTheDeadHere = Change{controlControl, "\tif c.dead.Has(from) { // closed:", "\tif false { // closed:"}
 
-// compositionBugs are bugs of how the rules are composed (internal/protocol/control) and of the
-// communicator.
+// compositionBugs returns bugs of the composition of the rules (internal/protocol/control) and
+// of the communicator.
 func compositionBugs() []Edit {
 	return []Edit{
 		{
-			Name: "A2", Rule: "the dead are not heard",
+			Name: "A2", Rule: "frames of dead processes are dropped",
 			Changes: []Change{hearTheDeadHere},
 			Hunt:    cluster("I1", "I3", "no anomaly"),
 		},
 		{
-			Name: "A3-pending", Rule: "a frame is kept for a pending communicator",
-			// Any but a revocation is dropped.
+			Name: "A3-pending", Rule: "a frame for a pending communicator is held",
+			// All frames except revocations are dropped.
 			Changes: []Change{{controlControl, "\tif !w.hold(from, f) {\n", "\tif f.part != " + partRevoke + " {\n\t\treturn nil\n\t}\n\tif !w.hold(from, f) {\n"}},
 			Hunt:    cluster("I2"),
 		},
 		{
-			Name: "A15", Rule: "no context index is used again",
-			// An index whose communicator is gone is drawn again.
+			Name: "A15", Rule: "no context index is reused",
+			// The index of a freed communicator is drawn again.
 			Changes: []Change{{controlTable, "\ti := t.next()\n", `	i := t.next()
 	for j := uint32(0); j < t.entries.n; j++ {
 		if t.entries.list[j/pageLen] != nil && t.entries.at(j).state == Freed {
@@ -41,19 +41,19 @@ func compositionBugs() []Edit {
 			},
 		},
 		{
-			Name: "R31", Rule: "agreed deaths are declared before the result",
-			// A result names deaths that are not declared here.
+			Name: "R31", Rule: "agreed deaths are declared before the result is returned",
+			// A result names deaths that this process has not declared.
 			Changes: []Change{{controlCalls, "\tc.agreeDead(cm, d.Value.Dead)\n", ""}},
 			Hunt:    cluster("R31"),
 		},
 		{
-			Name: "R39", Rule: "a shrink leaves out the agreed dead, not one's own",
-			// It leaves out whom this process knows to be dead.
+			Name: "R39", Rule: "a shrink excludes the agreed dead, not the locally known dead",
+			// The shrink also excludes the members that only this process knows to be dead.
 			Changes: []Change{{controlCalls, "\tp := d.Proposal\n", "\td.Value.Dead.Union(cm.Failed().Set())\n\tp := d.Proposal\n"}},
 			Hunt:    cluster("I1", "I3", "I9", "R39"),
 		},
 		{
-			Name: "R62", Rule: "nobody waits for who has finalized",
+			Name: "R62", Rule: "no process waits for a process that has finalized",
 			Changes: []Change{
 				{controlCalls, "if world := c.comm.live(c.world); world != nil {", "if world := c.comm.live(c.world); world != nil && false {"},
 				{controlCalls, "comms() {\n\t\tc.tellLeft(cm, proc)\n", "comms() {\n\t\t_ = cm\n"},
@@ -61,12 +61,12 @@ func compositionBugs() []Edit {
 			Hunt: cluster("I2"),
 		},
 		{
-			Name: "absent", Rule: "who gave up a creation says so to those who have it",
+			Name: "absent", Rule: "a process that gave up a creation notifies the members that have the communicator",
 			Changes: []Change{{controlCalls, "\t\tif rank != g.Me {\n\t\t\tc.send(proc, closedNote", "\t\tif rank < 0 {\n\t\t\tc.send(proc, closedNote"}},
 			Hunt:    cluster("I2", "I8"),
 		},
 		{
-			Name: "hearsay", Rule: "who hears that a communicator is closed tells who waits for it",
+			Name: "hearsay", Rule: "a process that learns that a communicator is closed notifies the members that wait for it",
 			Changes: []Change{{commRules, "Tell: c.closers.Clone()", "Tell: rankset.Set{}"}},
 			Hunt:    cluster("I2"),
 		},

@@ -13,31 +13,31 @@ import (
 	"strings"
 )
 
-// Edit is one bug: what is changed in the source, and what must find it.
+// Edit is one bug: a change of the source, and the worlds and tests that must find it.
 type Edit struct {
 	Name    string // short and unique
-	Rule    string // what is left out, in words
+	Rule    string // the rule that is left out, in words
 	Changes []Change
 	Hunt    Hunt   // the simulated worlds that must find it
-	Tests   []Test // each must find it
+	Tests   []Test // each must find the bug
 }
 
 // Change is a piece of one file.
 type Change struct {
 	File string // in the module
-	Old  string // stands once in the file; "": there is no such file, and New is all of it
+	Old  string // occurs once in the file; "": there is no such file, and New is its content
 	New  string
 }
 
-// Hunt says in which simulated worlds a bug is hunted: see package sabotage. The zero
-// Hunt is none.
+// Hunt names the simulated worlds in which a bug is hunted: see package mutants. The zero Hunt
+// stands for no hunt.
 type Hunt struct {
 	Arena  string
-	Breaks []string // the invariants by which it may be found
-	NMax   int      // most processes of a world; 0: as the arena likes
+	Breaks []string // the invariants that the bug may break
+	NMax   int      // most processes of a world; 0: the default of the arena
 }
 
-// Expects says whether a bug may be found by this invariant.
+// Expects reports whether a broken invariant counts as finding the bug.
 func (h Hunt) Expects(invariant string) bool { return slices.Contains(h.Breaks, invariant) }
 
 // Root returns the directory of the module that holds the current one.
@@ -80,8 +80,8 @@ func (c Change) apply(text []byte) ([]byte, error) {
 	return bytes.Replace(text, []byte(c.Old), []byte(c.New), 1), nil
 }
 
-// Write puts the changed files into dir, and beside them what tells the go command to
-// take them for the right ones (go build -overlay). It returns the name of the latter.
+// Write writes the changed files to dir, and the overlay file that makes the go command compile
+// them in place of the originals (go build -overlay). It returns the name of the overlay file.
 func (e Edit) Write(root, dir string) (overlay string, err error) {
 	changed, err := e.Apply(root)
 	if err != nil {

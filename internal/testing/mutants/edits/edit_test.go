@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTheList: each edit is told apart, says what it leaves out and what must find it, and
-// its old text is in the file exactly once.
+// TestTheList: each edit has a unique name, states its rule and the worlds or tests that must
+// find it, and its old text is in the file exactly once.
 func TestTheList(t *testing.T) {
 	root, err := Root()
 	require.NoError(t, err)
@@ -42,8 +42,7 @@ func TestTheList(t *testing.T) {
 	}
 }
 
-// module writes a module with one function, one test and one program, and returns where
-// it is.
+// module writes a module with one function, one test and one program, and returns its folder.
 func module(t *testing.T) string {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
@@ -64,9 +63,10 @@ func two() Edit {
 	return Edit{Name: "two", Changes: []Change{{File: "p/p.go", Old: "return 3", New: "return 2"}}}
 }
 
-// TestTry: what fails with the edit is found, also in another package; what does not, or
-// not for the reason that was given, is told apart, and so is what does not compile, what
-// is not there and what no test looks at. The file itself stays as it is.
+// TestTry: Try finds a test that fails with the edit, also in another package. A test that does
+// not fail, or that fails for another reason than the given one, finds nothing. An edit that
+// does not compile, a missing file or text, and a missing test are errors. The file itself is
+// unchanged.
 func TestTry(t *testing.T) {
 	dir, bug := module(t), two()
 	for _, c := range []struct {
@@ -103,8 +103,8 @@ func TestTry(t *testing.T) {
 	assert.Contains(t, string(text), "return 3")
 }
 
-// TestBuild: a program is compiled with several changes of one file and with a file that
-// is new, and one that cannot be compiled is an error.
+// TestBuild: Build compiles a program with several changes of one file and with a new file, and
+// returns an error for a program that does not compile.
 func TestBuild(t *testing.T) {
 	dir, bug := module(t), two()
 	bug.Changes = append(bug.Changes,

@@ -1,6 +1,6 @@
 package edits
 
-// The files that are changed. One that moves is named here and nowhere else.
+// The changed files. A path that changes needs a correction only here.
 const (
 	eraAgreement = "era/agreement.go"
 	eraSeries    = "era/series.go"
@@ -49,10 +49,10 @@ const (
 	engineShared = "internal/engine/shared.go"
 )
 
-// partRevoke is how internal/protocol/control writes the part of a revocation.
+// partRevoke is the name in internal/protocol/control of a frame part that carries a revocation.
 const partRevoke = "commstate.PartRevoke"
 
-// The folders whose tests find bugs of others.
+// The folders whose tests find bugs of other packages.
 const (
 	eraFolder     = "era"
 	clusterFolder = "internal/testing/sim/cluster"

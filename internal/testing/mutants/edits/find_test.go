@@ -10,9 +10,9 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/longtest"
 )
 
-// TestTestsFindBugs: with a rule of the protocols left out the tests of its package fail,
-// too, for the reason that the rule is there for; and scripts show what goes wrong. (What
-// only tests find is hunted by make sabotage.)
+// TestTestsFindBugs: without a rule of the protocols the tests of its package fail, too, with
+// the message that the rule is there to prevent; and scripts show the resulting fault. (make
+// sabotage hunts the bugs that only tests find.)
 func TestTestsFindBugs(t *testing.T) {
 	if testing.Short() || raceEnabled {
 		t.Skip("compiles a test program for each bug")

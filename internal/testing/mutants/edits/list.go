@@ -48,12 +48,12 @@ func All() []Edit {
 	)
 }
 
-// cluster says that whole clusters, whose processes are told of deaths and agree by
-// messages, find a bug.
+// cluster returns the hunt in whole clusters, whose processes are notified of deaths and agree
+// by messages.
 func cluster(breaks ...string) Hunt { return Hunt{Arena: "cluster", Breaks: breaks} }
 
-// detectors says that detectors alone find a bug: in a cluster some schedules are rare.
+// detectors returns the hunt in worlds of detectors alone: some schedules are rare in a cluster.
 func detectors(breaks ...string) Hunt { return Hunt{Arena: "detectors", Breaks: breaks} }
 
-// matching says that matchers alone find a bug.
+// matching returns the hunt in worlds of matchers alone.
 func matching(breaks ...string) Hunt { return Hunt{Arena: "matching", Breaks: breaks} }

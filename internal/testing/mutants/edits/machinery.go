@@ -1,16 +1,16 @@
 package edits
 
-// unreachedBugs are bugs of lines of the rules that simulated worlds do not reach, or would
-// reach in many hours. Tests of the package find them.
+// unreachedBugs returns bugs in lines of the rules that simulated worlds do not reach, or reach
+// only after many hours. Tests of the package find them.
 func unreachedBugs() []Edit {
 	return []Edit{
 		{
-			Name: "B2-answer", Rule: "who sends a set that lacks something is told",
+			Name: "B2-answer", Rule: "a sender whose set lacks items receives them",
 			Changes: []Change{{floodFlood, "\tif lacking {\n", "\tif lacking && false {\n"}},
 			Tests:   []Test{{Run: "TestCompareRepairs"}},
 		},
 		{
-			Name: "B3-digests", Rule: "after a death revocations are compared",
+			Name: "B3-digests", Rule: "after a death neighbours compare their revocations",
 			Changes: []Change{{controlDigest, "range c.neighbors() {", "range c.neighbors()[:0] {"}},
 			Tests:   []Test{{Run: "TestB3DigestsRepair"}},
 		},
@@ -25,69 +25,69 @@ func unreachedBugs() []Edit {
 			Tests:   []Test{{Run: "TestIdle"}},
 		},
 		{
-			Name: "fd-left-flood", Rule: "who has left passes no death on",
+			Name: "fd-left-flood", Rule: "a process that has left relays no death",
 			Changes: []Change{{File: fdDetector, Old: "\t\td.checks = d.checks[:0]\n\t\treturn\n\t}\n\td.close(rank)\n", New: "\t\td.checks = d.checks[:0]\n\t\treturn\n\t}\n\td.endCheck(rank)\n"}},
 			Tests:   []Test{{Run: "TestFloodGoesRoundWhoLeft"}},
 		},
 		{
-			Name: "onenode-take", Rule: "a line that was seen can be another communicator's when it is read",
+			Name: "onenode-take", Rule: "a line may belong to another communicator between its poll and its read",
 			Changes: []Change{{File: nodeDecide, Old: "if !s.takeAll(k) {", New: "if !s.takeAll(k) && false {"}},
 			Tests:   []Test{{Run: "TestReusedLineIsNoContribution"}},
 		},
 		{
-			Name: "onenode-tag", Rule: "a decision word can be another communicator's",
+			Name: "onenode-tag", Rule: "a decision word may belong to another communicator",
 			Changes: []Change{{File: nodeDecide, Old: "if word&tagMask != s.tag || w < 0 || w >= s.n {", New: "if w < 0 || w >= s.n {"}},
 			Tests:   []Test{{Run: "TestForeignWordIsNoDecision"}},
 		},
 		{
-			Name: "onenode-number", Rule: "a decision word can be of an older agreement",
+			Name: "onenode-number", Rule: "a decision word may belong to an older agreement",
 			Changes: []Change{{File: nodeLine, Old: "if uint16(word>>16) != uint16(k) {", New: "if uint16(word>>16)&31 != uint16(k)&31 {"}},
 			Tests:   []Test{{Run: "TestRandom"}},
 		},
 	}
 }
 
-// machineryBugs are bugs of what no simulator hosts.
+// machineryBugs returns bugs of code that no simulator hosts.
 func machineryBugs() []Edit {
 	return []Edit{
 		{
-			Name: "nodecoll-met", Rule: "who has come to a meeting may still read there",
+			Name: "nodecoll-met", Rule: "a member that has arrived at a meeting may still read its lines",
 			Changes: []Change{{File: collCollect, Old: "g.safe = g.op - 1", New: "g.safe = g.op"}},
 			Tests:   []Test{{Run: "TestLateReadersOfAMeeting"}},
 		},
 		{
-			Name: "nodecoll-released", Rule: "who was released from a meeting may still read there",
+			Name: "nodecoll-released", Rule: "a member that was released from a meeting may still read its lines",
 			Changes: []Change{{File: collCentral, Old: "g.safe = g.op - 1", New: "g.safe = g.op"}},
 			Tests:   []Test{{Run: "TestLateReadersOfAMeeting"}},
 		},
 		{
-			Name: "nodecoll-step", Rule: "who has done the last step of a reduction still copies the results",
+			Name: "nodecoll-step", Rule: "a member that has made the last step of a reduction still copies the results",
 			Changes: []Change{{File: collReduction, Old: "g.safe = g.op - 1", New: "g.safe = g.op"}},
 			Tests:   []Test{{Run: "TestLateReadersOfAnArea"}},
 		},
 		{
-			Name: "nodecoll-broken", Rule: "who has abandoned an operation counts no steps before all have left it",
-			// Others take them for chunks that are missing.
+			Name: "nodecoll-broken", Rule: "a member that has abandoned an operation counts no steps until all members have left that operation",
+			// Other members count such steps as missing chunks.
 			Changes: []Change{{collGroup, "g.broken > g.safe &&", "g.broken > g.op &&"}},
 			Tests:   []Test{{Run: "TestNoStepsAfterABrokenOne"}},
 		},
 		{
-			Name: "nodecoll-unfinished", Rule: "a line that is being written says so",
+			Name: "nodecoll-unfinished", Rule: "a line is marked as unfinished while a member writes it",
 			Changes: []Change{{File: collArrival, Old: "me.base+uint64(g.op)|unfinished)", New: "me.base+uint64(g.op))"}},
 			Tests:   []Test{{Run: "TestNoMismatchBetweenStores", Tags: "failpoints"}},
 		},
 		{
-			Name: "engine-clear", Rule: "the line of a closed communicator is cleared before it is written over",
+			Name: "engine-clear", Rule: "the line of a closed communicator is cleared before the next write",
 			Changes: []Change{{File: nodeMemory, Old: "\t\tsegment.Store64(word, m.Number(0))\n", New: ""}},
 			Tests:   []Test{{Run: "TestNoHalfLine", Tags: "failpoints"}},
 		},
 		{
-			Name: "engine-long", Rule: "a contribution that was copied may have been written over",
+			Name: "engine-long", Rule: "a contribution may be overwritten during its copy",
 			Changes: []Change{{File: nodeMemory, Old: " || segment.Load64(word) != before {", New: " {"}},
 			Tests:   []Test{{Run: "TestCopyOfWhatIsOverwritten"}},
 		},
 		{
-			Name: "engine-value", Rule: "a value that was copied may have been written over",
+			Name: "engine-value", Rule: "a value may be overwritten during its copy",
 			Changes: []Change{{File: nodeMemory, Old: "s.Bytes(valueHead, int(n))...)\n\tif segment.Load64(s.Word(0)) != tag {", New: "s.Bytes(valueHead, int(n))...)\n\tif false {"}},
 			Tests:   []Test{{Run: "TestCopyOfWhatIsOverwritten"}},
 		},
@@ -97,12 +97,12 @@ func machineryBugs() []Edit {
 			Tests:   []Test{{Run: "TestCompleteCollectiveOutlivesADeath"}},
 		},
 		{
-			Name: "engine-revocations", Rule: "revocations in memory are heard before deaths",
+			Name: "engine-revocations", Rule: "revocations in memory are read before deaths",
 			Changes: []Change{{File: engineGone, Old: "\tp.memory.pollRevocations() // before the deaths", New: "\tdefer p.memory.pollRevocations() // before the deaths"}},
 			Tests:   []Test{{Run: "TestSpecR10RevokedThenDeadAtOnePoll"}},
 		},
 		{
-			Name: "engine-ring", Rule: "what a dead process has sent is heard before its death",
+			Name: "engine-ring", Rule: "the control frames of a dead process are read before its death is handled",
 			Changes: []Change{{File: engineGone, Old: "\tp.links.readControl(of.Proc)\n", New: ""}},
 			Tests:   []Test{{Run: "TestSpecR10RevokedThenDeadAtOnePoll"}},
 		},
@@ -112,7 +112,7 @@ func machineryBugs() []Edit {
 			Tests:   []Test{{Run: "TestLastPollOfTheLeader"}},
 		},
 		{
-			Name: "engine-member", Rule: "who is no member of a communicator is not heard there",
+			Name: "engine-member", Rule: "a frame of a non-member of the communicator is dropped",
 			Changes: []Change{{File: engineArrive, Old: "return c == nil || c.RankOf(from) >= 0", New: "return c == nil || from >= 0"}},
 			Tests:   []Test{{Run: "TestNoMessageOfANonMember"}},
 		},

@@ -1,6 +1,6 @@
 package edits
 
-// matchingBugs are bugs of one process's matching rules (internal/protocol/match).
+// matchingBugs returns bugs of one process's matching rules (internal/protocol/match).
 func matchingBugs() []Edit {
 	return []Edit{
 		{
@@ -18,7 +18,8 @@ func matchingBugs() []Edit {
 		},
 		{
 			Name: "posted", Rule: "of two receives the one posted first gets the message",
-			// One that names the source goes before one from any source that was posted earlier.
+			// A receive that names the source has priority over an earlier receive from any
+			// source.
 			Changes: []Change{{matchQueues, "\tq, r := s.earliest(src, tag)\n", `	q, r := s.earliest(src, tag)
 	if named := &s.sources.At(src).posted; named.first(tag) != nil {
 		q, r = named, named.first(tag)
@@ -27,14 +28,14 @@ func matchingBugs() []Edit {
 			Hunt: matching("I10"),
 		},
 		{
-			Name: "held", Rule: "what comes before its communicator is kept",
-			// What came for a Pending context is dropped when it opens.
+			Name: "held", Rule: "a message that comes before its communicator is kept",
+			// Messages for a Pending context are dropped when the context opens.
 			Changes: []Change{{matchLife, "\t\tif s.keeps(msg.Src) {\n", "\t\tif false {\n"}},
 			Hunt:    matching("I10"),
 		},
 		{
 			Name: "R8", Rule: "complete messages of the dead are received",
-			// A death takes the complete messages of the dead along.
+			// A death drops the complete messages of the dead.
 			Changes: []Change{{matchLife, "\tif s.state != Live {\n", `	for msg := s.arrivals.head; msg != nil; {
 		next := msg.links[byArrival].next
 		if msg.Src == src {
@@ -53,13 +54,13 @@ func matchingBugs() []Edit {
 		},
 		{
 			Name: "R46-order", Rule: "an announced message of the dead is not overtaken by a later one",
-			// A death takes the announced messages of the dead along.
+			// A death drops the announced messages of the dead.
 			Changes: []Change{{matchLife, "\tif s.all {\n\t\tm.dropAnnounced(s, src, dropped)\n\t}\n", "\tm.dropAnnounced(s, src, dropped)\n"}},
 			Hunt:    matching("I10"),
 		},
 		{
-			Name: "B4-match", Rule: "a revocation before the communicator is kept",
-			// It does nothing to a Pending context.
+			Name: "B4-match", Rule: "a revocation that comes before its communicator is kept",
+			// A revocation has no effect on a Pending context.
 			Changes: []Change{{matchLife, "\tm.endAll(s, ended)\n\tm.dropAll(s, dropped)\n\ts.state, s.sources", "\tif s.state == Pending {\n\t\treturn\n\t}\n\tm.endAll(s, ended)\n\tm.dropAll(s, dropped)\n\ts.state, s.sources"}},
 			Hunt:    matching("I8"),
 		},

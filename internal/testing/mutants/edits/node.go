@@ -1,12 +1,13 @@
 package edits
 
-// nodeBugs are bugs of the agreement in shared memory (era/onenode). Two of them need two
+// nodeBugs returns bugs of the agreement in shared memory (era/onenode). Two of them need two
 // members in the middle of a step, which the simulator does not have.
 func nodeBugs() []Edit {
 	return []Edit{
 		{
-			Name: "onenode-skip", Rule: "the line of a dead member is looked at after its death is known",
-			// A member that is dead here is skipped without a poll (I1). Splits.
+			Name: "onenode-skip", Rule: "a member reads the line of a dead member after it has learnt of the death",
+			// A member skips a member that it knows to be dead, without a poll of its line (I1).
+			// Splits.
 			Changes: []Change{{nodeDecide, "\t\tcase s.isHere(m, k):\n", "\t\tcase s.closed.Has(m):\n\t\t\tskipped.Add(m)\n\t\tcase s.isHere(m, k):\n"}},
 			Hunt:    Hunt{Arena: "memory", Breaks: []string{"I1"}},
 			Tests: []Test{

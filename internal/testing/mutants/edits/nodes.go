@@ -2,8 +2,8 @@ package edits
 
 import "slices"
 
-// nodes are the bugs of the rules of several machines: lanes that survive their
-// connections, and which nodes live.
+// nodes returns the bugs of the rules of several nodes: lanes that survive their connections,
+// and the liveness of nodes.
 func nodes() []Edit {
 	return slices.Concat(lanes(), detection(), rings(), succession(), mixedReads(), slotsOfNodes(), lateNodes())
 }
@@ -12,22 +12,22 @@ func lanes() []Edit {
 	const dir = "internal/protocol/session/"
 	return []Edit{
 		{
-			Name: "session-from", Rule: "a sender goes on from the bytes that are there",
+			Name: "session-from", Rule: "a sender continues after the bytes that the receiver has",
 			Changes: []Change{{File: dir + "shake.go", Old: "s.act(Opened{Conn: c, From: from})", New: "s.act(Opened{Conn: c, From: s.out.acked})"}},
 			Tests:   []Test{{Run: "TestI19"}},
 		},
 		{
-			Name: "session-insists", Rule: "of two attempts that of the lower number wins",
+			Name: "session-insists", Rule: "of two simultaneous attempts, the attempt of the lower number wins",
 			Changes: []Change{{File: dir + "shake.go", Old: "return s.mine != 0 &&", New: "return false &&"}},
 			Tests:   []Test{{Run: "TestScripts/simultaneous_open"}},
 		},
 		{
-			Name: "session-asks", Rule: "an end that cannot dial asks to be dialed",
+			Name: "session-asks", Rule: "an end that cannot dial requests a dial from its peer",
 			Changes: []Change{{File: dir + "shake.go", Old: "\t\ts.act(Ask{})\n", New: ""}},
 			Tests:   []Test{{Run: "TestScripts/asks"}},
 		},
 		{
-			Name: "session-asked-closed", Rule: "an end that has closed without use of the lane dials if it is asked",
+			Name: "session-asked-closed", Rule: "an end that closed an unused lane dials on request",
 			Changes: []Change{{File: dir + "shake.go", Old: "func (s *Session) asked() {\n\tif s.state == Idle {", New: "func (s *Session) asked() {\n\tif s.state == Idle && !s.end.wanted {"}},
 			Tests:   []Test{{Run: "TestScripts/asks"}},
 		},
@@ -37,17 +37,17 @@ func lanes() []Edit {
 			Tests:   []Test{{Run: "TestSimultaneousOpenExhaustively"}},
 		},
 		{
-			Name: "session-stale-count", Rule: "a hello that knows less than was acknowledged is stale",
+			Name: "session-stale-count", Rule: "a hello with a lower count than was acknowledged is stale",
 			Changes: []Change{{File: dir + "shake.go", Old: "return older || h.Received < s.out.acked", New: "return older"}},
 			Tests:   []Test{{Run: "TestGoodbyeExhaustively"}},
 		},
 		{
-			Name: "session-stale-attempt", Rule: "a hello whose sender has given it up cuts no lane",
+			Name: "session-stale-attempt", Rule: "a hello that its sender has abandoned cuts no lane",
 			Changes: []Change{{File: dir + "shake.go", Old: "older := s.state == Open && s.met && int16(h.Attempt-s.heard) <= 0", New: "older := false"}},
 			Tests:   []Test{{Run: "TestScripts/stale_hello"}},
 		},
 		{
-			Name: "session-ack-again", Rule: "an acknowledgement may be lost with its connection",
+			Name: "session-ack-again", Rule: "an acknowledgement may be lost with its connection: a new connection repeats the acknowledgement",
 			Changes: []Change{{File: dir + "shake.go", Old: "s.in.due, s.in.told = s.in.taken > 0, 0", New: "s.in.due = false"}},
 			Tests:   []Test{{Run: "TestGoodbyeExhaustively"}},
 		},
@@ -57,39 +57,40 @@ func lanes() []Edit {
 			Tests:   []Test{{Run: "TestOtherConnectionsDoNotCount"}},
 		},
 		{
-			Name: "session-bye", Rule: "nobody says bye before all is acknowledged",
+			Name: "session-bye", Rule: "an end sends bye only after the acknowledgement of all its bytes",
 			Changes: []Change{{File: dir + "goodbye.go", Old: "if s.out.acked < s.out.queued {", New: "if false {"}},
 			Tests:   []Test{{Run: "TestGoodbyeExhaustively"}},
 		},
 		{
-			Name: "session-asks-again", Rule: "an ask to be dialed may be lost",
+			Name: "session-asks-again", Rule: "a request for a dial may be lost and is repeated",
 			Changes: []Change{{File: dir + "session.go", Old: "\t} else if !s.connected {\n\t\tnext = min(next, s.ask)\n", New: ""}, {File: dir + "shake.go", Old: "s.ask = s.now.Add(s.asks)", New: "s.ask = s.now.Add(1000 * AskLast)"}},
 			Tests:   []Test{{Run: "TestScripts/asks"}},
 		},
 		{
-			Name: "lasting-count", Rule: "a stream goes on from the byte that the peer has",
+			Name: "lasting-count", Rule: "a stream continues after the bytes that the peer has",
 			Changes: []Change{{File: "internal/net/socket/lasting.go", Old: "[]byte{answerGoOn}, received)", New: "[]byte{answerGoOn}, max(received, 1)-1)"}},
 			Tests:   []Test{{Run: "TestLastingOverCuts"}},
 		},
 		{
-			Name: "lasting-over", Rule: "a stream that was closed is not begun anew",
+			Name: "lasting-over", Rule: "a closed stream is not opened again",
 			Changes: []Change{{File: "internal/net/socket/lasting.go", Old: "hello[0] == helloFirst && ", New: ""}},
 			Tests:   []Test{{Run: "TestLastingEnds"}},
 		},
 		{
-			Name: "unmet-both", Rule: "a line names two nodes only if neither can dial",
+			Name: "unmet-both", Rule: "a report names two nodes only if neither can dial the other",
 			Changes: []Change{{File: "internal/joblaunch/daemonclient/unmet_linux.go", Old: "_, both := u.roads[r.back()]; both", New: "true"}},
 			Tests:   []Test{{Run: "TestUnmet"}},
 		},
 		{
-			Name: "session-bye-ack", Rule: "who has closed still answers a bye",
+			Name: "session-bye-ack", Rule: "a closed end still answers a bye",
 			Changes: []Change{{File: dir + "goodbye.go", Old: "\t\ts.act(WriteByeAck{Conn: c}) // the", New: "\t\t// the"}},
 			Tests:   []Test{{Run: "TestGoodbyeExhaustively"}},
 		},
 	}
 }
 
-// mixedReads are about a goroutine that reads a lane while another one of its process waits.
+// mixedReads returns bugs of a goroutine that reads a lane while another goroutine of its
+// process waits.
 func mixedReads() []Edit {
 	const dir = "internal/net/transport/tcp/"
 	tests := []Test{{Run: "TestPeek"}}
@@ -105,94 +106,94 @@ func mixedReads() []Edit {
 			Tests:   tests,
 		},
 		{
-			Name: "held-frame", Rule: "a frame that waits for more wakes a goroutine that sleeps",
+			Name: "held-frame", Rule: "a gathered frame wakes a sleeping goroutine",
 			Changes: []Change{{File: dir + "mesh_linux.go", Old: "		m.rouse() // another", New: "		// another"}},
 			Tests:   []Test{{Run: "TestAFrameHeldBackWakes"}},
 		},
 	}
 }
 
-// slotsOfNodes are about slots that are used again.
+// slotsOfNodes returns bugs of reused slots.
 func slotsOfNodes() []Edit {
 	return []Edit{
 		{
-			Name: "slots-lane", Rule: "the process that has a slot next is reached by a lane of its own",
+			Name: "slots-lane", Rule: "the next process in a slot has a lane of its own",
 			Changes: []Change{{File: "internal/net/transport/tcp/mesh_linux.go", Old: "if l != nil && l.closed && l.birth != m.birth(slot) {", New: "if false {"}},
 			Tests:   []Test{{Run: "TestTheNextProcessOfASlot"}},
 		},
 		{
-			Name: "slots-birth", Rule: "who listens where another one did takes nothing that was meant for that",
+			Name: "slots-birth", Rule: "a process that listens at a reused address accepts no frames for the earlier process",
 			Changes: []Change{{File: "internal/net/transport/tcp/mesh_linux.go", Old: "return p.Birth + uint64(generation)*0x9e3779b97f4a7c15", New: "return p.Birth + uint64(generation)*0"}},
 			Tests:   []Test{{Run: "TestTheNextProcessOfASlot"}},
 		},
 		{
-			Name: "slots-late-news", Rule: "news of a death are of one process, and not of who has its slot now",
+			Name: "slots-late-news", Rule: "a report of a death is about one process, and not about the next process in its slot",
 			Changes: []Change{{File: "internal/joblaunch/remotedaemon/roll_linux.go", Old: " || r.d.Number(slot) != proc", New: ""}},
 			Tests:   []Test{{Run: "TestLateNewsOfTheProcessBefore"}},
 		},
 		{
-			Name: "slots-lost", Rule: "who may still speak is never forgotten to be dead",
+			Name: "slots-lost", Rule: "the death of a process that may still send is never forgotten",
 			Changes: []Change{{File: "internal/protocol/control/slot.go", Old: " || c.lost.Has(proc)", New: ""}},
 			Tests:   []Test{{Run: "TestLostIsNeverLetGo"}},
 		},
 		{
-			Name: "slots-barred", Rule: "slots of a lost node are not waited for",
+			Name: "slots-barred", Rule: "a request does not wait for the slots of a lost node",
 			Changes: []Change{{File: "internal/protocol/job/slots.go", Old: " && !slices.Contains(ev.Barred, slot)", New: ""}},
 			Tests:   []Test{{Run: "TestScripts/nodes"}},
 		},
 		{
-			Name: "node-lost-at-start", Rule: "a node whose processes have started is lost, and no start that has failed",
+			Name: "node-lost-at-start", Rule: "after the start of its processes the end of a node is a loss, not a failed start",
 			Changes: []Change{{File: "internal/joblaunch/daemonclient/node_linux.go", Old: "if n.f.hasStarted(n) {", New: "if false {"}},
 			Tests:   []Test{{Run: "TestANodeIsLostAtItsStart"}},
 		},
 	}
 }
 
-// lateNodes are about nodes that come when the job runs.
+// lateNodes returns bugs of nodes that join a running job.
 func lateNodes() []Edit {
 	return []Edit{
 		{
-			Name: "late-row", Rule: "processes find those of a node that came when they were there",
+			Name: "late-row", Rule: "processes find the processes of a node that joined later",
 			Changes: []Change{{File: "internal/joblaunch/boot/table_linux.go", Old: "if lines, err := r.next(); err == nil {", New: "if lines, err := r.next(); err == nil && false {"}},
 			Tests:   []Test{{Package: "internal/joblaunch/boot", Run: "TestTableFile"}},
 		},
 		{
-			Name: "late-half-row", Rule: "a row that is not whole is not there yet",
+			Name: "late-half-row", Rule: "an incomplete row of the table is not read yet",
 			Changes: []Change{{File: "internal/joblaunch/boot/table_linux.go", Old: "r.at += int64(end)", New: "r.at += int64(len(text))"}},
 			Tests:   []Test{{Package: "internal/joblaunch/boot", Run: "TestHalfARow"}},
 		},
 		{
-			Name: "late-used", Rule: "a node that comes late is told how many processes each slot had",
+			Name: "late-used", Rule: "a late node learns the number of earlier processes in each slot",
 			Changes: []Change{{File: "internal/joblaunch/daemonclient/late_linux.go", Old: "table.Used = append(table.Used, f.used...)", New: "table.Used = nil"}},
 			Tests:   []Test{{Run: "TestLateNode"}},
 		},
 		{
-			Name: "late-history", Rule: "a node that comes late is told who has departed",
+			Name: "late-history", Rule: "a late node learns the departed processes",
 			Changes: []Change{{File: "internal/joblaunch/daemonclient/late_linux.go", Old: "for _, m := range h.departed {", New: "for _, m := range map[int]daemonproto.Declare{} {"}},
 			Tests:   []Test{{Run: "TestLateNode"}},
 		},
 		{
-			Name: "late-forgotten", Rule: "the departure of a process whose slot is another's is not told any more",
+			Name: "late-forgotten", Rule: "a late node learns nothing about a departed process whose slot has another process",
 			Changes: []Change{{File: "internal/joblaunch/daemonclient/slots_linux.go", Old: "\t\tf.history.forget(proc)\n", New: ""}},
 			Tests:   []Test{{Run: "TestLateNode"}},
 		},
 		{
-			Name: "late-known", Rule: "nothing is started on a node before all others know where it is",
+			Name: "late-known", Rule: "no process starts on a node before all others know its address",
 			Changes: []Change{{File: "internal/joblaunch/daemonclient/client_linux.go", Old: " || n.isNew.Load()", New: ""}},
 			Tests:   []Test{{Run: "TestLateNode"}},
 		},
 		{
-			Name: "late-barred", Rule: "nothing is started where no node is",
+			Name: "late-barred", Rule: "no process starts in slots without a node",
 			Changes: []Change{{File: "internal/joblaunch/daemonclient/client_linux.go", Old: "!n.is(isThere) || ", New: ""}},
 			Tests:   []Test{{Run: "TestLateNode"}},
 		},
 		{
-			Name: "late-spares", Rule: "spares for which there was no room are started when there is",
+			Name: "late-spares", Rule: "spares that found no room start when there is room",
 			Changes: []Change{{File: "internal/protocol/job/job.go", Old: "\tcase Roomier:\n\t\tr.refill(false)", New: "\tcase Roomier:"}},
 			Tests:   []Test{{Run: "TestScripts/spares"}},
 		},
 		{
-			Name: "late-twice", Rule: "a daemon that comes again after its place led to nothing waits on standby",
+			Name: "late-twice", Rule: "a daemon that returns after an unused invitation waits on standby",
 			Changes: []Change{{File: "internal/joblaunch/enginejob/standby_linux.go", Old: "case has && in.Standby:", New: "case false:"}},
 			Tests:   []Test{{Package: "internal/joblaunch/enginejob", Run: "TestInvitations"}},
 		},
@@ -203,27 +204,27 @@ func detection() []Edit {
 	const dir = "internal/protocol/membership/"
 	return []Edit{
 		{
-			Name: "roster-F4", Rule: "whom the coordinator grants is not declared, whoever suspects it",
+			Name: "roster-F4", Rule: "a member with grants of the coordinator is not declared, whatever other members suspect",
 			Changes: []Change{{File: dir + "coordinator.go", Old: "return max(fenced, counted.Add(r.cfg.Timeout))", New: "return counted"}},
 			Tests:   []Test{{Run: "TestF4"}},
 		},
 		{
-			Name: "roster-F5", Rule: "nobody is declared before its lease is over on the slowest clock",
+			Name: "roster-F5", Rule: "no member is declared before its lease has expired on the slowest clock",
 			Changes: []Change{{File: dir + "config.go", Old: "return c.Timeout + c.Timeout/1000 + max(c.Period/10, 2*mono.Millisecond)", New: "return c.Timeout"}},
 			Tests:   []Test{{Run: "TestF5"}},
 		},
 		{
-			Name: "roster-F5-deaf", Rule: "who sends and does not hear is granted nothing",
+			Name: "roster-F5-deaf", Rule: "a member that sends and does not receive gets no grants",
 			Changes: []Change{{File: dir + "coordinator.go", Old: "r.now.Sub(at) <= r.cfg.Timeout {", New: "true {"}},
 			Tests:   []Test{{Run: "TestF11LeaseOverIsFrozen"}},
 		},
 		{
-			Name: "roster-F6", Rule: "the declared are not heard",
+			Name: "roster-F6", Rule: "messages of declared members are dropped",
 			Changes: []Change{{File: dir + "roster.go", Old: "\tif r.isDead(from) {\n\t\tr.dropped++", New: "\tif false {\n\t\tr.dropped++"}},
 			Tests:   []Test{{Run: "TestF6"}},
 		},
 		{
-			Name: "roster-F8", Rule: "after a pause the lease is looked at first",
+			Name: "roster-F8", Rule: "after a pause a member checks its lease first",
 			Changes: []Change{{File: dir + "roster.go", Old: "\tr.checkLease()\n\tif r.ended {", New: "\tif r.ended {"}},
 			Tests:   []Test{{Run: "TestF8"}},
 		},
@@ -238,7 +239,7 @@ func detection() []Edit {
 			Tests:   []Test{{Run: "TestF11CountedFromTheBeat"}},
 		},
 		{
-			Name: "roster-F11-late", Rule: "own lateness prolongs no lease",
+			Name: "roster-F11-late", Rule: "a member's own lateness prolongs no lease",
 			Changes: []Change{{File: dir + "roster.go", Old: "\tr.voter.quiet = r.voter.quiet.Add(late)\n", New: "\tr.lease.until = r.lease.until.Add(late)\n"}},
 			Tests:   []Test{{Run: "TestF11LatenessProlongsNoLease"}},
 		},
@@ -248,7 +249,7 @@ func detection() []Edit {
 			Tests:   []Test{{Run: "TestB10SecondPath"}},
 		},
 		{
-			Name: "roster-B17", Rule: "own lateness is no silence of others",
+			Name: "roster-B17", Rule: "a member's own lateness is no silence of other members",
 			Changes: []Change{{File: dir + "roster.go", Old: "\tif late > r.cfg.Period {", New: "\tif late > r.cfg.Period && false {"}},
 			Tests:   []Test{{Run: "TestB17"}},
 		},
@@ -263,32 +264,32 @@ func detection() []Edit {
 			Tests:   []Test{{Run: "TestB23"}},
 		},
 		{
-			Name: "roster-link", Rule: "the condemned are granted nothing any more",
+			Name: "roster-link", Rule: "a condemned member gets no more grants",
 			Changes: []Change{{File: dir + "coordinator.go", Old: " && !h.condemned.Has(to)", New: ""}},
 			Tests:   []Test{{Run: "TestLinkTrouble"}},
 		},
 		{
-			Name: "roster-quality", Rule: "the ring suspects nobody before its lease is over",
+			Name: "roster-quality", Rule: "the ring suspects no member before its lease has expired",
 			Changes: []Change{{File: dir + "config.go", Old: "; ring.Timeout < c.Timeout {", New: "; ring.Timeout < 0 {"}},
 			Tests:   []Test{{Run: "TestConfigCheck"}},
 		},
 		{
-			Name: "roster-late-lease", Rule: "who comes late runs when it is granted something, not before",
+			Name: "roster-late-lease", Rule: "a late member runs only after its first grant",
 			Changes: []Change{{File: dir + "lease.go", Old: "if !cfg.Late {", New: "if true {"}},
 			Tests:   []Test{{Run: "TestScripts/late"}},
 		},
 		{
-			Name: "roster-late-counted", Rule: "who comes late was not silent before",
+			Name: "roster-late-counted", Rule: "the silence of a late member counts only from its start",
 			Changes: []Change{{File: dir + "late.go", Old: "r.coordinator.meet(member, r)", New: "_ = r.coordinator.meet"}},
 			Tests:   []Test{{Run: "TestScripts/late"}},
 		},
 		{
-			Name: "roster-absent-declared", Rule: "who is not there yet is not missed",
+			Name: "roster-absent-declared", Rule: "an absent member is not declared",
 			Changes: []Change{{File: dir + "coordinator.go", Old: "!gone.Has(m) && !r.absent.Has(m) &&", New: "!gone.Has(m) &&"}},
 			Tests:   []Test{{Run: "TestScripts/late"}},
 		},
 		{
-			Name: "fd-late-claim", Rule: "who claims to observe from beyond one that came late did so before",
+			Name: "fd-late-claim", Rule: "a claim of an observer from beyond a late member is older than that member",
 			Changes: []Change{{File: "fd/ring.go", Old: "if d.skips(from) {", New: "if false {"}},
 			Tests:   []Test{{Run: "TestScripts/late"}},
 		},
@@ -309,7 +310,7 @@ func rings() []Edit {
 			Tests:   []Test{{Run: "TestB26LossOfARack"}},
 		},
 		{
-			Name: "roster-B26-spread", Rule: "a rack of more than half of the nodes stands in runs of similar length",
+			Name: "roster-B26-spread", Rule: "a rack with more than half of the nodes is divided into runs of similar length",
 			Changes: []Change{{File: dir + "ringorder.go", Old: "\t\t\tb = i * len(blocks) / len(others)\n", New: "\t\t\tb = i\n"}},
 			Tests:   []Test{{Run: "TestB26RingOrder"}},
 		},
@@ -319,7 +320,7 @@ func rings() []Edit {
 			Tests:   []Test{{Run: "TestRingOfRacksSpeaksOfMembers"}, {Run: "TestB26LossOfARack"}},
 		},
 		{
-			Name: "roster-B26-table", Rule: "racks of a host file reach the members",
+			Name: "roster-B26-table", Rule: "the racks of a host file are sent to the members",
 			Changes: []Change{{File: "internal/joblaunch/daemonclient/muster_linux.go", Old: ", Racks: m.racks}", New: "}"}},
 			Tests:   []Test{{Run: "TestTableOfRacks"}},
 		},
@@ -335,12 +336,12 @@ func succession() []Edit {
 	const dir = "internal/protocol/membership/"
 	return []Edit{
 		{
-			Name: "roster-F12", Rule: "a version counts when a majority has written it down",
+			Name: "roster-F12", Rule: "a version counts after a majority has recorded it",
 			Changes: []Change{{File: dir + "coordinator.go", Old: "\tif isMajority(h.wrote, h.record.votersBefore(r.cfg.Members)) {", New: "\tif true {"}},
 			Tests:   []Test{{Run: "TestF12VersionsAreAChain"}},
 		},
 		{
-			Name: "roster-F12-before", Rule: "those vote about a version who lived before it",
+			Name: "roster-F12-before", Rule: "the voters of a version are the members that lived before it",
 			Changes: []Change{{File: dir + "record.go", Old: "\tall.Union(r.Last)\n\treturn all", New: "\treturn all"}},
 			Tests:   []Test{{Run: "TestF12VersionsAreAChain"}},
 		},
@@ -350,12 +351,12 @@ func succession() []Edit {
 			Tests:   []Test{{Run: "TestMajoritiesMeet"}},
 		},
 		{
-			Name: "roster-F12-promise", Rule: "who has promised a later coordinator writes nothing down for an earlier one",
+			Name: "roster-F12-promise", Rule: "a member that has promised a later coordinator records nothing for an earlier one",
 			Changes: []Change{{File: dir + "succession.go", Old: "if record.Epoch < v.promised ||", New: "if"}},
 			Tests:   []Test{{Run: "TestF12VersionsAreAChain"}},
 		},
 		{
-			Name: "roster-F12-newest", Rule: "a new coordinator goes on from the newest record",
+			Name: "roster-F12-newest", Rule: "a new coordinator continues from the newest record",
 			Changes: []Change{{File: dir + "succession.go", Old: "if known.newer(newest) {", New: "if known.newer(newest) && false {"}},
 			Tests:   []Test{{Run: "TestF12VersionsAreAChain"}},
 		},
@@ -370,22 +371,22 @@ func succession() []Edit {
 			Tests:   []Test{{Run: "TestI20I18Surviving"}},
 		},
 		{
-			Name: "roster-F12-arrival", Rule: "support is as old as the answer that the voter named",
+			Name: "roster-F12-arrival", Rule: "the age of a support is the age of the answer that the voter named",
 			Changes: []Change{{File: dir + "coordinator.go", Old: "max(p.backed, at)", New: "r.now"}},
 			Tests:   []Test{{Run: "TestF12SupportIsAsOldAsTheAnswer"}},
 		},
 		{
-			Name: "roster-F12-backs", Rule: "who has promised another coordinator supports none before",
+			Name: "roster-F12-backs", Rule: "a member that has promised another coordinator supports no earlier one",
 			Changes: []Change{{File: dir + "coordinator.go", Old: "\t\t\tif m.promised <= m.epoch {", New: "\t\t\tif true {"}},
 			Tests:   []Test{{Run: "TestFollowsWithoutPromise"}},
 		},
 		{
-			Name: "roster-follows", Rule: "who has promised alone follows the coordinator that the others have",
+			Name: "roster-follows", Rule: "a member that promised alone follows the coordinator of the others",
 			Changes: []Change{{File: dir + "succession.go", Old: "case !m.yes && m.promised < v.promised && m.promised != v.follows:", New: "case false:"}},
 			Tests:   []Test{{Run: "TestFollowsWithoutPromise"}},
 		},
 		{
-			Name: "roster-stray", Rule: "one support unseats no coordinator",
+			Name: "roster-stray", Rule: "a single support unseats no coordinator",
 			Changes: []Change{{File: dir + "succession.go", Old: "if r.isQuiet() || v.promised == epoch {", New: "if true {"}},
 			Tests:   []Test{{Run: "TestStraySupport"}},
 		},
@@ -395,17 +396,17 @@ func succession() []Edit {
 			Tests:   []Test{{Run: "TestLateDaemons"}},
 		},
 		{
-			Name: "roster-F12-waits", Rule: "a new coordinator waits until the one before has stopped",
+			Name: "roster-F12-waits", Rule: "a new coordinator waits until its predecessor has stopped",
 			Changes: []Change{{File: dir + "succession.go", Old: "r.now.Add(r.cfg.actAfter()))", New: "r.now)"}},
 			Tests:   []Test{{Run: "TestSafetyNeedsNoDelays"}},
 		},
 		{
-			Name: "roster-F12-adopted", Rule: "who another coordinator began to declare may have been granted since",
+			Name: "roster-F12-adopted", Rule: "a member that an earlier coordinator began to declare may have had later grants",
 			Changes: []Change{{File: dir + "coordinator.go", Old: "\t\tif r.now < h.fencedAt(r, m, e) {", New: "\t\tif r.now < h.fencedAt(r, m, e) && false {"}},
 			Tests:   []Test{{Run: "TestF12GoesOnFromTheNewest"}},
 		},
 		{
-			Name: "roster-canvass", Rule: "who alone has no coordinator promises nothing",
+			Name: "roster-canvass", Rule: "a member that alone has no coordinator promises nothing",
 			Changes: []Change{{File: dir + "succession.go", Old: "if v.target > v.promised && isMajority(v.yes, v.record.voters(r.cfg.Members)) {", New: "if v.target > v.promised {"}},
 			Tests:   []Test{{Run: "TestScripts/half_dies"}},
 		},

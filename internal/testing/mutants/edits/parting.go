@@ -1,6 +1,6 @@
 package edits
 
-// partings are the edits of processes that leave while members of another world still complete an
+// partings returns bugs of processes that leave while members of another world still complete an
 // operation with them.
 func partings() []Edit {
 	edit := func(name, rule, file, old, text, test string) Edit {
@@ -12,12 +12,12 @@ func partings() []Edit {
 		return e
 	}
 	return []Edit{
-		edit("goes-on", "a collective goes on in which all that have left took part", "internal/protocol/departure/departure.go",
+		edit("goes-on", "a collective continues if all members that have left took part in it", "internal/protocol/departure/departure.go",
 			"return t.parted > 0 && t.parted == t.deaths", "return t.parted > 0 && t.parted != t.deaths", "TestTally"),
-		edit("later", "a collective fails in which a member that has left did not take part", "internal/protocol/departure/departure.go",
+		edit("later", "a collective fails if a member left without taking part in it", "internal/protocol/departure/departure.go",
 			"int32(t.lastOfAll-number) >= 0", "t.lastOfAll > 0", "TestTally"),
-		edit("told", "a process tells its last collectives before it leaves", "internal/engine/ending.go", "\te.tellLasts()\n", "", "TestCollectivesGoOnAfterADeparture"),
-		edit("early", "a notice that comes before its communicator is made is kept for it", "internal/engine/parting.go", "\t\tp.gone.early.Keep(from, l)\n", "", "TestDepartureBeforeTheCommunicator"),
+		edit("told", "a process reports its last collectives before it leaves", "internal/engine/ending.go", "\te.tellLasts()\n", "", "TestCollectivesGoOnAfterADeparture"),
+		edit("early", "a notice that comes before its communicator exists is kept", "internal/engine/parting.go", "\t\tp.gone.early.Keep(from, l)\n", "", "TestDepartureBeforeTheCommunicator"),
 		edit("ask-finalize", "a member answers a question only in Finalize", "internal/engine/inquiry.go", "if e.busy && ", "if ", "TestAskAMemberThatComputes"),
 		edit("ask-answer", "a member in Finalize answers the question", "internal/engine/inquiry.go", "e.p.trySend(to, &transport.Header{Kind: transport.Eager, Ctx: dataContext(0, inOrder)}, nil)", "_ = transport.Eager", "TestAskAMemberThatComputes"),
 		edit("receives", "a departure ends receives that name the process alone", "internal/protocol/match/life.go",
@@ -31,26 +31,26 @@ func partings() []Edit {
 	}
 }
 
-// wakes are the edits of sleepers and of steps of windows that a death or a revocation meets in the
-// middle.
+// wakes returns bugs of sleepers, and of steps of windows that a death or a revocation
+// interrupts.
 func wakes() []Edit {
 	edit := func(name, rule, file, old, text, in, test string) Edit {
 		return Edit{Name: "wakes-" + name, Rule: rule, Changes: []Change{{File: file, Old: old, New: text}}, Tests: []Test{{Package: in, Run: test}}}
 	}
 	return []Edit{
 		edit("all", "a declared death wakes every sleeper where no daemon does", "internal/engine/control.go", "\t\tp.node.WakeAll()\n", "\t\tp.node.MoveEpoch()\n", "", "TestDeathOfARingerInEveryOrder"),
-		edit("always", "a wake-up of all rings doorbells whether a flag is raised or not", "internal/shm/park/round.go",
+		edit("always", "a wake-up of all processes rings each doorbell, whether a flag is raised or not", "internal/shm/park/round.go",
 			"\tatomic.AddUint32(word, count)\n\tr.move(word)\n", "\t_ = atomic.AddUint32\n\tr.Ring(word, flags)\n", "internal/engine", "TestDeathOfARingerInEveryOrder"),
-		edit("epoch", "a wake-up of all moves the epoch first", "internal/shm/segment/node.go", "\tn.MoveEpoch()\n\tround :=", "\tround :=", "internal/engine", "TestDeathOfARingerInEveryOrder"),
-		edit("declared", "the end of a process that was declared dead before wakes every sleeper", "internal/protocol/job/job.go",
+		edit("epoch", "a wake-up of all processes moves the epoch first", "internal/shm/segment/node.go", "\tn.MoveEpoch()\n\tround :=", "\tround :=", "internal/engine", "TestDeathOfARingerInEveryOrder"),
+		edit("declared", "the end of a process after the declaration of its death wakes every sleeper", "internal/protocol/job/job.go",
 			"\tif r.cfg.Fence && !p.Left {\n", "\tif false {\n", "internal/engine", "TestDeathAfterTheDeclarationInEveryOrder"),
-		edit("silence", "a death on another node waits for no reaper of this one", "internal/engine/watch.go",
+		edit("silence", "the handling of a death on another node does not wait for a reaper of this node", "internal/engine/watch.go",
 			"if !s.opened.Load() || p.others.isAway(proc) {", "if !s.opened.Load() {", "", "TestDeathWithoutMembarrier"),
-		edit("reaped", "without membarrier a death on this node waits until the process is reaped", "internal/engine/watch.go",
+		edit("reaped", "without membarrier the handling of a death on this node waits until the process is reaped", "internal/engine/watch.go",
 			"\tfor !p.node.HasEnded(proc) {\n", "\tfor false {\n", "", "TestDeathWithoutMembarrier"),
 		edit("complete", "a Complete on a revoked window counts nowhere", "rma/epoch.go",
 			"\tif s.err != nil { // its puts may have been refused: the targets must not count it\n\t\treturn k.fail(op, nil, s.err)\n\t}\n", "", "rma", "TestCompleteOnARevokedWindow"),
-		edit("withdrawn", "memory that its owner has withdrawn is no lack of room", "internal/shm/window/region.go",
+		edit("withdrawn", "memory that its owner has withdrawn is not reported as a lack of room", "internal/shm/window/region.go",
 			"return errors.Is(err, syscall.ENOENT) || ", "return ", "internal/shm/window", "TestFind"),
 	}
 }

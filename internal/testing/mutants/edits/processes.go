@@ -2,10 +2,11 @@ package edits
 
 import "slices"
 
-// processes are the bugs of the daemon, the launcher and the rules of a job.
+// processes returns the bugs of the daemon, the launcher and the rules of a job.
 func processes() []Edit { return slices.Concat(generations(), fencedOnes(), losses(), strays()) }
 
-// generations are bugs that take a process for the next one in its slot, or an earlier one for it.
+// generations returns bugs that confuse a process with the next process in its slot, or with an
+// earlier one.
 func generations() []Edit {
 	const dir = "internal/joblaunch/daemon/"
 	return []Edit{
@@ -25,28 +26,28 @@ func generations() []Edit {
 			Tests:   []Test{{Run: "TestScripts/slots"}},
 		},
 		{
-			Name: "job-late-keep", Rule: "a late Keep names an earlier batch",
+			Name: "job-late-keep", Rule: "a late Keep that names an earlier batch is ignored",
 			Changes: []Change{{File: "internal/protocol/job/batch.go", Old: " || b.number != ev.First", New: ""}},
 			Tests:   []Test{{Run: "TestScripts/slots"}},
 		},
 		{
-			Name: "job-late-drop", Rule: "a late Drop names an earlier batch",
+			Name: "job-late-drop", Rule: "a late Drop that names an earlier batch is ignored",
 			Changes: []Change{{File: "internal/protocol/job/batch.go", Old: "b.number == ev.First", New: "b.first == SlotOf(ev.First)"}},
 			Tests:   []Test{{Run: "TestScripts/slots"}},
 		},
 		{
-			Name: "job-all-parents", Rule: "a slot is not used again before all who could keep its process have said so",
+			Name: "job-all-parents", Rule: "a slot is not reused before all parents that could keep its process have answered",
 			Changes: []Change{{File: "internal/protocol/job/batch.go", Old: "if !split && !slices", New: "if !b.ranked || !split && !slices"}},
 			Tests:   []Test{{Run: "TestScripts/slots"}},
 		},
 	}
 }
 
-// fencedOnes are bugs that leave a process that was declared dead to itself.
+// fencedOnes returns bugs that let a process run although it was declared dead.
 func fencedOnes() []Edit {
 	return []Edit{
 		{
-			Name: "job-ring-fence", Rule: "a process that the ring has declared is ended with the job",
+			Name: "job-ring-fence", Rule: "a process that the ring has declared dead is ended with the job",
 			Changes: []Change{{File: "internal/protocol/job/silence.go", Old: "r.cfg.Fence && p.Declared", New: "r.cfg.Fence"}},
 			Tests:   []Test{{Run: "TestScripts/silence"}},
 		},
@@ -58,7 +59,7 @@ func fencedOnes() []Edit {
 	}
 }
 
-// losses are bugs by which lost output is no failure of the job.
+// losses returns bugs that hide lost output from the result of the job.
 func losses() []Edit {
 	const dir = "internal/joblaunch/remotedaemon/"
 	return []Edit{
@@ -68,14 +69,14 @@ func losses() []Edit {
 			Tests:   []Test{{Package: "cmd/goulfm", Run: "TestOutputThatCannotBeWritten"}},
 		},
 		{
-			Name: "remotedaemon-unwritten-alone", Rule: "so it does where the launcher is gone",
+			Name: "remotedaemon-unwritten-alone", Rule: "output that a node loses reaches the exit code of the daemon after the loss of the launcher",
 			Changes: []Change{{File: dir + "files_linux.go", Old: "lost && o.solo.is.Load()", New: "lost && !o.solo.is.Load()"}},
 			Tests:   []Test{{Run: "TestLostOutputWithoutLauncher"}},
 		},
 	}
 }
 
-// strays are bugs by which a process that cannot join its job is not noticed.
+// strays returns bugs that hide a process which cannot join its job.
 func strays() []Edit {
 	return []Edit{
 		{
@@ -84,7 +85,7 @@ func strays() []Edit {
 			Tests:   []Test{{Run: "TestScripts/ends"}},
 		},
 		{
-			Name: "boot-alone", Rule: "a process below goulfm run is no world of one",
+			Name: "boot-alone", Rule: "a process below goulfm run never continues as a single rank",
 			Changes: []Change{{File: "internal/joblaunch/boot/stray_linux.go", Old: "if standing() != Stray {", New: "if true {"}},
 			Tests:   []Test{{Package: "cmd/goulfm", Run: "TestWrapperHidesTheJob"}},
 		},

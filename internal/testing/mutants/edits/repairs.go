@@ -1,20 +1,20 @@
 package edits
 
-// repairs are the edits of the rules by which a world outlives its processes.
+// repairs returns bugs of the rules by which a world outlives its processes.
 func repairs() []Edit {
 	return []Edit{
 		{
-			Name: "repair-one-agreement", Rule: "who leaves an attempt makes the same call as who commits",
+			Name: "repair-one-agreement", Rule: "a rank that leaves an attempt makes the same agreement call as a rank that commits",
 			Changes: []Change{{File: "internal/ckpt/repair/leave.go", Old: "w.agree(Ballot{Call: CallLeave, Fatal: w.result == Fatal, Stop: w.stopped})", New: "w.depart(Tally{Fatal: w.result == Fatal}, rankset.Set{})"}},
 			Tests:   []Test{{Run: "TestOneDeath$"}},
 		},
 		{
-			Name: "repair-revoke", Rule: "who leaves an attempt ends the calls of the others",
+			Name: "repair-revoke", Rule: "a rank that leaves an attempt ends the calls of the others",
 			Changes: []Change{{File: "internal/ckpt/repair/leave.go", Old: "if !w.revoked {", New: "if w.revoked {"}},
 			Tests:   []Test{{Run: "TestRandomSchedules"}},
 		},
 		{
-			Name: "repair-epoch", Rule: "a version's number is made again after a rollback: its epoch is another",
+			Name: "repair-epoch", Rule: "a version number that is reused after a rollback has another epoch",
 			Changes: []Change{{File: "internal/ckpt/repair/attempt.go", Old: "w.label = Label{Epoch: w.epoch, Number", New: "w.label = Label{Epoch: 1, Number"}},
 			Tests:   []Test{{Run: "TestRandomSchedules"}},
 		},
@@ -24,42 +24,42 @@ func repairs() []Edit {
 			Tests:   []Test{{Run: "TestFilesBeforeAStopOfNothing"}},
 		},
 		{
-			Name: "repair-finished", Rule: "nobody goes home before all have finished",
+			Name: "repair-finished", Rule: "no rank ends before all ranks have finished",
 			Changes: []Change{{File: "internal/ckpt/repair/leave.go", Old: "w.agree(Ballot{Call: CallFinish})", New: "w.end(Outcome{End: Done})"}},
 			Tests:   []Test{{Run: "TestOneDeath$"}},
 		},
 		{
-			Name: "repair-finished-without-the-dead", Rule: "all have finished only if nobody has died",
+			Name: "repair-finished-without-the-dead", Rule: "all ranks have finished only if no rank has died",
 			Changes: []Change{{File: "internal/ckpt/repair/leave.go", Old: "case t.Finished && dead.IsEmpty():", New: "case t.Finished:"}},
 			Tests:   []Test{{Run: "TestRandomSchedules"}},
 		},
 		{
-			Name: "repair-interval", Rule: "the interval is the agreed one, not one's own",
+			Name: "repair-interval", Rule: "a rank uses the agreed interval, not its own request",
 			Changes: []Change{{File: "internal/ckpt/repair/attempt.go", Old: "w.interval = t.Interval", New: "w.interval = max(w.request.Want, 1)"}},
 			Tests:   []Test{{Run: "TestRandomSchedules"}},
 		},
 		{
-			Name: "repair-dead-commit", Rule: "with deaths no older version goes",
+			Name: "repair-dead-commit", Rule: "a commit with deaths deletes no older version",
 			Changes: []Change{{File: "internal/ckpt/repair/attempt.go", Old: "!t.Replica && dead.IsEmpty()\n", New: "!t.Replica\n"}},
 			Tests:   []Test{{Run: "TestOneDeath$"}},
 		},
 		{
-			Name: "repair-leaver-vouches", Rule: "who leaves vouches for no version",
+			Name: "repair-leaver-vouches", Rule: "no version is committed if a rank leaves",
 			Changes: []Change{{File: "internal/ckpt/repair/attempt.go", Old: "good := t.AllStay && t.Complete", New: "good := t.Complete"}},
 			Tests:   []Test{{Run: "TestRandomSchedules|TestScripts"}},
 		},
 		{
-			Name: "repair-keep", Rule: "older versions go only once a newer one is agreed",
+			Name: "repair-keep", Rule: "older versions are deleted only after the agreement on a newer one",
 			Changes: []Change{{File: "internal/ckpt/repair/attempt.go", Old: "\tw.agree(Ballot{\n\t\tCall: CallCommit,", New: "\tw.do(Keep{w.label})\n\tw.agree(Ballot{\n\t\tCall: CallCommit,"}},
 			Tests:   []Test{{Run: "TestOneDeath$"}},
 		},
 		{
-			Name: "repair-initial", Rule: "parts of a first version that was never committed are no version",
+			Name: "repair-initial", Rule: "parts of an uncommitted first version are no version",
 			Changes: []Change{{File: "internal/ckpt/repair/choose.go", Old: "h.Label.Number > 1", New: "h.Label.Number > 0"}},
 			Tests:   []Test{{Run: "TestOneDeath$"}},
 		},
 		{
-			Name: "repair-ranks", Rule: "survivors keep their ranks, replacements get those of the dead",
+			Name: "repair-ranks", Rule: "survivors keep their ranks, and replacements get the ranks of the dead",
 			Changes: []Change{{File: "internal/ckpt/repair/leave.go", Old: "w.rank = place(kept, w.rank)", New: "w.rank = place(w.left, w.rank)"}},
 			Tests:   []Test{{Run: "TestOneDeath$"}},
 		},
@@ -74,19 +74,19 @@ func repairs() []Edit {
 			Tests:   []Test{{Run: "TestRandomSchedules|TestScripts|TestTwoDeaths"}},
 		},
 		{
-			Name: "repair-placement", Rule: "parity of one placement means nothing in another",
+			Name: "repair-placement", Rule: "parity of one placement is not used in another placement",
 			Changes: []Change{{File: "internal/ckpt/repair/choose.go", Old: "if slices.Equal(h.Nodes, nodes) {", New: "if len(h.Nodes) == len(nodes) {"}},
 			Tests:   []Test{{Run: "TestRandomSchedules|TestPlanWithErasure"}},
 		},
 		{
-			Name: "repair-known", Rule: "what survivors know to be committed is believed, not memory",
+			Name: "repair-known", Rule: "the committed version that survivors know has priority over the contents of memory",
 			Changes: []Change{{File: "internal/ckpt/repair/choose.go", Old: "if r.Known {", New: "if r.Known && !r.Committed.IsZero() {"}},
 			Tests:   []Test{{Run: "TestWhatIsCommitted"}},
 		},
 	}
 }
 
-// versions are the edits of where versions are kept, and how.
+// versions returns bugs of the placement and the storage of versions.
 func versions() []Edit {
 	return []Edit{
 		{
@@ -95,7 +95,7 @@ func versions() []Edit {
 			Tests:   []Test{{Run: "TestPairs|TestStrength"}},
 		},
 		{
-			Name: "redundancy-half", Rule: "also on a node with more than half of the ranks none is kept by a neighbour",
+			Name: "redundancy-half", Rule: "even on a node with more than half of the ranks no rank has its keeper on its own node",
 			Changes: []Change{{File: "internal/ckpt/redundancy/mirror.go", Old: "\tm.moveOut(at)\n", New: ""}},
 			Tests:   []Test{{Run: "TestPairs"}},
 		},
@@ -115,7 +115,7 @@ func versions() []Edit {
 			Tests:   []Test{{Run: "TestEachElementMovesOnce"}},
 		},
 		{
-			Name: "relayout-join", Rule: "two moves are one only if both ends go on",
+			Name: "relayout-join", Rule: "two moves are joined only if they are contiguous at both ends",
 			Changes: []Change{{File: "internal/ckpt/relayout/move.go", Old: " && last.ToOffset+last.Count == m.ToOffset", New: ""}},
 			Tests:   []Test{{Run: "TestEachElementMovesOnce"}},
 		},
@@ -125,7 +125,7 @@ func versions() []Edit {
 			Tests:   []Test{{Run: "TestUnaryIsTheLeast"}},
 		},
 		{
-			Name: "pace-lost-time", Rule: "time that is lost to a failure is time without another one",
+			Name: "pace-lost-time", Rule: "time lost to a failure counts as time without another failure",
 			Changes: []Change{
 				{File: "internal/ckpt/commitinterval/pacer.go", Old: "	p.cost = smooth(p.cost, cost)\n", New: "	p.kept += work + cost\n	p.cost = smooth(p.cost, cost)\n"},
 				{File: "internal/ckpt/commitinterval/pacer.go", Old: "	return MTBF(now.Sub(p.begun), p.prior", New: "	return MTBF(p.kept+0*now.Sub(p.begun), p.prior"},
@@ -134,7 +134,7 @@ func versions() []Edit {
 			Tests: []Test{{Run: "TestTimeThatIsLostCounts"}},
 		},
 		{
-			Name: "pace-cold", Rule: "what is measured right after a repair is not like the rest",
+			Name: "pace-cold", Rule: "the first measurement after a repair is dropped",
 			Changes: []Change{{File: "internal/ckpt/commitinterval/pacer.go", Old: "func (p *Pacer) Resumed() { p.cold = true }", New: "func (p *Pacer) Resumed() {}"}},
 			Tests:   []Test{{Run: "TestTimeThatIsLostCounts"}},
 		},
@@ -144,22 +144,22 @@ func versions() []Edit {
 			Tests:   []Test{{Run: "TestWhoCountsWhichFailures"}},
 		},
 		{
-			Name: "pace-predecessor", Rule: "a replacement does not count the failure that it came after",
+			Name: "pace-predecessor", Rule: "a replacement does not count the failure that it repairs",
 			Changes: []Change{{File: "recovery/attempt.go", Old: "	r.w = w\n	return w\n", New: "	if run.Role == repair.Recovered {\n		r.pacer.Failed(len(run.Lost))\n	}\n	r.w = w\n	return w\n"}},
 			Tests:   []Test{{Run: "TestWhoCountsWhichFailures"}},
 		},
 		{
-			Name: "erasure-padding", Rule: "what is beyond the data is zero, whatever was there",
+			Name: "erasure-padding", Rule: "bytes after the data are zero, whatever their earlier contents",
 			Changes: []Change{{File: "internal/ckpt/erasure/cut.go", Old: "clear(dst[n:])", New: "clear(dst[n:n])"}},
 			Tests:   []Test{{Run: "TestCut"}},
 		},
 		{
-			Name: "ckptfile-head", Rule: "the checksum of a chunk is of its head, too",
+			Name: "ckptfile-head", Rule: "the checksum of a chunk covers its head, too",
 			Changes: []Change{{File: "internal/ckpt/ckptfile/reader.go", Old: "case castagnoli(CRC(head[:12]), stored) != little.Uint32(head[12:]):", New: "case CRC(stored) != little.Uint32(head[12:]) && castagnoli(CRC(head[:12]), stored) != little.Uint32(head[12:]) && codec != Zstd:"}},
 			Tests:   []Test{{Run: "TestEveryByteCounts"}},
 		},
 		{
-			Name: "ckptfile-rename", Rule: "a file has its name only when it is whole",
+			Name: "ckptfile-rename", Rule: "a file gets its name only when it is complete",
 			Changes: []Change{{File: "internal/ckpt/ckptfile/folder.go", Old: "f, err := os.CreateTemp(dir, filepath.Base(path)+\".*\"+Unfinished)", New: "f, err := os.Create(path)"}},
 			Tests:   []Test{{Run: "TestWriteFile"}},
 		},

@@ -1,16 +1,16 @@
 package edits
 
-// replacement are the edits of the call that gives replacements ranks, and of what recovery does
-// with it.
+// replacement returns bugs of the call that gives replacements ranks, and of its use by package
+// recovery.
 func replacement() []Edit {
 	return []Edit{
 		{
-			Name: "replace-fresh", Rule: "agreements in the memory of a first member that is new begin as that memory does",
+			Name: "replace-fresh", Rule: "agreements in the memory of a new first member begin with the tag of new memory",
 			Changes: []Change{{File: "internal/protocol/commstate/node.go", Old: "if g.Fresh {", New: "if false {"}},
 			Tests:   []Test{{Package: "recovery", Run: "TestEachPointOfARepair"}},
 		},
 		{
-			Name: "replace-ranks", Rule: "replacements get the ranks that are named, in their order",
+			Name: "replace-ranks", Rule: "replacements get the named ranks, in their order",
 			Changes: []Change{{File: "internal/protocol/commstate/replace.go", Old: "started.First+i", New: "started.First+len(nc.Procs)%2"}},
 			Tests:   []Test{{Run: "TestReplacePutsReplacementsInTheirRanks"}},
 		},
@@ -20,17 +20,17 @@ func replacement() []Edit {
 			Tests:   []Test{{Run: "TestReplaceIsARepair"}},
 		},
 		{
-			Name: "recovery-static", Rule: "what a replacement has of a static member is restored",
+			Name: "recovery-static", Rule: "the static members of a replacement are restored",
 			Changes: []Change{{File: "recovery/world.go", Old: "if m.option.Own || stands(m) || kept.Has(i) {", New: "if m.option.Own || m.option.Static || stands(m) || kept.Has(i) {"}},
 			Tests:   []Test{{Run: "TestEachPoint$"}},
 		},
 		{
-			Name: "recovery-kept", Rule: "a version is complete once its keepers have it",
+			Name: "recovery-kept", Rule: "a version is complete only after its keepers have it",
 			Changes: []Change{{File: "recovery/store.go", Old: "for _, keeper := range layout.Keepers(owner) {", New: "for _, keeper := range layout.Keepers(owner)[:0] {"}},
 			Tests:   []Test{{Run: "TestEachPoint$"}},
 		},
 		{
-			Name: "recovery-stock", Rule: "who has only seen an attempt has the data of no rank yet",
+			Name: "recovery-stock", Rule: "a process has the data of no rank before a restore, even in a later attempt",
 			Changes: []Change{
 				{File: "recovery/world.go", Old: "	fits := stock.Fits(w.run, w.plan.Label)\n", New: "	fits := stock.Fits(w.run, w.plan.Label) || w.run.Attempt > 1 && !slices.Contains(w.run.Filled, w.run.Rank)\n"},
 				{File: "internal/testing/sim/repairs/stock.go", Old: "	fits := s.Fits(a.run, a.plan.Label)\n", New: "	fits := s.Fits(a.run, a.plan.Label) || w.attempts > 1\n"},
@@ -48,17 +48,17 @@ func replacement() []Edit {
 			Tests:   []Test{{Run: "TestStock"}, {Package: repairsFolder, Run: "TestRepairsFound$", Says: "V13 broken"}},
 		},
 		{
-			Name: "repair-lost-twice", Rule: "a rank is lost until a Protect was agreed, also if another one dies before",
+			Name: "repair-lost-twice", Rule: "a rank stays lost until a Protect is agreed, even if another rank dies before",
 			Changes: []Change{{File: "internal/ckpt/repair/leave.go", Old: "	w.hist.repairs++\n", New: "	w.hist.repairs++\n	w.hist.fresh = nil\n"}},
 			Tests:   []Test{{Run: "TestNewUntilProtected|TestRandomSchedules"}, {Package: repairsFolder, Run: "TestRepairs$", Says: "V13 broken"}},
 		},
 		{
-			Name: "repair-initial-twice", Rule: "a first rank that has restored nothing is no survivor",
+			Name: "repair-initial-twice", Rule: "an initial rank that has restored nothing is no survivor",
 			Changes: []Change{{File: "internal/ckpt/repair/leave.go", Old: "	w.hist.repairs++\n", New: "	w.hist.repairs++\n	if w.role == Initial {\n		w.role = Survivor\n	}\n"}},
 			Tests:   []Test{{Run: "TestNewUntilProtected"}, {Package: repairsFolder, Run: "TestRepairs$", Says: "V13 broken"}},
 		},
 		{
-			Name: "recovery-leave-world", Rule: "the world does not hold its dead once a communicator has taken its place",
+			Name: "recovery-leave-world", Rule: "the world does not hold its dead after a communicator has replaced it",
 			Changes: []Change{
 				{File: "recovery/attempt.go", Old: "	if r.c != r.world && engine", New: "	if r.c == nil && engine"},
 				{File: "internal/testing/sim/repairs/drive.go", Old: "	if w.ends == a.base {\n", New: "	if w.ends != nil {\n"},
@@ -66,7 +66,7 @@ func replacement() []Edit {
 			Tests: []Test{{Package: repairsFolder, Run: "TestRepairs$", Says: "V14 broken"}},
 		},
 		{
-			Name: "control-let-go-in-replace", Rule: "a process that waits in a Replace lets go of processes that it has met before",
+			Name: "control-let-go-in-replace", Rule: "a process that waits in a Replace releases dead processes that it has met before",
 			Changes: []Change{{File: "internal/protocol/control/slot.go", Old: "s.wait.spawns && !c.met.Has(proc)", New: "s.wait.spawns"}},
 			Tests:   []Test{{Run: "TestLetGoInAReplace"}, {Package: repairsFolder, Run: "TestRepairs$", Says: "V14 broken"}},
 		},
@@ -76,7 +76,7 @@ func replacement() []Edit {
 			Tests:   []Test{{Run: "TestScripts"}},
 		},
 		{
-			Name: "control-succeed", Rule: "Finalize ends what has taken the place of the world",
+			Name: "control-succeed", Rule: "Finalize ends the communicator that has replaced the world",
 			Changes: []Change{{File: "internal/protocol/control/ending.go", Old: "	c.takePlaces(c.comm.live(c.world))\n", New: "	c.takePlaces(c.comm.live(World))\n"}},
 			Tests:   []Test{{Run: "TestLetGoOfTheWorld"}},
 		},
@@ -86,12 +86,12 @@ func replacement() []Edit {
 			Tests:   []Test{{Run: "TestAllRanksHoldTheLock"}},
 		},
 		{
-			Name: "files-lock", Rule: "another job that has the lock is no reason to go on",
+			Name: "files-lock", Rule: "a job does not continue while another job holds the lock",
 			Changes: []Change{{File: "recovery/lock.go", Old: "locked != nil && locked.ID != job {", New: "locked != nil && locked.ID == job {"}},
 			Tests:   []Test{{Run: "TestOneJobAtATime"}},
 		},
 		{
-			Name: "files-arguments", Rule: "a version of other arguments is not restored",
+			Name: "files-arguments", Rule: "a version that was written with other arguments is not restored",
 			Changes: []Change{{File: "recovery/lock.go", Old: "return v.Arguments == \"\" || v", New: "return v.Arguments != \"\" || v"}},
 			Tests:   []Test{{Run: "TestOtherArguments"}},
 		},

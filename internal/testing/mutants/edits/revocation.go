@@ -1,10 +1,10 @@
 package edits
 
-// revocationBugs are bugs of revocations, which whole clusters show.
+// revocationBugs returns bugs of revocations that whole clusters find.
 func revocationBugs() []Edit {
 	return []Edit{
 		{
-			Name: "B3-relay", Rule: "a set that grew is sent on",
+			Name: "B3-relay", Rule: "a process relays a set that grew",
 			Changes: []Change{relayNothing},
 			Hunt:    cluster("I8", "I2"),
 		},
@@ -15,7 +15,7 @@ func revocationBugs() []Edit {
 			Tests:   []Test{{Run: "TestScripts/early_revoke"}},
 		},
 		{
-			Name: "R13", Rule: "a revocation ends the creations that wait",
+			Name: "R13", Rule: "a revocation ends the pending creations",
 			Changes: []Change{{commRules, "func(p Proposal) bool { return p.Series == SeriesCreate }", "func(Proposal) bool { return false }"}},
 			Hunt:    cluster("I2"),
 		},
@@ -25,17 +25,17 @@ func revocationBugs() []Edit {
 			Tests:   []Test{{Run: "TestScripts/outlived"}},
 		},
 		{
-			Name: "B24-member", Rule: "a revocation counts where its revoker is a member",
+			Name: "B24-member", Rule: "a revocation counts only if its revoker is a member",
 			Changes: []Change{{"internal/protocol/commstate/call.go", "return g.UID.RevokedBy(int(proc)) == r && slices.Contains(g.Procs, int(proc))", "return g.UID.RevokedBy(int(proc)) == r && slices.Max(g.Procs) >= 0"}},
 			Tests:   []Test{{Run: "TestRevocationOfATwin"}},
 		},
 		{
-			Name: "B24-daemon", Rule: "a daemon tells what its dead had revoked",
+			Name: "B24-daemon", Rule: "a daemon reports the revocations of its dead processes",
 			Changes: []Change{{"internal/joblaunch/remotedaemon/revocations_linux.go", "\tr.by[proc] = append(r.by[proc], name)\n", ""}},
 			Tests:   []Test{{Run: "TestRevocationsOfTheDead"}},
 		},
 		{
-			Name: "nodes-B24", Rule: "what a process had revoked that has died is revoked",
+			Name: "nodes-B24", Rule: "the revocation of a process that has died takes effect",
 			Changes: []Change{{"internal/protocol/control/control.go", "\t\tif cm := c.early.hear(&c.comm, ev.Name); cm != nil {\n", "\t\tif cm := c.early.hear(&c.comm, ev.Name); cm != nil && false {\n"}},
 			Hunt:    Hunt{Arena: "nodes", Breaks: []string{"B24"}},
 		},
@@ -43,20 +43,20 @@ func revocationBugs() []Edit {
 }
 
 var (
-	// relayNothing: a set that grew by a message is not sent on (RR-9024, T5, forwards for
-	// ever).
+	// relayNothing: a process does not relay a set that a message has enlarged (RR-9024, T5,
+	// forwards for ever).
 	relayNothing = Change{floodFlood, "\tif grew {\n", "\tif grew && false {\n"}
-	// mendNothing: a death that opens the ring is not mended: nobody sends again what a dead
-	// relay had.
+	// mendNothing: a death that opens the ring is not repaired: no process sends the set of a
+	// dead relay again.
 	mendNothing = Change{floodFlood, "\tf.targets = f.findTargets()\n\tfor", "\tf.targets = slices.DeleteFunc(slices.Clone(f.targets), f.closed.Has)\n\tfor"}
 )
 
-// floodBugs are hunted in the flood alone: in a cluster the graph of neighbours has so many
-// edges that a random cut is very rare.
+// floodBugs returns bugs that are hunted in the flood alone: in a cluster the graph of
+// neighbours has so many edges that a random cut is very rare.
 func floodBugs() []Edit {
 	return []Edit{
 		{
-			Name: "B3-mend", Rule: "a flood cut by deaths is mended",
+			Name: "B3-mend", Rule: "a flood that deaths have cut is repaired",
 			Changes: []Change{mendNothing},
 			Hunt:    Hunt{Arena: "flood", Breaks: []string{"I8"}},
 		},

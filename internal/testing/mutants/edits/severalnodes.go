@@ -2,11 +2,11 @@ package edits
 
 import "slices"
 
-// acrossNodes are bugs that jobs on several nodes find, in which all rules about nodes, lanes and
-// agreements act together. Most are bugs of a single rule that its own tests find, too: those have
-// the name that they have there, and "nodes-" before it. Of the others of lanes, nodes and
-// agreements in two levels some need a schedule that a whole job comes to once in many thousands of
-// runs, or a fault that never ends.
+// acrossNodes returns bugs that jobs on several nodes find, in which all rules about nodes,
+// lanes and agreements act together. Most are bugs of a single rule that its own tests find,
+// too: these have the same name with the prefix "nodes-". The other bugs of lanes, nodes and
+// two-level agreements are not listed here: some need a schedule that a whole job meets once in
+// many thousands of runs, or a fault that never ends.
 func acrossNodes() []Edit {
 	alone := slices.Concat(detection(), succession(), lanes(), twoLevelBugs())
 	hunted := func(name string, breaks ...string) Edit {
@@ -19,7 +19,7 @@ func acrossNodes() []Edit {
 		hunted("roster-F5", "I18"),
 		hunted("roster-F6", "I18"),
 		{
-			Name: "nodes-F7", Rule: "who learns of its own death ends",
+			Name: "nodes-F7", Rule: "a node that learns of its own death ends",
 			Changes: []Change{{File: "internal/protocol/membership/roster.go", Old: "\tcase dead:\n\t\tr.fence(from)\n", New: "\tcase dead:\n"}},
 			Hunt:    Hunt{Arena: "nodes", Breaks: []string{"I18"}},
 		},

@@ -16,36 +16,36 @@ import (
 // Test names tests that fail when a bug is planted, and pass without it.
 type Test struct {
 	Package string   // in the module; "": the folder of the first file that is changed
-	Run     string   // a regular expression as of go test -run
+	Run     string   // a regular expression, as for go test -run
 	Args    []string // of the test program
 	Tags    string   // that the tests are built with
-	Says    string   // stands in what they print: what the rule is there for
+	Says    string   // part of their output: the fault that the rule prevents
 
-	Passes bool   // the other way round: the tests need the bug to show something, and pass with it
-	Script string // the same, of tests that play scripts: a file of this package's testdata that tells what goes wrong
+	Passes bool   // the reverse: the tests need the bug to show a fault, and pass with the bug
+	Script string // the same, for tests that play scripts: a file in this package's testdata, which shows the fault
 }
 
-// shows says whether the tests pass with the bug.
+// shows reports whether the tests pass with the bug.
 func (t Test) shows() bool { return t.Passes || t.Script != "" }
 
-// Finding is what came of a test.
+// Finding is the result of a test.
 type Finding struct {
-	By     string // the first test that failed, or the tests that showed what goes wrong; "": the bug was not found
+	By     string // the first test that failed, or the tests that showed the fault; "": the bug was not found
 	Took   time.Duration
 	Output string
 }
 
-// timeout is when a test hangs: without a bug none of them takes so long.
+// timeout is the time after which a test counts as hanging: without a bug each test takes less.
 const timeout = 4 * time.Minute
 
-// Try runs tests with the bug planted. The error is why that could not be done.
+// Try runs tests with the bug planted. The error is the reason why that was not possible.
 func (e Edit) Try(root string, t Test) (Finding, error) { return e.try(root, t, "GOULFM_LONG=1") }
 
-// TryQuick runs tests with the bug planted as make test does: without the long ones.
+// TryQuick runs tests with the bug planted as make test does: without the long tests.
 func (e Edit) TryQuick(root string, t Test) (Finding, error) { return e.try(root, t, "GOULFM_LONG=") }
 
-// QuickTests returns the tests that make test has of those that must find a bug. For a bug that the
-// simulator hunts they are all tests of the simulated cluster, and of the package with the bug.
+// QuickTests returns the tests of make test that must find the bug. For a bug that the simulator
+// hunts these are all tests of the simulated cluster, and of the package with the bug.
 func (e Edit) QuickTests() (tests []Test) {
 	if e.Hunt.Arena != "" {
 		return []Test{{Run: "."}, {Package: "internal/testing/sim/cluster", Run: "."}}
@@ -84,14 +84,14 @@ func (e Edit) try(root string, t Test, env string) (Finding, error) {
 		f.By = t.Run
 	case !t.shows() && err != nil && strings.Contains(out, t.Says):
 		f.By = failed(out)
-		if f.By == "" { // the process ended in the middle of one
+		if f.By == "" { // the process ended in the middle of a test
 			f.By = t.Run
 		}
 	}
 	return f, nil
 }
 
-// folder returns where the tests are.
+// folder returns the folder of the tests.
 func (e Edit) folder(t Test) string {
 	if t.Package != "" {
 		return t.Package
@@ -99,8 +99,8 @@ func (e Edit) folder(t Test) string {
 	return path.Dir(e.Changes[0].File)
 }
 
-// moduleOf returns the folder of the module that a folder below root belongs to, and the folder's
-// path there.
+// moduleOf returns the folder of the module that contains a folder below root, and the relative
+// path of that folder.
 func moduleOf(root, folder string) (dir, rest string) {
 	for at := folder; at != "."; at = path.Dir(at) {
 		if _, err := os.Stat(filepath.Join(root, at, "go.mod")); err == nil {
@@ -116,7 +116,7 @@ func (e Edit) goTest(root, overlay string, t Test, env string) (string, error) {
 	dir, folder := moduleOf(root, e.folder(t))
 	args := []string{"test", "-vet=off", "-count=1", "-failfast", "-timeout", timeout.String(), "-tags", t.Tags, "-run", t.Run, folder}
 	if t.shows() {
-		args = append(args, "-v") // so that skips are told
+		args = append(args, "-v") // which reports skipped tests
 	}
 	args = append(args, t.Args...)
 	if t.Script != "" {
@@ -124,9 +124,9 @@ func (e Edit) goTest(root, overlay string, t Test, env string) (string, error) {
 	}
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = dir
-	// GOFLAGS, and not an argument: a test may build programs, which are to have the bug too.
+	// GOFLAGS, not an argument: a test may build programs, which must have the bug, too.
 	flags := strings.TrimSpace(os.Getenv("GOFLAGS") + " -overlay=" + overlay)
-	cmd.Env = append(os.Environ(), env, "GOFLAGS="+flags) // what finds a bug may be a long test
+	cmd.Env = append(os.Environ(), env, "GOFLAGS="+flags) // a long test may find the bug
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }

@@ -1,10 +1,11 @@
 package edits
 
-// lives says that jobs whose ranks die and are replaced find a bug.
+// lives returns the hunt in jobs whose ranks die and are replaced.
 func lives(breaks ...string) Hunt { return Hunt{Arena: "repairs", Breaks: breaks} }
 
-// worlds are the edits of what a world that outlives its processes rests on, which its rules
-// alone do not show: slots, replacements, late news. Those of its rules are in repairs.go, too.
+// worlds returns bugs of the mechanisms below the rules of a world that outlives its processes:
+// slots, replacements, late notices. The rules alone do not show these bugs. Some bugs of the
+// rules are here and in repairs.go.
 func worlds() []Edit {
 	return []Edit{
 		{
@@ -14,22 +15,22 @@ func worlds() []Edit {
 			Hunt:    lives("V4"),
 		},
 		{
-			Name: "world-homes", Rule: "what a rank has saved is filed by its home, which a shrink does not renumber",
+			Name: "world-homes", Rule: "the saved data of a rank are filed by its home, which a shrink does not renumber",
 			Changes: []Change{{File: "internal/ckpt/repair/handover.go", Old: "homes[i], lost[i], saved[i] = h.homes[r]", New: "homes[i], lost[i], saved[i] = i"}},
 			Hunt:    lives("V8"),
 		},
 		{
-			Name: "world-settle", Rule: "old copies stand until Protect is agreed",
+			Name: "world-settle", Rule: "old copies remain until Protect is agreed",
 			Changes: []Change{{File: "internal/ckpt/repair/world.go", Old: "\t\tw.agree(Ballot{Call: CallSeal", New: "\t\tif w.plan.Source == FromMemory {\n\t\t\tw.do(Settle{w.plan.Label})\n\t\t}\n\t\tw.agree(Ballot{Call: CallSeal"}},
 			Hunt:    lives("V2"),
 		},
 		{
-			Name: "world-copies", Rule: "Protect makes the copies that the layout wants",
+			Name: "world-copies", Rule: "Protect makes all copies that the layout requires",
 			Changes: []Change{{File: "internal/ckpt/repair/choose.go", Old: "p.Copies = redundancy.Complete(p.Layout, have)", New: "p.Copies = redundancy.Complete(p.Layout, redundancy.Full(p.Layout))"}},
 			Hunt:    lives("V6"),
 		},
 		{
-			Name: "world-own", Rule: "of what a home has saved the newest is taken",
+			Name: "world-own", Rule: "the newest saved data of a home are restored",
 			Changes: []Change{{File: "internal/ckpt/repair/choose.go", Old: "o.Count > newest", New: "o.Count < newest"}},
 			Hunt:    lives("V8"),
 		},
@@ -44,25 +45,25 @@ func worlds() []Edit {
 			Hunt:    lives("V4", "V7"),
 		},
 		{
-			Name: "world-slots", Rule: "a slot is not free while a communicator has its process",
+			Name: "world-slots", Rule: "a slot is not free while a communicator contains its process",
 			Changes: []Change{{File: "internal/protocol/control/slot.go", Old: " || c.refersTo(proc) {", New: " {"}},
 			Hunt:    lives("V5", "V4"),
 		},
 		{
-			Name: "world-news", Rule: "a slot is not free while a process has not heard of the death in it",
+			Name: "world-news", Rule: "a slot is not free while a process has not learnt of the death in the slot",
 			Changes: []Change{{File: "internal/protocol/control/slot.go", Old: "if !c.departed.Has(proc) || c.lost", New: "if c.lost"}},
 			Hunt:    lives("V5", "V4"),
 		},
 		{
-			Name: "job-unnamed", Rule: "what the dead had asked for is dropped when others say so",
+			Name: "job-unnamed", Rule: "a request of a dead root is dropped on the reports of others",
 			Changes: []Change{{File: "internal/protocol/job/batch.go", Old: "unnamed := ev.N == 0 &&", New: "unnamed := ev.N < 0 &&"}},
 			Hunt:    lives("V4"),
 		},
 		{
-			Name: "job-orphans", Rule: "replacements whom only the dead have kept are ended",
+			Name: "job-orphans", Rule: "replacements that only dead processes have kept are ended",
 			Changes: []Change{{File: "internal/protocol/job/batch.go", Old: "b.refused = b.refused ||", New: "b.refused = false &&"}},
-			// They wait for ever, or begin again alone once the others are gone: without the
-			// others' commits.
+			// They wait for ever, or begin again alone after the end of the others: without the
+			// commits of the others.
 			Hunt: lives("V4", "V2"),
 		},
 		{
@@ -76,22 +77,22 @@ func worlds() []Edit {
 			Tests:   []Test{{Package: "comm/commtest", Run: "TestShrinkSendsNothing"}},
 		},
 		{
-			Name: "job-late-word", Rule: "a word about spawned processes counts of those only who started them",
+			Name: "job-late-word", Rule: "a message about spawned processes counts only from their parents",
 			Changes: []Change{{File: "internal/protocol/job/batch.go", Old: "b.over || !slices.Contains(b.parents, ev.By)", New: "b.over"}},
-			Tests:   []Test{{Run: "TestScripts"}}, // one run in ten thousand comes to that
+			Tests:   []Test{{Run: "TestScripts"}}, // one simulated run in ten thousand reaches this
 		},
 		{
-			Name: "job-speaks", Rule: "a slot is not free while others may speak of it",
+			Name: "job-speaks", Rule: "a slot is not free while other processes may still report about it",
 			Changes: []Change{{File: "internal/protocol/job/slots.go", Old: "p.Heard && !slices.ContainsFunc(r.batches, speaks)", New: "(p.Heard || slices.ContainsFunc(r.batches, speaks))"}},
 			Tests:   []Test{{Run: "TestScripts"}},
 		},
 		{
-			Name: "recovery-made-on", Rule: "a version of a world of another size stays that world's until the next commit",
+			Name: "recovery-made-on", Rule: "a version of a world of another size keeps its placement until the next commit",
 			Changes: []Change{{File: "internal/ckpt/repair/holding.go", Old: "if p.Size != len(nodes) {", New: "if p.Size < 0 {"}},
 			Tests:   []Test{{Run: "TestMadeOn"}},
 		},
 		{
-			Name: "recovery-calls-of-the-dead", Rule: "a shrink that meets a call of the dead is made again",
+			Name: "recovery-calls-of-the-dead", Rule: "a shrink that meets a call of a dead process is repeated",
 			Changes: []Change{{File: "recovery/run.go", Old: "return named && errors.Is(err, comm.ErrMismatch)", New: "return false && named && errors.Is(err, comm.ErrMismatch)"}},
 			Tests:   []Test{{Run: "TestCallsOfTheDead"}},
 		},
