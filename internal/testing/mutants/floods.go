@@ -8,9 +8,8 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/flood"
 )
 
-// floods is the arena of one reliable broadcast: members that publish and die at any
-// moment, frames and notices of death in any order. In the end, which is when nothing
-// is on the way,
+// floods is the arena of one reliable broadcast: members publish and die at any moment, and
+// frames and notices of death arrive in any order. At the end, when no message is in flight:
 //
 //	I8  either all survivors have an item, or none
 func floods(seed uint64, _ Hunt) *failure {
@@ -27,7 +26,7 @@ type floodWorld struct {
 	all        []*flood.Flood
 	ended      rankset.Set
 	deathsLeft int
-	pending    []func() // what may happen next, in any order
+	pending    []func() // the possible next events, in any order
 	lines      [][][]flood.Event
 }
 
@@ -43,8 +42,7 @@ func newFloods(seed uint64) *floodWorld {
 	return w
 }
 
-// happen lets one thing happen: a death amid the sends of a step, or what is
-// pending.
+// happen executes one event: a death during the sends of a step, or a pending event.
 func (w *floodWorld) happen() {
 	if w.deathsLeft > 0 && w.rng.IntN(3) == 0 {
 		w.kill(w.rng.IntN(w.n))
@@ -59,7 +57,8 @@ func (w *floodWorld) happen() {
 	do()
 }
 
-// kill ends p. Each survivor hears of it, once, behind what p had sent to it.
+// kill ends p. Each survivor receives one notice of the death, after all messages that p had
+// sent to it.
 func (w *floodWorld) kill(p int) {
 	if !w.ended.Add(p) {
 		return
@@ -72,7 +71,7 @@ func (w *floodWorld) kill(p int) {
 	}
 }
 
-// step gives p an event and carries out the first sends of what it wants.
+// step steps p with an event, and executes the first of the resulting sends.
 func (w *floodWorld) step(p int, ev flood.Event, sends int) {
 	if w.ended.Has(p) {
 		return
@@ -85,7 +84,7 @@ func (w *floodWorld) step(p int, ev flood.Event, sends int) {
 	}
 }
 
-// post puts an event behind those from the same process to the same one.
+// post queues an event behind the earlier events from the same process to the same process.
 func (w *floodWorld) post(from, to int, ev flood.Event) {
 	w.lines[from][to] = append(w.lines[from][to], ev)
 	w.pending = append(w.pending, func() {

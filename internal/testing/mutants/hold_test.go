@@ -10,9 +10,9 @@ import (
 
 var runs = flag.Int("runs", 300, "runs of each arena with all rules in place")
 
-// TestRulesHold: what finds the bugs must not cry wolf. With all rules in place no
-// run of any arena fails, from the very seeds with which bugs are hunted. Clusters in
-// the wild are left to the tests of package sim/cluster.
+// TestRulesHold: the arenas report no false alarms. With all rules in place no run of any arena
+// fails, from the very seeds with which bugs are hunted. Clusters in the wild are left to the
+// tests of package sim/cluster.
 func TestRulesHold(t *testing.T) {
 	for name := range arenas {
 		if name == "wild" {
@@ -27,7 +27,8 @@ func TestRulesHold(t *testing.T) {
 	}
 }
 
-// TestLimits: a hunt for what is not there ends, and what cannot be hunted is refused.
+// TestLimits: a hunt without a bug ends at its limit, and a hunt with invalid parameters is
+// refused.
 func TestLimits(t *testing.T) {
 	f, err := Hunt{Arena: "matching", First: 1, Runs: 50, Workers: 2}.Do()
 	require.NoError(t, err)
@@ -44,8 +45,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestWhatFails: a run that fails, or panics, is told with its seed: the least, however
-// many find something.
+// TestWhatFails: a run that fails or panics is reported with its seed. Of several such runs the
+// least seed is reported.
 func TestWhatFails(t *testing.T) {
 	defer delete(arenas, "test")
 	arenas["test"] = func(seed uint64, _ Hunt) *failure {

@@ -13,30 +13,30 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/sim/repairs"
 )
 
-// Finding is how a bug was found.
+// Finding is the result of a hunt.
 type Finding struct {
-	Runs      int           // runs that were made, the last ones at the same time
+	Runs      int           // number of runs, the last ones at the same time
 	Took      time.Duration // wall time
-	Seed      uint64        // of the run that showed it; of several the least
-	Invariant string        // what broke; empty if nothing did
-	Text      string        // what the run says about it
+	Seed      uint64        // of the run that found the bug; of several runs the least
+	Invariant string        // the broken invariant; "": none broke
+	Text      string        // the description by the run
 }
 
-// Found says whether anything broke.
+// Found reports whether an invariant broke.
 func (f Finding) Found() bool { return f.Invariant != "" }
 
-// failure is what one run shows: the broken invariant, and how it broke.
+// failure is the result of a failed run: the broken invariant, and a description.
 type failure struct{ invariant, text string }
 
 func (f *failure) Error() string { return f.invariant + ": " + f.text }
 
-// Hunt says which runs to make.
+// Hunt describes the runs to make.
 type Hunt struct {
 	Arena   string
 	NMax    int           // most processes of a world of whole clusters; 0: 8
 	First   uint64        // seed of the first run
-	Runs    int           // give up after so many; 0: no bound
-	Time    time.Duration // give up after so long; 0: no bound
+	Runs    int           // maximum number of runs; 0: no bound
+	Time    time.Duration // maximum wall time; 0: no bound
 	Workers int           // runs at the same time
 }
 
@@ -93,8 +93,8 @@ var arenas = map[string]arena{
 	"repairs": replaced, "nodes": machines, "detectors": detectors, "islands": islands, "flood": floods, "matching": matching,
 }
 
-// clusters is the arena of whole clusters whose processes are told of deaths and agree by
-// messages. Small ones show most bugs soonest.
+// clusters is the arena of whole clusters whose processes are notified of deaths and agree by
+// messages. Small clusters show most bugs first.
 func clusters(seed uint64, h Hunt) *failure {
 	return h.simulated(cluster.Options{Seed: seed, Detector: cluster.Exact, Agree: cluster.Era})
 }
@@ -104,13 +104,13 @@ func memory(seed uint64, h Hunt) *failure {
 	return h.simulated(cluster.Options{Seed: seed, Agree: cluster.Node})
 }
 
-// rings is the arena of whole clusters whose processes find deaths by heartbeats, and
-// do not stop for longer than those bear.
+// rings is the arena of whole clusters whose processes find deaths by heartbeats, and pause no
+// longer than these tolerate.
 func rings(seed uint64, h Hunt) *failure {
 	return h.simulated(cluster.Options{Seed: seed, Detector: cluster.Ring})
 }
 
-// wilds is the same with pauses and partitions for any time.
+// wilds is the same with pauses and partitions of any length.
 func wilds(seed uint64, h Hunt) *failure {
 	return h.simulated(cluster.Options{Seed: seed, Detector: cluster.Wild})
 }

@@ -6,13 +6,12 @@ import (
 	"github.com/goulfm/goulfm/internal/base/rankset"
 )
 
-// islands is the arena of a partition for ever, with detectors that let the majority
-// go on (fd.Majority): some processes can no longer be heard by the others, nor hear
-// them.
+// islands is the arena of a permanent partition, with detectors that let the majority continue
+// (fd.Majority): some processes can no longer exchange messages with the others.
 //
-//	I2  one side goes on
-//	I6  nobody is declared dead by its own side
-//	I7  the two sides do not both go on
+//	I2  one side continues
+//	I6  no process is declared dead by its own side
+//	I7  the two sides do not both continue
 func islands(seed uint64, _ Hunt) *failure {
 	w := newRing(seed, fd.Majority)
 	var island rankset.Set
@@ -35,9 +34,9 @@ func islands(seed uint64, _ Hunt) *failure {
 	}
 	switch {
 	case on[0] > 0 && on[1] > 0:
-		w.fail("I7", "%d of the island %v and %d of the others go on, of %d", on[0], island, on[1], w.n)
+		w.fail("I7", "%d of the island %v and %d of the others continue, of %d", on[0], island, on[1], w.n)
 	case on == [2]int{}:
-		w.fail("I2", "nobody goes on: island %v of %d", island, w.n)
+		w.fail("I2", "no process continues: island %v of %d", island, w.n)
 	}
 	return w.failure
 }

@@ -8,13 +8,13 @@ import (
 	"github.com/goulfm/goulfm/internal/protocol/match"
 )
 
-// matching is the arena of one process's matching rules: messages of several
-// sources, receives with and without wildcards, an opening, a revocation, deaths. A
-// list of all that is posted and all that has come, searched from the front, is
-// what the standard says; what the Matcher does is compared with it.
+// matching is the arena of one process's matching rules: messages of several sources, receives
+// with and without wildcards, an opening, a revocation, deaths. The standard is modelled by
+// lists of all posted receives and all arrived messages, searched from the front. The actions of
+// the Matcher are compared with this model.
 //
 //	I8  no receive waits for the dead or on a revoked context
-//	I10 each message goes to one receive, and to the right one
+//	I10 each message is given to one receive, and to the right one
 func matching(seed uint64, _ Hunt) *failure {
 	w := &matchWorld{rng: rand.New(rand.NewPCG(seed, 29)), m: match.New()}
 	w.m.Reserve(matchContext)
@@ -39,8 +39,8 @@ type matchWorld struct {
 	open     bool
 	revoked  bool
 	dead     [matchMembers]bool
-	posted   []*match.Recv  // that wait, in post order
-	messages []matchMessage // that wait, in order of arrival
+	posted   []*match.Recv  // waiting, in post order
+	messages []matchMessage // waiting, in order of arrival
 	count    uint64
 	failure  *failure
 }
@@ -75,7 +75,7 @@ func (w *matchWorld) openNow() {
 	}
 }
 
-// takes says whether a receive takes a message.
+// takes reports whether a receive matches a message.
 func takes(r *match.Recv, src, tag int) bool {
 	return (r.Src == match.Any || r.Src == src) && (r.Tag == match.Any || r.Tag == tag)
 }
@@ -89,7 +89,7 @@ func (w *matchWorld) arrive(src, tag int) {
 	got := w.m.Arrive(matchContext, src, tag)
 	switch {
 	case want < 0 && got != nil, want >= 0 && got != w.posted[want]:
-		w.fail("I10", "message %d of %d goes to another receive than the one posted first", w.count, src)
+		w.fail("I10", "message %d of %d is given to another receive than the earliest posted", w.count, src)
 		return
 	case want >= 0:
 		w.posted = slices.Delete(w.posted, want, want+1)
@@ -118,7 +118,7 @@ func (w *matchWorld) post() {
 	got := w.m.Post(r)
 	switch {
 	case want < 0 && got != nil, want >= 0 && (got == nil || got.Handle != w.messages[want].id):
-		w.fail("I10", "a receive of %d with tag %d gets another message than the one that came first, or none", src, tag)
+		w.fail("I10", "a receive of %d with tag %d gets another message than the earliest arrived, or none", src, tag)
 	case want >= 0:
 		w.messages = slices.Delete(w.messages, want, want+1)
 		w.m.Recycle(got)

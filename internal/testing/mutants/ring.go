@@ -11,16 +11,15 @@ import (
 	"github.com/goulfm/goulfm/internal/base/rankset"
 )
 
-// detectors is the arena of failure detectors alone, in ring mode and virtual time:
-// no communicators, so that a run is short. What is checked is what fd.Config
-// promises:
+// detectors is the arena of failure detectors alone, in ring mode and virtual time. It has no
+// communicators, so that a run is short. The runs check the promises of fd.Config:
 //
 //	I2  the run comes to an end: no process ticks for ever at one moment
 //	I5  after the last death every survivor knows all the dead within the bound,
 //	    and the ring of survivors is closed
-//	I6  nobody who lives and was not silent for longer than allowed is declared,
-//	    whatever happens to others;
-//	    whoever is declared and lives is fenced; a fenced process does nothing
+//	I6  a process that lives and was not silent for longer than allowed is not
+//	    declared dead, whatever happens to others;
+//	    a process that is declared dead and lives is fenced; a fenced process does nothing
 //	I14 one step sends at most four messages to one process
 func detectors(seed uint64, _ Hunt) *failure {
 	w := newRing(seed, fd.GoOn)
@@ -33,10 +32,11 @@ func detectors(seed uint64, _ Hunt) *failure {
 	return w.failure
 }
 
-// faultsEnd is when the last fault begins.
+// faultsEnd is the end of the time from which the first faults are drawn. A repeated pause may
+// begin later.
 const faultsEnd = mono.Time(3 * mono.Second)
 
-// ringStepsMax bounds a run; no correct one comes near.
+// ringStepsMax bounds the steps of a run. A correct run stays far below it.
 const ringStepsMax = 300_000
 
 // ring is n detectors. Messages between two processes keep their order and take at
@@ -56,10 +56,10 @@ type ring struct {
 	fenced  rankset.Set
 	doomed  []int         // doomed[p] > 0: p dies at its next step with sends, after doomed[p]-1 of them
 	until   []mono.Time   // p is stopped until then
-	backlog [][]fd.Event  // what came while p was stopped
-	latest  [][]mono.Time // of arrivals from i to j
+	backlog [][]fd.Event  // events that came while p was stopped
+	latest  [][]mono.Time // arrival from i at j
 	known   []rankset.Set // declared by p
-	island  rankset.Set   // no frame crosses its shore
+	island  rankset.Set   // no frame enters or leaves this set
 	broken  bool          // connections are reported broken
 	absent  rankset.Set   // stopped for longer than accuracy allows
 	paused  mono.Duration // sum of the pauses
@@ -99,10 +99,10 @@ func (w *ring) runUntil(end mono.Time) {
 	w.now = max(w.now, end)
 }
 
-// runs says whether p takes steps, if not now then after its pause.
+// runs reports whether p makes steps, now or after its pause.
 func (w *ring) runs(p int) bool { return !w.ended.Has(p) && !w.left.Has(p) && !w.fenced.Has(p) }
 
-// wake plans the Tick that p wants next.
+// wake plans the next Tick that p requires.
 func (w *ring) wake(p int) {
 	at, ok := w.all[p].Deadline()
 	if !ok {
@@ -115,7 +115,7 @@ func (w *ring) wake(p int) {
 	})
 }
 
-// deliver gives p an event, after its pause if it is stopped.
+// deliver steps p with an event, after its pause if p is stopped.
 func (w *ring) deliver(p int, ev fd.Event) {
 	if w.now < w.until[p] {
 		w.backlog[p] = append(w.backlog[p], ev)
@@ -124,7 +124,7 @@ func (w *ring) deliver(p int, ev fd.Event) {
 	w.step(p, ev)
 }
 
-// step gives p an event and carries out what it wants.
+// step steps p with an event, and executes the resulting actions.
 func (w *ring) step(p int, ev fd.Event) {
 	if !w.runs(p) || w.failure != nil {
 		return
@@ -194,16 +194,16 @@ func (w *ring) fail(invariant, format string, args ...any) {
 	}
 }
 
-// bound is how long after the last fault all must be known: detections one after
-// the other, as stated with fd.Config, and one message per hop.
+// bound is the time after the last fault in which all survivors must know all the dead: one
+// detection after the other, as stated with fd.Config, and one message per hop.
 func (w *ring) bound() mono.Duration {
 	c := w.cfg
 	each := c.Period + 2*c.Timeout + c.Confirm
 	return w.delayMax + mono.Duration(w.deaths)*each + mono.Duration(w.n)*w.delayMax + w.paused
 }
 
-// final is I5, and the half of I6 that takes time: who was declared and lived has
-// been told.
+// final checks I5, and the half of I6 that takes time: a process that was declared dead and
+// lived has learnt of its declaration.
 func (w *ring) final() {
 	gone := w.ended.Clone()
 	gone.Union(w.left)
@@ -214,21 +214,21 @@ func (w *ring) final() {
 		}
 		for q := range w.n {
 			if !gone.Has(q) && w.known[q].Has(p) {
-				w.fail("I6", "process %d is declared dead by %d and goes on", p, q)
+				w.fail("I6", "process %d is declared dead by %d and continues", p, q)
 			}
 		}
 		dead := w.known[p].Clone()
 		dead.Union(w.left)
 		if !dead.Equal(gone) {
-			w.fail("I5", "process %d knows %v as dead or gone, which are %v", p, dead, gone)
+			w.fail("I5", "process %d knows %v as dead or left, instead of %v", p, dead, gone)
 		}
 		if e, o := w.all[p].Emitter(), w.all[p].Observer(); w.failure == nil && (e != w.near(p, -1, gone) || o != w.near(p, 1, gone)) {
-			w.fail("I5", "process %d observes %d and is observed by %d; gone are %v of %d", p, e, o, gone, w.n)
+			w.fail("I5", "process %d observes %d and is observed by %d; dead or left are %v of %d", p, e, o, gone, w.n)
 		}
 	}
 }
 
-// near is the next process on the ring that is not gone, -1 if there is none.
+// near returns the next process on the ring that still runs, or -1 if there is none.
 func (w *ring) near(p, step int, gone rankset.Set) int {
 	for q := (p + step + w.n) % w.n; q != p; q = (q + step + w.n) % w.n {
 		if !gone.Has(q) {

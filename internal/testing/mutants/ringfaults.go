@@ -6,8 +6,7 @@ import (
 	"github.com/goulfm/goulfm/internal/base/rankset"
 )
 
-// planFaults draws what happens to the ring: deaths, and one or two more kinds of
-// trouble.
+// planFaults draws the faults of the run: deaths, and one or two more kinds of faults.
 func (w *ring) planFaults() {
 	spared := w.rng.IntN(w.n) // neither dies nor stops
 	if w.rng.IntN(6) > 0 {
@@ -33,9 +32,9 @@ func (w *ring) planFaults() {
 
 func (w *ring) someTime() mono.Time { return mono.Time(w.rng.Int64N(int64(faultsEnd))) }
 
-// planDeaths kills processes, neighbours on the ring as often as not, at one moment,
-// within one Timeout or at any time; also amid the sends of a step. Some survivors
-// may have exact evidence, as on the node of the dead.
+// planDeaths kills processes, in half of the runs neighbours on the ring: at one moment, within
+// one Timeout or at any time, and also during the sends of a step. Some survivors may get exact
+// evidence, as on the node of the dead.
 func (w *ring) planDeaths(spared int) {
 	count := 1 + w.rng.IntN(w.n-1)
 	victims := w.rng.Perm(w.n)[:count]
@@ -82,12 +81,12 @@ func (w *ring) kill(p int) {
 		w.ended.Add(p)
 		w.lastFault = max(w.lastFault, w.now)
 	} else if !w.ended.Has(p) {
-		w.deaths-- // it had left, or was fenced
+		w.deaths-- // p had left, or was fenced
 	}
 }
 
-// planPauses stops processes for no longer than accuracy allows, often the same one
-// again and again.
+// planPauses stops processes for no longer than accuracy allows, often the same process
+// repeatedly.
 func (w *ring) planPauses(spared int) {
 	longest := w.cfg.Timeout + w.cfg.Confirm - 2*w.cfg.Period - w.delayMax
 	if w.broken {
@@ -108,7 +107,7 @@ func (w *ring) planPauses(spared int) {
 	}
 }
 
-// planLongPauses stops processes for so long that they are taken for dead.
+// planLongPauses stops processes for so long that others declare them dead.
 func (w *ring) planLongPauses(spared int) {
 	for range 1 + w.rng.IntN(3) {
 		p, pause := w.rng.IntN(w.n), mono.Duration(1+w.rng.IntN(8))*mono.Second
@@ -122,8 +121,9 @@ func (w *ring) planLongPauses(spared int) {
 	}
 }
 
-// stop freezes p. When it goes on it looks at the clock first, or at what came. One
-// that is given up anyway may look at the clock and be stopped again at once.
+// stop freezes p. After the pause p first receives either a Tick or the events that came
+// meanwhile. A process that may be declared dead anyway may be stopped again right after that
+// Tick.
 func (w *ring) stop(p int, pause mono.Duration) {
 	if w.now < w.until[p] || !w.runs(p) {
 		return
@@ -149,7 +149,7 @@ func (w *ring) stop(p int, pause mono.Duration) {
 	})
 }
 
-// planLeaves lets processes leave in peace. The others hear of it in time.
+// planLeaves makes processes leave in order. The others are notified in time.
 func (w *ring) planLeaves(spared int) {
 	for range 1 + w.rng.IntN(2) {
 		p := w.rng.IntN(w.n)
@@ -173,7 +173,7 @@ func (w *ring) planLeaves(spared int) {
 	}
 }
 
-// planBrokenLinks reports broken connections, between living processes too.
+// planBrokenLinks reports broken connections, also between live processes.
 func (w *ring) planBrokenLinks() {
 	for range 1 + w.rng.IntN(20) {
 		p, q := w.rng.IntN(w.n), w.rng.IntN(w.n)
@@ -183,8 +183,8 @@ func (w *ring) planBrokenLinks() {
 	}
 }
 
-// planWatches lets a process wait for others, again and again to the end: there is
-// traffic beside the heartbeats.
+// planWatches makes a process watch others repeatedly to the end of the run, for traffic besides
+// the heartbeats.
 func (w *ring) planWatches() {
 	p := w.rng.IntN(w.n)
 	var watched rankset.Set

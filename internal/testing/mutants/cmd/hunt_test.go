@@ -16,7 +16,7 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/mutants/edits"
 )
 
-// small is what CI hunts: the canary and some more of each layer.
+// small names the bugs that CI hunts: the canary and some more of each layer.
 var small = []string{edits.Canary, "A5", "A5b", "A6", "A8", "A12", "A23", "B4", "B20", "order", "onenode-skip", "onenode-own-view", "world-settle", "world-slots", "nodes-roster-B22", "nodes-A26"}
 
 // hunter compiles the hunter with a bug planted.
@@ -34,8 +34,8 @@ func hunter(t *testing.T, name string) (edits.Edit, string) {
 	return all[at], program
 }
 
-// TestBugsAreFound: with a rule left out the same seeds that pass with it break the
-// invariant that the rule is there for, and do so again.
+// TestBugsAreFound: without a rule, runs break the invariant that the rule protects, from the
+// same seeds that pass with the rule. A second run of the found seed breaks the same invariant.
 func TestBugsAreFound(t *testing.T) {
 	for i, name := range small {
 		if !longtest.Row(i, 8) {
@@ -57,8 +57,8 @@ func TestBugsAreFound(t *testing.T) {
 	}
 }
 
-// TestCanaryDiesAtOnce: wherever a hunt begins, the canary is found within five runs.
-// A single run may miss it, if all but one process die before they call anything.
+// TestCanaryDiesAtOnce: the canary is found within five runs from any first seed. A single run
+// may miss the canary, if all but one process die before they call anything.
 func TestCanaryDiesAtOnce(t *testing.T) {
 	canary, program := hunter(t, edits.Canary)
 	for first := range uint64(50) {
@@ -68,8 +68,8 @@ func TestCanaryDiesAtOnce(t *testing.T) {
 	}
 }
 
-// TestArenasAreThere: the hunter knows the arena of each bug, and nothing breaks in it
-// while no bug is planted.
+// TestArenasAreThere: the hunter has the arena of each bug, and no invariant breaks there while
+// no bug is planted.
 func TestArenasAreThere(t *testing.T) {
 	done := map[string]bool{}
 	for _, e := range edits.All() {
@@ -82,7 +82,7 @@ func TestArenasAreThere(t *testing.T) {
 	}
 }
 
-// TestPlant: one bug is written for the go command, and more or less than one is refused.
+// TestPlant: plant writes one bug for the go command, and refuses more or fewer than one.
 func TestPlant(t *testing.T) {
 	root, err := edits.Root()
 	require.NoError(t, err)

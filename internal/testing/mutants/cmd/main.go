@@ -1,5 +1,5 @@
-// Command cmd prints the table of planted bugs: each is hunted until an invariant breaks,
-// or a test fails. It must run inside the module: make sabotage.
+// Command cmd prints the table of planted bugs. Each bug is hunted until an invariant breaks, or
+// a test fails. The command must run inside the module: make sabotage.
 package main
 
 import (
@@ -19,14 +19,14 @@ import (
 const usage = `usage: go run ./internal/testing/mutants/cmd [flags]
   -run NAMES   the bug of this name, or those whose names match this regular expression
   -seed N      first seed of each hunt (default 1)
-  -time D      give a bug up after so long (default 5m)
+  -time D      time limit for each bug (default 5m)
   -workers N   runs at the same time (default: one per core)
   -quick       count the bugs that make test finds: without long tests, hunts, tags and arguments
-  -v           print what broke, and how to see it again
+  -v           print the broken invariant, and the command that repeats the run
   -write DIR   hunt nothing: write the one bug that -run names to DIR, for go build -overlay DIR/overlay.json
 `
 
-// job is what the command line asks for.
+// job holds the parameters of the command line.
 type job struct {
 	root    string // of the module
 	names   *regexp.Regexp
@@ -70,7 +70,7 @@ func main() {
 	}
 }
 
-// bugs returns those that are asked for.
+// bugs returns the requested bugs.
 func (j job) bugs() (bugs []edits.Edit) {
 	for _, e := range edits.All() {
 		if e.Name == j.names.String() {
@@ -99,8 +99,8 @@ func (j job) plant() error {
 	return err
 }
 
-// table hunts the bugs and prints a line for each. The error says that some were not
-// found, or not as they should be.
+// table hunts the bugs and prints a line for each. It returns an error if some bugs were not
+// found, or were found by an unexpected invariant.
 func (j job) table() error {
 	bugs, missed, all := j.bugs(), 0, time.Now()
 	last := ""
@@ -130,8 +130,8 @@ func (j job) table() error {
 	return nil
 }
 
-// count prints the test of make test that finds each bug, and how many are found. A bug that none
-// finds is no error: the tests of make check find it.
+// count prints the test of make test that finds each bug, and the number of found bugs. A bug
+// that make test does not find is no error: the tests of make check find that bug.
 func (j job) count() {
 	j.head("test")
 	bugs, found := j.bugs(), 0
@@ -160,7 +160,7 @@ func (j job) head(kind string) {
 	fmt.Printf("%-20s %-20s %-32s %8s  %s\n", "bug", "package", "found by", "seconds", "rule left out")
 }
 
-// huntOne prints what came of a hunt, and says whether it was as it should be. Seeds are
+// huntOne prints the result of a hunt, and reports whether it is the expected one. Seeds are
 // those of the arena's runs.
 func (j job) huntOne(e edits.Edit) bool {
 	f, err := j.hunt(e)
@@ -185,7 +185,7 @@ func (j job) huntOne(e edits.Edit) bool {
 	return expected
 }
 
-// tryAll is huntOne for a bug that only tests find: each of them must.
+// tryAll is huntOne for a bug that only tests find: each of these tests must find the bug.
 func (j job) tryAll(e edits.Edit) bool {
 	all := true
 	for _, t := range e.Tests {

@@ -1,6 +1,6 @@
-// Command hunter runs simulated worlds of one arena from a seed on until an invariant
-// breaks, and prints what came of it as JSON. Nothing breaks unless a bug was planted when
-// it was built: make sabotage builds one for each bug.
+// Command hunter runs simulated worlds of one arena from a first seed until an invariant breaks,
+// and prints the result as JSON. No invariant breaks unless a bug was planted at the build of
+// the command: make sabotage builds one hunter for each bug.
 package main
 
 import (
@@ -15,11 +15,11 @@ import (
 
 func main() {
 	var h mutants.Hunt
-	flag.StringVar(&h.Arena, "arena", "", "which worlds: see internal/testing/mutants")
+	flag.StringVar(&h.Arena, "arena", "", "kind of worlds: see internal/testing/mutants")
 	flag.IntVar(&h.NMax, "nmax", 0, "most processes of a world of whole clusters")
 	flag.Uint64Var(&h.First, "seed", 1, "of the first run")
-	flag.IntVar(&h.Runs, "runs", 0, "give up after so many; 0: never")
-	flag.DurationVar(&h.Time, "time", 0, "give up after so long; 0: never")
+	flag.IntVar(&h.Runs, "runs", 0, "maximum number of runs; 0: no bound")
+	flag.DurationVar(&h.Time, "time", 0, "maximum time; 0: no bound")
 	flag.IntVar(&h.Workers, "workers", runtime.GOMAXPROCS(0), "runs at the same time")
 	flag.Parse()
 	found, err := h.Do()
