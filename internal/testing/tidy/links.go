@@ -51,7 +51,8 @@ func Links(t *Tree) ([]Finding, error) {
 var sourceName = regexp.MustCompile(`[\w./-]*\w/\w+\.go\b`)
 
 // SourceNames requires that each Go file that a page of docs names, with its folder, exists: some
-// path of the repository ends with the name. The tutorial names files of the reader and is left out.
+// path of the repository ends with the name. The tutorial names files of the reader, and is not
+// checked.
 func SourceNames(t *Tree) ([]Finding, error) {
 	pages, err := fs.Glob(t.Files, "docs/*.md")
 	if err != nil {

@@ -73,8 +73,8 @@ func TestPureHoldsTierOneOnly(t *testing.T) {
 	want(t, Pure(tree, table))
 }
 
-// One name under two build tags is how internal/base/must switches its checks; both
-// files are looked at.
+// One name under two build tags is how internal/base/must switches its checks. Pure checks both
+// files.
 func TestPureSeesEveryBuildTag(t *testing.T) {
 	tree, table := fake(t, map[string]string{
 		"era/on.go":  "//go:build x\n\npackage era\nfunc f(m map[int]int) { for range m {} }\n",

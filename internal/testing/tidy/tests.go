@@ -15,7 +15,7 @@ import (
 const (
 	HackingPath = "docs/HACKING.md"
 	basePath    = "internal/testing/tidy/testdata/tests.txt"   // the tests of a former revision
-	renamedPath = "internal/testing/tidy/testdata/renamed.txt" // what has moved since
+	renamedPath = "internal/testing/tidy/testdata/renamed.txt" // the tests that have moved since
 )
 
 // longPackage separates the long tests from the others.
@@ -72,8 +72,8 @@ func (f *File) imports(importPath string) bool {
 }
 
 // LostTests compares the tests with those of a former revision: each is still there, or the list of
-// renamed tests says where it went. A line "old -> new" of that list names packages, or a package
-// and a test on both sides.
+// renamed tests has its new name. A line "old -> new" of that list names packages, or a package and
+// a test on both sides.
 func LostTests(t *Tree) ([]Finding, error) {
 	base, err := fs.ReadFile(t.Files, basePath)
 	if err != nil {
@@ -201,8 +201,8 @@ func withLongList(t *Tree, page string) (string, error) {
 	return withPart(HackingPath, page, longBegin, LongList(t), longEnd)
 }
 
-// withPart returns the page with part in place of the text from the line begin to the line end. part
-// has both lines.
+// withPart returns the page with part in place of the text from the line begin to the line end.
+// part contains both lines.
 func withPart(path, page, begin, part, end string) (string, error) {
 	before, rest, ok := strings.Cut(page, begin)
 	_, after, ok2 := strings.Cut(rest, end)

@@ -1,10 +1,11 @@
 // Testlist prints the tests of the repository, a package and a name on each line:
 //
-//	go run ./internal/testing/tidy/testlist            all tests, of all modules
-//	go run ./internal/testing/tidy/testlist -long      the tests that run in full only with GOULFM_LONG=1
-//	go run ./internal/testing/tidy/testlist -lost      the tests that the stored list has and the sources lack; exit code 1 if any
+//	go run ./internal/testing/tidy/testlist          all tests, of all modules
+//	go run ./internal/testing/tidy/testlist -long    tests that run in full only with GOULFM_LONG=1
+//	go run ./internal/testing/tidy/testlist -lost    tests that the sources have lost
 //
-// It reads sources and compiles nothing.
+// A test is lost if the stored list has this test and the sources lack it. With -lost the exit code
+// is 1 if any test is lost. Testlist reads sources and compiles nothing.
 package main
 
 import (
