@@ -23,7 +23,7 @@ import (
 type Pulse struct {
 	node *beat.Endpoint
 	id   *link.Identity
-	me   *pb.Ref // nil: no process observes this one
+	me   *pb.Ref // nil: no process observes this process
 
 	mu      sync.Mutex
 	all     []*Watch
@@ -120,7 +120,7 @@ func (p *Pulse) Serve(stream Stream) error {
 	}
 }
 
-// hearFrom handles the messages of a connection until it ends.
+// hearFrom handles the messages of a connection until the connection ends.
 func hearFrom(stream interface{ Recv() (*pb.Beating, error) }, hear func(sealed []byte)) error {
 	for {
 		m, err := stream.Recv()
@@ -133,7 +133,7 @@ func hearFrom(stream interface{ Recv() (*pb.Beating, error) }, hear func(sealed 
 	}
 }
 
-// Emitting returns the number of processes that observe this one.
+// Emitting returns the number of processes that observe this process.
 func (p *Pulse) Emitting() int { return p.node.Senders() }
 
 // errStranger reports that another process is at an address.

@@ -17,7 +17,7 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/internal/pb"
 )
 
-// within bounds the waits of a test; no test measures it.
+// within bounds the waits of a test. No test measures this time.
 const within = time.Minute
 
 // observed is a process that is observed. Its heartbeats can be exchanged for those of a process

@@ -17,7 +17,7 @@ import (
 	"github.com/goulfm/goulfm/internal/base/pausepoint"
 )
 
-// Watch is the observation of one process. It has a connection and goroutines only during the
+// Watch is the observation of one process. A Watch has a connection and goroutines only during the
 // introduction: until the first beat arrives as a datagram, or for ever if none does.
 type Watch struct {
 	pulse       *Pulse
@@ -27,7 +27,7 @@ type Watch struct {
 	incarnation uint64
 
 	work  *work // under the lock of the Pulse: the present introduction; nil: none
-	index int32 // the same: its place among all; gone: it has ended
+	index int32 // the same: its place among all; -1: the observation has ended
 }
 
 // gone is the index of a Watch that has ended.
@@ -41,7 +41,7 @@ type work struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	arrive chan struct{} // closed when beats arrive as datagrams
-	past   bool          // under the lock of the Pulse: it is closed
+	past   bool          // under the lock of the Pulse: arrive is closed
 }
 
 // Times of a Watch.
@@ -51,7 +51,7 @@ const (
 	redialLast   = time.Second
 )
 
-// Watch observes a process from now on. told must not block. It may be called a last time during
+// Watch observes a process from now on. The callback must not block. Its last call may occur during
 // End.
 func (p *Pulse) Watch(ref *pb.Ref, q adaptive.QoS, told func(beat.Event)) (*Watch, error) {
 	w := &Watch{pulse: p, told: told, name: ref.Name, addr: ref.Addr, incarnation: ref.Incarnation}
@@ -60,7 +60,7 @@ func (p *Pulse) Watch(ref *pb.Ref, q adaptive.QoS, told func(beat.Event)) (*Watc
 		return nil, err
 	}
 	p.mu.Lock()
-	if w.observation = o; w.index != gone { // it may be dead already
+	if w.observation = o; w.index != gone { // the process may be dead already
 		w.index = int32(len(p.all))
 		p.all = append(p.all, w)
 	}
@@ -82,7 +82,7 @@ func (w *Watch) forget() {
 	if w.index == gone {
 		return
 	}
-	if w.observation != nil { // otherwise the beat endpoint does not have it yet
+	if w.observation != nil { // otherwise the beat endpoint does not have the observation yet
 		last := len(p.all) - 1
 		p.all[w.index] = p.all[last]
 		p.all[w.index].index = w.index
@@ -151,8 +151,8 @@ func (w *Watch) isIt(ref *pb.Ref) bool {
 	return ref.GetName() == w.name && ref.GetIncarnation() == w.incarnation
 }
 
-// introduce makes the process send beats, unless an introduction is under way or planned. It does
-// not block.
+// introduce makes the process send beats, unless an introduction is under way or planned. introduce
+// does not block.
 func (w *Watch) introduce(o *beat.Monitor) {
 	p := w.pulse
 	p.mu.Lock()
@@ -199,7 +199,8 @@ func (p *Pulse) startNext() {
 	}
 }
 
-// run executes an introduction, and makes room for the next one when it is over, or takes long.
+// run executes an introduction. At the end, or if the introduction takes long, run makes room for
+// the next one.
 func (w *Watch) run(o *beat.Monitor, room func()) {
 	defer room()
 	defer time.AfterFunc(introduceFor, room).Stop()
@@ -248,8 +249,8 @@ func (w *Watch) again(now *work) {
 	}
 }
 
-// connect serves one connection until it breaks, and reports whether there was one. A nil error
-// means that beats arrive as datagrams and that the connection was closed in order.
+// connect serves one connection until the connection breaks, and reports whether there was one. A
+// nil error means that beats arrive as datagrams and that the connection was closed in order.
 func (w *Watch) connect(o *beat.Monitor, now *work) (connected bool, err error) {
 	conn, err := w.pulse.id.Dial(w.addr)
 	if err != nil {

@@ -55,7 +55,7 @@ func (id *Identity) NewGate(methods ...string) *grpc.Server {
 }
 
 // ErrOtherAuthority reports that the process at an address belongs to another platform.
-var ErrOtherAuthority = errors.New("who answers there is not a master of the platform that the token is of: somebody is in between, or another platform is there now: " +
+var ErrOtherAuthority = errors.New("the process at this address is not a master of the platform of the token: another process intercepts the connection, or another platform has the address now: " +
 	`compare the address with that of the platform, and make a new token with "gridrpc token new"`)
 
 // Knock connects a process without a certificate to a master of a platform, and returns the

@@ -28,7 +28,7 @@ func FuzzParseWho(f *testing.F) {
 	})
 }
 
-// who is a process that answers with the identity of the caller.
+// A who is a process that answers with the identity of the caller.
 type who struct {
 	pb.UnimplementedNodeServer
 	demand []Role

@@ -124,7 +124,7 @@ func (o *outcasts) keep(conn net.Conn, cert *x509.Certificate, addr string) (net
 	return k, nil
 }
 
-// guarded is TLS whose connections are kept.
+// guarded is TLS that records its connections.
 type guarded struct {
 	credentials.TransportCredentials
 	id *Identity

@@ -10,8 +10,7 @@ import (
 	"github.com/goulfm/goulfm/internal/base/mono"
 )
 
-// backWithin is the longest time until a process is in the tree again, after it resumes or becomes
-// reachable.
+// backWithin is the maximum time after which a resumed or reachable process is in the tree again.
 const backWithin = 2 * mono.Second
 
 // platform returns a settled tree of a root, two agents, and three servers below each.
@@ -88,8 +87,9 @@ func TestBackInTheTree(t *testing.T) {
 	}
 }
 
-// TestObservedAgain: a declaration ends the observation of an ancestor. If it was a mistake, the
-// next attachment begins it again, also one to the same parent with the same ancestors.
+// TestObservedAgain: a declaration ends the observation of an ancestor. After a wrong declaration
+// the next attachment begins the observation again, also an attachment to the same parent with the
+// same ancestors.
 func TestObservedAgain(t *testing.T) {
 	parent := Ref{ID: ID{"parent", 7}, Addr: "parent", Tier: 1}
 	root := Ref{ID: ID{"root", 8}, Addr: "root"}

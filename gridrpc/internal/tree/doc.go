@@ -1,4 +1,4 @@
-// Package tree has the rule by which agents form a tree, and repair it after deaths, also of
+// Package tree has the rule by which agents form a tree, and repair the tree after deaths, also of
 // several agents at once. Each agent knows its ancestors. An agent that loses its parent joins the
 // nearest live ancestor, together with its whole subtree.
 //
@@ -17,8 +17,8 @@
 //     and is answered by Leave.
 //   - T3 A list of ancestors replaces the whole earlier one. If the lists differ in any place, the
 //     agent sends its list to all children.
-//   - T4 An agent that has lost its parent probes all ancestors at once. It joins the nearest one
-//     that answers, once all nearer ones are declared dead, or after a short wait.
+//   - T4 An agent that has lost its parent probes all ancestors at once. Of those that answer, the
+//     agent joins the nearest, once all nearer ones are declared dead, or after a short wait.
 //   - T5 A join may take two seconds. After a refusal or the timeout the next ancestor is tried. An
 //     agent without room names children of its own.
 //   - T6 When no ancestor is left, the agent asks the oracle for the root, repeatedly. Each request
@@ -27,16 +27,16 @@
 //   - T8 A parent drops a child that closes its link, is declared dead, or joins again.
 //   - T9 A parent that an agent leaves, also after a wrong suspicion, gets Leave.
 //   - T10 The nearest (f-1)/4 ancestors, rounded up, are observed. A declaration ends an
-//     observation, and the next attachment begins it again.
+//     observation, and the next attachment begins a new observation.
 //   - T11 Each root has a term greater than all earlier ones, and lists carry the term down. No
-//     agent joins below a root with a lesser term than one that it knows. A deposed root closes its
-//     links, and accepts no children any more.
+//     agent joins below a root with a lesser term than the greatest known. A deposed root closes
+//     its links, and accepts no children any more.
 //   - T12 An agent with another parent than the configured one checks every 10 s whether the
-//     configured one is back. It then joins this one, and leaves the other.
+//     configured parent is back. The agent then joins the configured parent, and leaves the other.
 //   - T13 Every event of a link carries the identity that the process at the other end stated in
 //     its acceptance. Before, a configured parent is known by name only.
 //
 // # Not promised
 //
-// Balance: an orphan joins the first parent that it finds, not the one with the most room.
+// Balance: an orphan joins the first parent that accepts, not the parent with the most room.
 package tree

@@ -34,7 +34,7 @@ type Joined struct {
 	Term       uint64 // of the root above
 }
 
-// Declined refuses the join of that generation, or reports that it could not be delivered.
+// Declined refuses the join of that generation, or reports that the join could not be delivered.
 type Declined struct {
 	At         mono.Time
 	Generation uint64
@@ -57,7 +57,7 @@ type Listed struct {
 	Term       uint64
 }
 
-// Closed reports that a link has ended, by a Leave or because it broke. Up is true for a link to a
+// Closed reports that a link has ended, by a Leave or by a break. Up is true for a link to a
 // parent.
 type Closed struct {
 	At         mono.Time

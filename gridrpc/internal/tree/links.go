@@ -7,11 +7,12 @@ import (
 )
 
 // Links is a Tree together with the identities of the processes that its links to parents lead to.
-// It turns the events of streams, which carry only the generation of a link, into events of the
+// Links turns the events of streams, which carry only the generation of a link, into events of the
 // rule, and forwards the rule's actions.
 //
-// A configured parent is known by name only until it accepts. Its acceptance names its incarnation,
-// and every later event of that link carries this identity (T13): the rule would ignore any other.
+// A configured parent is known by name only, until its acceptance. The acceptance names its
+// incarnation, and every later event of that link carries this identity (T13): the rule would
+// ignore any other.
 type Links struct {
 	tree *Tree
 	ups  []uplink
@@ -21,12 +22,12 @@ type Links struct {
 // uplink is a link to a parent, or one on which a join waits for its answer.
 type uplink struct {
 	generation uint64
-	peer       ID // the requested parent; the one that accepted, from then on
+	peer       ID // the requested parent; after the acceptance, the parent that accepted
 	accepted   bool
 }
 
 // Ended reports that the stream of a link to a parent has ended: the connection could not be made,
-// it broke, or the parent closed it.
+// or the connection broke, or the parent closed the stream.
 type Ended struct {
 	At         mono.Time
 	Generation uint64
@@ -79,7 +80,8 @@ func (l *Links) Step(ev Event) []Action {
 	return l.out
 }
 
-// up returns the link of a generation; nil if this process has left it, or it has ended.
+// up returns the link of a generation; nil if this process has left the link, or the link has
+// ended.
 func (l *Links) up(generation uint64) *uplink {
 	i := slices.IndexFunc(l.ups, func(u uplink) bool { return u.generation == generation })
 	if i < 0 {
@@ -118,8 +120,8 @@ func (l *Links) ended(ev Ended) {
 	l.apply(Closed{At: ev.At, Peer: peer, Generation: ev.Generation, Up: true})
 }
 
-// asked refuses a child that means another process, or another incarnation of this one: its address
-// may be an old one.
+// asked refuses a child that means another process, or another incarnation of this process: the
+// child's address may be an old one.
 func (l *Links) asked(ev JoinAsked) {
 	me := l.tree.Me()
 	if ev.Parent.Name != me.Name || ev.Parent.Incarnation != 0 && ev.Parent.Incarnation != me.Incarnation {
@@ -142,7 +144,7 @@ func (l *Links) apply(ev Event) {
 			l.ups = append(l.ups, uplink{generation: a.Generation, peer: a.To.ID})
 		case Leave:
 			if a.Up && l.up(a.Generation) == nil {
-				continue // it has ended
+				continue // the link has ended
 			}
 			if a.Up {
 				l.forget(a.Generation)

@@ -9,7 +9,7 @@ import (
 // next is the search of the published rule, in place of T4 and T5, for comparisons. Programs that
 // are built with the tag "published" use it (bench/tree). The agent joins the nearest ancestor that
 // is not declared dead, alive or not. Only the failure detector, which observes this ancestor and
-// those above it from now on, finds its death.
+// the higher ones from now on, finds its death.
 func (t *Tree) next(now mono.Time) {
 	left := slices.DeleteFunc(slices.Clone(t.ancestors), func(a Ref) bool { return slices.Contains(t.dead, a.ID) })
 	if len(left) == 0 {

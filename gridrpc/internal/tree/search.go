@@ -6,8 +6,8 @@ import (
 	"github.com/goulfm/goulfm/internal/base/mono"
 )
 
-// search is T4: an agent that has lost its parent probes all ancestors at once. It probes the lost
-// parent, too, because only the link may be broken.
+// search is T4: an agent that has lost its parent probes all ancestors at once, also the lost
+// parent, because only the link may be broken.
 func (t *Tree) search(now mono.Time) {
 	t.homing = false
 	t.phase, t.since, t.sent = Probing, now, 0
@@ -24,7 +24,8 @@ func (t *Tree) search(now mono.Time) {
 	t.consider(now)
 }
 
-// isOut reports whether an ancestor is dead or was tried, so that the search does not wait for it.
+// isOut reports whether an ancestor is dead or was tried. The search does not wait for such an
+// ancestor.
 func (t *Tree) isOut(a Ref) bool {
 	return slices.Contains(t.dead, a.ID) || slices.Contains(t.tried, a.ID)
 }
@@ -168,7 +169,7 @@ func (t *Tree) oracle(ev Oracle) {
 	}
 }
 
-// away reports whether the parent is another one than the configured parent (T12).
+// away reports whether the parent is not the configured parent (T12).
 func (t *Tree) away() bool { return t.cfg.Home != nil && t.parent.Name != t.cfg.Home.Name }
 
 func (t *Tree) homeSeen(ev HomeSeen) {
@@ -176,7 +177,7 @@ func (t *Tree) homeSeen(ev HomeSeen) {
 		return
 	}
 	if ev.Home.Tier == Untiered || ev.Home.Tier >= t.me.Tier {
-		return // it could not accept this agent
+		return // the configured parent could not accept this agent
 	}
 	t.homing = true
 	t.join(ev.Home, ev.At)

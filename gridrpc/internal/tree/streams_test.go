@@ -6,16 +6,16 @@ import (
 	"github.com/goulfm/goulfm/internal/base/mono"
 )
 
-// stream is a link at the level of the network: it joins two incarnations, and each of them learns
-// of its end at a time of its own. Package treehost hosts the streams; the rules get only the
-// events that treehost passes on.
+// stream is a link at the level of the network, between two incarnations. Each of them learns of
+// the end at a time of its own. Package treehost hosts the streams; the rules get only the events
+// that treehost passes on.
 type stream struct {
 	child, parent *node // parent is nil until the request has arrived
 	generation    uint64
 	accepted      bool // the child has read the acceptance
 	broken        bool // messages under way do not arrive
 	left          bool // the child has left the link
-	childEnded    bool // the child reads no more: it has left the link, or knows of its end
+	childEnded    bool // the child reads no more, because of its own Leave or the end of the link
 	parentEnded   bool
 	latest        [2]mono.Time // arrival of the latest message, to the child and to the parent
 }
@@ -36,7 +36,7 @@ func (w *world) unless(not bool, do func()) {
 	}
 }
 
-// deliver executes do at an incarnation: later if it is stopped, never if it is dead.
+// deliver executes do at an incarnation: later if the incarnation is stopped, never if dead.
 func (w *world) deliver(to *node, do func()) {
 	switch {
 	case !to.alive:
@@ -173,7 +173,7 @@ func (w *world) leaveUp(n *node, generation uint64) {
 			continue
 		}
 		s.left = true
-		w.after(w.delay(), func() { // until then it may read messages under way
+		w.after(w.delay(), func() { // until then the child may read messages under way
 			s.childEnded = true
 			if s.parent != nil {
 				w.endAtParent(s)
@@ -185,9 +185,9 @@ func (w *world) leaveUp(n *node, generation uint64) {
 // detection is the silence after which observers declare a process dead.
 const detection = 2 * mono.Second
 
-// halt stops an incarnation for a while: SIGSTOP and SIGCONT. After a long stop observers declare
-// it dead. When it resumes, it may declare the processes that it observes, because it has received
-// nothing from them.
+// halt stops an incarnation for a while: SIGSTOP and SIGCONT. After a long stop the observers
+// declare the incarnation dead. When it resumes, it may declare the processes that it observes,
+// because it has received nothing from them.
 func (w *world) halt(n *node, last mono.Duration) {
 	n.stopped, n.silentAt = true, w.now
 	w.note("a%d is stopped for %v", n.number, last)
@@ -231,7 +231,7 @@ func (w *world) tick(n *node) {
 	}
 }
 
-// declare makes all observers of an incarnation declare it dead.
+// declare makes all observers of an incarnation declare its death.
 func (w *world) declare(dead *node) {
 	for _, n := range w.agents {
 		if n != nil && n != dead && n.alive && n.observes(dead.me) {
@@ -246,7 +246,7 @@ func (w *world) declareTo(n, dead *node) {
 	})
 }
 
-// detected is a declaration by the failure detector. It ends the observation.
+// detected is a declaration by the failure detector, which ends the observation.
 func (w *world) detected(n *node, who ID) {
 	if o := w.incarnation(who); o != nil && o.alive {
 		n.slurs[who] = true
@@ -255,7 +255,8 @@ func (w *world) detected(n *node, who ID) {
 	w.step(n, Declared{At: w.now, Who: who})
 }
 
-// observes reports whether an incarnation observes another one: a child, or a near ancestor.
+// observes reports whether an incarnation observes another incarnation: a child, or a near
+// ancestor.
 func (n *node) observes(id ID) bool {
 	is := func(r Ref) bool { return r.ID == id }
 	return slices.ContainsFunc(n.observed, is) || slices.ContainsFunc(n.rule.Tree().Children(), is)
@@ -272,7 +273,7 @@ func (w *world) observe(n *node, ids ...ID) {
 	}
 }
 
-// incarnation returns the process of that identity, or nil if it is not the present incarnation.
+// incarnation returns the process of that identity, or nil if the identity is not present.
 func (w *world) incarnation(id ID) *node {
 	if n := w.agents[numberOf(id.Name)]; n != nil && n.me == id {
 		return n

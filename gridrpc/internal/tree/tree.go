@@ -9,8 +9,8 @@ import (
 
 // Config configures an agent. Zero fields mean defaults.
 type Config struct {
-	Me       Ref    // Tier is Untiered, unless it is configured or this is the root
-	Root     bool   // it is the root: its tier is 0
+	Me       Ref    // Tier is Untiered, unless configured; 0 at the root
+	Root     bool   // this agent is the root
 	Term     uint64 // of the root: greater than that of any root before
 	Home     *Ref   // the configured parent, of any incarnation; nil: the root
 	Known    int    // number of known ancestors (f); default 16
@@ -58,7 +58,7 @@ const (
 	Attached              // has a parent
 	Probing               // waits for answers of ancestors
 	Joining               // has asked to become a child
-	Asking                // waits for the oracle, or to ask it again
+	Asking                // waits for the oracle, or for the next request to the oracle
 )
 
 // String returns the phase in a word.
@@ -74,7 +74,7 @@ type Tree struct {
 	parent     Ref
 	generation uint64 // of the link to the parent
 	drawn      uint64 // the latest generation
-	term       uint64 // of the latest root above, or of this one
+	term       uint64 // of the latest root above, or of this root
 	ancestors  []Ref  // nearest first: the parent, its parent, ...
 	children   []link
 
@@ -110,7 +110,7 @@ func (t *Tree) Phase() Phase { return t.phase }
 // Me returns the agent itself, with its tier.
 func (t *Tree) Me() Ref { return t.me }
 
-// Parent returns the parent and the generation of the link to it; ok is false without one.
+// Parent returns the parent and the generation of its link; ok is false without a parent.
 func (t *Tree) Parent() (parent Ref, generation uint64, ok bool) {
 	return t.parent, t.generation, t.phase == Attached || t.homing
 }
@@ -197,7 +197,8 @@ func (t *Tree) observe() {
 	t.act(Observe{Whom: slices.Clone(t.ancestors[:min(len(t.ancestors), t.cfg.Observed)])})
 }
 
-// deposed is T11, at a root. It is no longer the root and has no tier until its process restarts.
+// deposed is T11, at a root. The agent is no longer the root, and has no tier until its process
+// restarts.
 func (t *Tree) deposed(ev Deposed) {
 	if !t.cfg.Root || ev.Term <= t.term {
 		return
@@ -255,7 +256,7 @@ func (t *Tree) closed(ev Closed) {
 	}
 }
 
-// drop removes children (T8); with leave it sends them Leave.
+// drop removes children (T8). With leave, the children get a Leave.
 func (t *Tree) drop(which func(link) bool, leave bool) {
 	t.children = slices.DeleteFunc(t.children, func(c link) bool {
 		gone := which(c)

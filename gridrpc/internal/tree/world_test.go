@@ -21,7 +21,7 @@ type world struct {
 	order   int
 	agents  []*node // by number; the first root is 0
 	root    int     // the present one
-	term    uint64  // of it
+	term    uint64  // of the present root
 	was     []Ref   // answers that were right once
 	room    int     // for children, at each agent; 0: unlimited
 	streams []*stream
@@ -43,10 +43,10 @@ type node struct {
 	silentAt mono.Time   // the start of its stop
 	inbox    []func()    // messages that arrived meanwhile
 	observed []Ref       // its ancestors
-	slurs    map[ID]bool // live processes that were declared dead to it
+	slurs    map[ID]bool // live processes that were declared dead to this node
 	wake     mono.Time
-	master   bool   // it is the root, or was
-	term     uint64 // the greatest that it has known
+	master   bool   // the root, or an earlier root
+	term     uint64 // the greatest known term
 }
 
 type happening struct {
@@ -113,11 +113,11 @@ func (w *world) start(i, home, known int) {
 }
 
 // replaceRoot makes another master the root. The earlier root may be dead, which ends its links, or
-// continue as a root for a while, until it learns that it is deposed.
+// may continue as a root until a Deposed.
 func (w *world) replaceRoot(known int) {
 	old := w.agents[w.root]
 	switch w.random.IntN(3) {
-	case 0: // it restarts at the same address
+	case 0: // the root restarts at the same address
 		w.kill(w.root)
 		w.start(w.root, -1, known)
 		return
@@ -249,8 +249,8 @@ func (w *world) oracle() Ref {
 	return w.was[len(w.was)-1]
 }
 
-// checkAsk is G4: no agent asks the oracle while a known ancestor is alive that accepts it and that
-// was not wrongly declared dead to it.
+// checkAsk is G4: no agent asks the oracle while a known ancestor is alive that accepts the agent
+// and was not wrongly declared dead to the agent.
 func (w *world) checkAsk(n *node, known []Ref) {
 	if w.room > 0 || w.now < w.peace {
 		return // they may be full, or slow
@@ -369,7 +369,7 @@ func schedule(t *testing.T, seed uint64) {
 		w.fault(homes, known)
 		gap := 100 * mono.Millisecond
 		if w.random.IntN(2) == 0 {
-			gap = 5 * mono.Millisecond // the next one comes while messages of this one are under way
+			gap = 5 * mono.Millisecond // the next fault comes while messages after this fault are under way
 		}
 		w.run(w.now.Add(mono.Duration(w.random.Int64N(int64(gap)))))
 	}
@@ -403,7 +403,7 @@ func (w *world) fault(homes []int, known int) {
 	case !n.alive && what == 0 && w.random.IntN(3) == 0:
 		w.startBelowEachOther(i, homes, known)
 	case !n.alive && what == 0:
-		if w.random.IntN(2) == 0 { // below any other one, also a former descendant
+		if w.random.IntN(2) == 0 { // below any other agent, also a former descendant
 			homes[i] = (i + 1 + w.random.IntN(len(homes)-1)) % len(homes)
 		}
 		w.start(i, homes[i], known)
