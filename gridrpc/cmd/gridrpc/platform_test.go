@@ -233,7 +233,7 @@ func TestCallsAndMistakes(t *testing.T) {
 	}
 	_, err := call("fail")
 	require.ErrorIs(t, err, gridrpc.ErrService)
-	assert.ErrorContains(t, err, "as it was told")
+	assert.ErrorContains(t, err, "failure on request")
 	_, err = call("panic")
 	require.ErrorIs(t, err, gridrpc.ErrService)
 	var e *gridrpc.Error

@@ -47,7 +47,7 @@ func TestPython(t *testing.T) {
 	require.NoError(t, err)
 	assert.Len(t, out, 700_003, "quotes, and a newline")
 
-	for service, text := range map[string]string{"fail": "as it was told", "sqare": "square"} {
+	for service, text := range map[string]string{"fail": "failure on request", "sqare": "square"} {
 		out, err := call(service, "3").CombinedOutput()
 		require.Error(t, err)
 		assert.Contains(t, string(out), text)

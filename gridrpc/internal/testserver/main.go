@@ -83,7 +83,7 @@ func hold(ctx context.Context, c *server.Call, in *float64) (*Where, error) {
 	return &Where{Server: c.Server(), Attempt: c.Attempt, Value: *in}, nil
 }
 
-// relay ends when a test writes to the named pipe *in-ATTEMPT. It logs a cancellation.
+// relay ends when a test writes to the named pipe *in-ATTEMPT. A cancellation is logged.
 func relay(ctx context.Context, c *server.Call, in *string) (*Where, error) {
 	c.Progress(1, 2, "waiting")
 	written := make(chan error, 1)
@@ -108,7 +108,7 @@ func text(_ context.Context, _ *server.Call, in *int) (*string, error) {
 
 // Count is the argument of count. Attempt a waits for ever at the number Holds[a-1], if any.
 type Count struct {
-	To    int // the number to which it counts
+	To    int // the last number
 	Holds []int
 }
 
@@ -174,7 +174,7 @@ func script(ctx context.Context, c *server.Call, in *string) (*string, error) {
 }
 
 func fail(context.Context, *server.Call, *float64) (*Where, error) {
-	return nil, errors.New("as it was told")
+	return nil, errors.New("failure on request")
 }
 
-func crash(context.Context, *server.Call, *float64) (*Where, error) { panic("as it was told") }
+func crash(context.Context, *server.Call, *float64) (*Where, error) { panic("failure on request") }

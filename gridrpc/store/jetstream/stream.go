@@ -14,7 +14,7 @@ import (
 type source struct {
 	ctx  context.Context
 	from io.Reader
-	size int64 // -1: whatever comes
+	size int64 // -1: not announced
 	read int64
 	over bool
 }

@@ -12,9 +12,9 @@ import (
 type counted struct {
 	ctx    context.Context
 	from   io.Reader
-	size   int64 // -1: whatever comes
+	size   int64 // -1: not announced
 	given  int64
-	spare  [1]byte // read beyond what was given; if held
+	spare  [1]byte // the byte after the returned ones; if held
 	held   bool
 	failed error
 }

@@ -65,7 +65,7 @@ func assertWhole(t *testing.T, s checkpoint.Store, key string) int {
 	return version
 }
 
-// TestVersionOf: complete and incomplete bytes of an object are told apart.
+// TestVersionOf: complete and incomplete bytes of an object are distinguished.
 func TestVersionOf(t *testing.T) {
 	one, two := object("o", 1, 5000), object("o", 2, 5000)
 	version, err := versionOf("o", two)

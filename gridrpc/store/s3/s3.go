@@ -83,7 +83,7 @@ func Open(ctx context.Context, name string) (checkpoint.Store, error) {
 // connect returns a client of the service that the environment names.
 func connect() (client *minio.Client, where string, err error) {
 	where = "https://s3.amazonaws.com"
-	for _, name := range []string{"AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3"} { // the latter goes first
+	for _, name := range []string{"AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3"} { // the second has priority
 		if v := os.Getenv(name); v != "" {
 			where = v
 		}

@@ -141,7 +141,7 @@ func FuzzCounted(f *testing.F) {
 	})
 }
 
-// TestReaderFails: the error of a reader is what Put returns.
+// TestReaderFails: Put returns the error of its reader.
 func TestReaderFails(t *testing.T) {
 	bad := errors.New("bad")
 	_, err := io.ReadAll(&counted{ctx: t.Context(), from: iotest.ErrReader(bad), size: -1})

@@ -21,15 +21,16 @@ import (
 type Config struct {
 	Name   string // unique, and the same for all incarnations of the replica
 	Dir    string // of its files
-	Addr   string // HOST:PORT at which it takes clients
-	Route  string // HOST:PORT at which it takes the other replicas
+	Addr   string // HOST:PORT for clients
+	Route  string // HOST:PORT for the other replicas
 	Routes []string
 	Client *tls.Config       // for clients; nil: without TLS
 	Peer   *tls.Config       // for the other replicas; nil: without TLS
 	Say    func(text string) // prints an event for a person
 
-	// Shunned lists the keys of clients whose connections must be closed, as the SHA-256 of their
-	// PKIX form in hexadecimal digits. Client must refuse their new connections. nil: none.
+	// Shunned lists the keys of revoked clients, as the SHA-256 of their PKIX form in hexadecimal
+	// digits. The replica closes the connections of these clients. Client must refuse their new
+	// connections. nil: none.
 	Shunned func() []string
 }
 
@@ -65,7 +66,7 @@ func Serve(ctx context.Context, c Config) error {
 		case why := <-failed:
 			err = errors.New(why)
 		default:
-			err = fmt.Errorf("it does not listen after %v", readyIn)
+			err = fmt.Errorf("the server does not listen after %v", readyIn)
 		}
 		return fmt.Errorf("replica %s at %s: %w", c.Name, c.Addr, err)
 	}
@@ -89,14 +90,14 @@ func (c Config) sweep(s *server.Server) {
 	if len(keys) == 0 {
 		return
 	}
-	list, err := s.Connz(&server.ConnzOptions{Username: true, Limit: s.NumClients() + 1024}) // with certificates, and who comes meanwhile
+	list, err := s.Connz(&server.ConnzOptions{Username: true, Limit: s.NumClients() + 1024}) // with certificates, and with clients that connect meanwhile
 	if err != nil {
 		c.Say(fmt.Sprintf("does not know its connections: %v", err))
 		return
 	}
 	for _, conn := range list.Conns {
 		if len(conn.TLSPeerCerts) > 0 && slices.Contains(keys, conn.TLSPeerCerts[0].SubjectPKISha256) {
-			_ = s.DisconnectClientByID(conn.Cid) // it may have left meanwhile
+			_ = s.DisconnectClientByID(conn.Cid) // an error: the client has left meanwhile
 		}
 	}
 }
@@ -134,7 +135,8 @@ func split(addr string) (host string, port int, err error) {
 	return host, port, err
 }
 
-// teller logs unusual events. Broken connections after the death of a replica are usual.
+// teller logs only the reason why the server cannot run. Other events, such as broken connections
+// after the death of a replica, are usual.
 type teller struct {
 	say    func(string)
 	failed chan string

@@ -13,16 +13,17 @@ import (
 	"github.com/goulfm/goulfm/gridrpc/internal/subprocess"
 )
 
-// process is a process of the service. It can be killed, and restarted with its data on disk.
+// process is a process of the service. A test can kill the process, and restart the process with
+// its data on disk.
 type process struct {
 	name  string
 	dir   string // its own, where its log is, too
 	args  []string
 	cmd   *exec.Cmd
-	ended chan struct{} // closed when it has
+	ended chan struct{} // closed when the process has ended
 }
 
-// start starts the process. It ends with this process in any case.
+// start starts the process, which ends with this process in any case.
 func (p *process) start(t testing.TB, weed string) {
 	require.NoError(t, os.MkdirAll(p.dir, 0o700))
 	log, err := os.OpenFile(p.log(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -30,7 +31,7 @@ func (p *process) start(t testing.TB, weed string) {
 	defer log.Close()
 	p.cmd = exec.Command(weed, append([]string{"-logtostderr"}, p.args...)...)
 	p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr = p.dir, log, log
-	p.cmd.Env = slices.Concat(os.Environ(), []string{"HOME=" + p.dir, "TMPDIR=" + p.dir}) // no settings of this machine, no traces on it
+	p.cmd.Env = slices.Concat(os.Environ(), []string{"HOME=" + p.dir, "TMPDIR=" + p.dir}) // no settings of this machine, and no traces here
 	subprocess.EndWithParent(p.cmd)
 	require.NoError(t, p.cmd.Start())
 	p.ended = make(chan struct{})
@@ -40,10 +41,10 @@ func (p *process) start(t testing.TB, weed string) {
 	}(p.cmd, p.ended)
 }
 
-// kill kills the process, and returns when it has ended. It has no effect after the end.
+// kill kills the process, and returns after its end. A kill after the end has no effect.
 func (p *process) kill() {
 	if p.ended != nil {
-		_ = p.cmd.Process.Kill() // an error: it has ended
+		_ = p.cmd.Process.Kill() // an error: the process has ended
 		<-p.ended
 	}
 }

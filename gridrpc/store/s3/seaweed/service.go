@@ -22,7 +22,7 @@ import (
 // EnvWeed names the program of SeaweedFS, weed.
 const EnvWeed = "GRIDRPC_WEED"
 
-// within bounds the waits of a test; no test measures it.
+// within bounds the waits of a test. No test measures this time.
 const within = 2 * time.Minute
 
 // user and secret are of an account with all rights.
@@ -43,8 +43,8 @@ type Service struct {
 }
 
 // Start starts a service with the given numbers of volume servers (v1, v2, ...) and of copies, and
-// returns when all servers have joined. It sets the environment of the test to the service. Without
-// the program, and in short tests, the test is skipped.
+// returns when all servers have joined. It sets the environment of the test to the service. Start
+// skips the test without the program, and in short tests.
 func Start(t testing.TB, volumes, copies int) *Service {
 	weed := os.Getenv(EnvWeed)
 	if weed == "" || testing.Short() {
@@ -82,9 +82,9 @@ func (s *Service) plan(volumes, copies int) {
 	who := filepath.Join(s.dir, "who.json")
 	s.writeIdentity(who)
 	add("filer", "filer", at(2), master, "-defaultStoreDir=.", "-localSocket=filer.sock")
-	// The S3 gateway has a process of its own: within the filer it finds the filer only at ports
-	// that differ by 10000. A path of a socket may have 108 bytes, and the folder of a test may
-	// exceed that: sockets are in the folder of their process.
+	// The S3 gateway has a process of its own: within the filer, the gateway finds the filer only
+	// at ports that differ by 10000. A path of a socket may have 108 bytes, and the folder of a
+	// test may exceed that: sockets are in the folder of their process.
 	add("s3", "s3", at(4), "-config="+who, fmt.Sprint("-filer=127.0.0.1:", ports[2], ".", ports[3]), "-port.iceberg=0", "-port.lance=0", "-localSocket=s3.sock")
 }
 
@@ -111,7 +111,7 @@ func (s *Service) end() {
 	for _, p := range slices.Backward(s.processes) {
 		p.kill()
 		if s.t.Failed() {
-			s.t.Logf("%s said:\n%s", p.name, p.said(40))
+			s.t.Logf("%s logged:\n%s", p.name, p.said(40))
 		}
 	}
 }
@@ -123,7 +123,7 @@ func (s *Service) of(name string) *process {
 	return s.processes[i]
 }
 
-// Kill kills one of master, v1, v2, ..., filer and s3 by SIGKILL, and returns when it has ended.
+// Kill kills one of master, v1, v2, ..., filer and s3 by SIGKILL, and returns after its end.
 func (s *Service) Kill(name string) { s.of(name).kill() }
 
 // Restart restarts a killed process at the same address, with its data on disk.
@@ -182,7 +182,7 @@ func (s *Service) liveVolumes() (n int, err error) {
 	return n, nil
 }
 
-// Bucket makes a bucket, and waits until the service can write to it.
+// Bucket makes a bucket, and waits until the service can write to the bucket.
 func (s *Service) Bucket(name string) {
 	c, err := minio.New(s.s3, &minio.Options{Creds: credentials.NewStaticV4(user, secret, "")})
 	require.NoError(s.t, err)
