@@ -56,7 +56,7 @@ func run(ctx context.Context, args []string) error {
 	if p.turns < 1 || p.each <= 0 || p.callers < 1 || p.losses < 1 {
 		return fmt.Errorf("want positive numbers")
 	}
-	fmt.Println("| what | ours | plain | ours / plain | goal |\n|---|---|---|---|---|")
+	fmt.Println("| measurement | ours | plain | ours / plain | goal |\n|---|---|---|---|---|")
 	for _, part := range []struct {
 		name string
 		run  func(context.Context, plan) ([]row, error)

@@ -4,13 +4,14 @@
 // the jobs are done: one of Paris with servers below it, two of Lyon, and the top agent of Lyon.
 // Servers and their jobs survive. Only the path to them must be found again.
 //
-//	go run ./bench/farm simulated > out/simulated.csv    96 servers, jobs of 28.24 s, the rules in virtual time
-//	go run ./bench/farm waiting                          processes whose bodies wait for 0.28 s
-//	go run ./bench/farm dgemm                            8 servers that multiply matrices
+//	go run ./bench/farm simulated > out/simulated.csv   96 servers, jobs of 28.24 s, virtual time
+//	go run ./bench/farm waiting                         processes whose bodies wait for 0.28 s
+//	go run ./bench/farm dgemm                           8 servers that multiply matrices
 //
-// Each writes CSV: the curve, the seconds since the first submission, and the number of completed
-// jobs. The curves are undisturbed, recovery, and no recovery, where an agent without a parent
-// searches for no other one. "make figures FIGURES='-only diet6'" draws the files in out.
+// The first form executes only the rules, without processes. Each form writes CSV: the curve, the
+// seconds since the first submission, and the number of completed jobs. The curves are undisturbed,
+// recovery, and no recovery, where an agent without a parent searches for no other parent. "make
+// figures FIGURES='-only diet6'" draws the files in out.
 package main
 
 import (
@@ -67,7 +68,7 @@ func run(ctx context.Context) error {
 	seconds := f.Float64("seconds", 0.28, "waiting: for how long each body waits")
 	n := f.Int("n", 400, "dgemm: matrices are n x n")
 	if len(os.Args) < 2 {
-		return fmt.Errorf("want simulated, waiting or dgemm: see go doc ./bench/farm")
+		return fmt.Errorf("the first argument must be simulated, waiting or dgemm: see go doc ./bench/farm")
 	}
 	_ = f.Parse(os.Args[2:]) // it exits
 	p, play := grid, func(c curve, p plan) ([]float64, error) { return simulate(c, p), nil }
@@ -79,7 +80,7 @@ func run(ctx context.Context) error {
 		p = small
 		play = func(c curve, p plan) ([]float64, error) { return onProcesses(ctx, c, p, multiplying(*n)) }
 	default:
-		return fmt.Errorf("%q: want simulated, waiting or dgemm", os.Args[1])
+		return fmt.Errorf("%q: the first argument must be simulated, waiting or dgemm", os.Args[1])
 	}
 	p.jobs = *jobs
 	if *sites != "" {

@@ -16,7 +16,7 @@ func (p plan) layout() (sites []site, err error) {
 		agents, err := strconv.Atoi(a)
 		servers, err2 := strconv.Atoi(b)
 		if err != nil || err2 != nil || agents < 1 || servers < 1 {
-			return nil, fmt.Errorf("--tree %s: want AxS,AxS,...: agents of each site, and servers of each", p.sites)
+			return nil, fmt.Errorf("--tree %s: must be AxS,AxS,...: agents of each site, and servers of each", p.sites)
 		}
 		sites = append(sites, site{agents, servers})
 	}

@@ -49,7 +49,7 @@ func main() {
 
 func multiply(ctx context.Context, c *server.Call, in *Request) (*Reply, error) {
 	if in.N < 1 || in.N > sizeMax || in.Times < 0 {
-		return nil, fmt.Errorf("n is %d, want 1 to %d; times is %d, want 0 or more", in.N, sizeMax, in.Times)
+		return nil, fmt.Errorf("n is %d, must be 1 to %d; times is %d, must be 0 or more", in.N, sizeMax, in.Times)
 	}
 	a, b := fill(in.N, in.Seed), fill(in.N, in.Seed+1)
 	out := blas64.General{Rows: in.N, Cols: in.N, Stride: in.N, Data: make([]float64, in.N*in.N)}
