@@ -15,12 +15,12 @@ import (
 type Description struct {
 	Name     string
 	Addr     string
-	Parent   string // "": none, as the root, or an agent that looks for one
+	Parent   string // "": none, as the root, or an agent that searches for a parent
 	Children []Description
 	Server   bool
 	Running  []Running
 	Watched  []Watched
-	Err      error // it could not be asked; what is known is from its parent
+	Err      error // the process could not be asked; the other fields are from its parent
 }
 
 // Running is a call at a server.

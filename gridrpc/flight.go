@@ -37,7 +37,7 @@ type flight struct {
 	near     []string // services of a similar name
 	dead     map[session.Server]bool
 	asked    error     // why no master could be asked
-	waits    EventKind // what the caller was told that the call waits for: Unoffered, or Unheard; "": for nothing
+	waits    EventKind // the reason of a wait that was reported to the caller: Unoffered, or Unheard; "": no wait
 	answered mono.Time // when a master named the servers; of the client's clock
 	begun    mono.Time // when the latest attempt was submitted
 	observe  *time.Timer
@@ -69,7 +69,7 @@ type line struct {
 	cancel context.CancelFunc
 
 	tried bool // by the trunk; as the next one, of the flight's goroutine
-	began bool // the caller was told
+	began bool // reported to the caller
 
 	mu        sync.Mutex // held while the stream is written to
 	stream    callerStream
@@ -282,7 +282,7 @@ func (f *flight) ask(m *pb.ScheduleRequest) {
 	})
 }
 
-// waitFor reports once to the caller what the call waits for.
+// waitFor reports the reason of a wait once to the caller.
 func (f *flight) waitFor(e Event) {
 	if e.What != f.waits && f.ctx.Err() == nil {
 		f.tell(e)

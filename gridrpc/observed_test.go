@@ -153,7 +153,7 @@ func TestMemoryOfObserved(t *testing.T) {
 			id, err := link.Load(dir, "client")
 			require.NoError(t, err)
 			refs := startEmitters(t, dir, n)
-			for range 3 { // what a process makes once is made
+			for range 3 { // after this, all data that a process makes once exist
 				measureObserved(t, id, refs[:64])
 			}
 			var rounds []perServer

@@ -29,7 +29,7 @@ type clientTrunk struct {
 	lanes   map[uint64]*clientLane
 	number  uint64          // of the latest lane
 	out     []*pb.CallFrame // to be sent
-	ends    []*pb.CallFrame // to be sent with what comes next, or soon
+	ends    []*pb.CallFrame // to be sent with the next frames, or soon
 	soon    bool            // a timer for them runs
 	retired bool            // there will be no new lane
 	leaving bool            // no further frames follow those in out and ends
