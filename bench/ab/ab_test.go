@@ -330,8 +330,8 @@ func TestUnknownRevision(t *testing.T) {
 	assert.Error(t, (&options{base: hash, head: "nothing"}).resolve(dir))
 }
 
-// TestNothingStays: the worktrees and the folder go, also when the build of a side fails or was
-// interrupted.
+// TestNothingStays: the worktrees and the folder are removed, also after a failed or interrupted
+// build of a side.
 func TestNothingStays(t *testing.T) {
 	dir, hash := repository(t)
 	w, err := newWorkshop(dir, io.Discard)

@@ -37,7 +37,7 @@ type family struct {
 	gate    bool // -short has it
 }
 
-// A reader says how the figures of a job are had.
+// A reader is the source of the figures of a job.
 type reader int
 
 const (
@@ -68,7 +68,7 @@ func (f family) rowsOf(ops string, sizes ...int) (rows []row) {
 
 const kib, mib = 1 << 10, 1 << 20
 
-// What a turn of each kind of job does.
+// The arguments for a turn of each kind of job.
 var (
 	batches = strings.Fields("-json -batches 15 -time 60ms") // of each row
 	deaths  = strings.Fields("-json -batches 5 -lead 100ms")
@@ -78,10 +78,11 @@ var (
 // The phases of a failure, as bench/measure ulfm names them.
 const phases = "agree detect agree_detecting ack_agree shrink revoke"
 
-// commitTimes is how often a rank of a turn commits; commitBytes are what it protects.
+// commitTimes is the number of commits of a rank in a turn. commitBytes is the size of the
+// protected data.
 const commitTimes, commitBytes = 20, mib
 
-// repairs is how many ranks die in a turn, one after the other.
+// repairs is the number of ranks that die in a turn, one after the other.
 const repairs = 5
 
 // all are the families in the order of the table.
@@ -166,7 +167,7 @@ func (f family) command() []string {
 	return append([]string{"-ops", strings.Join(ops, ","), "-sizes", strings.Join(sizes, ",")}, f.args...)
 }
 
-// words are what -only takes.
+// words returns the names that -only accepts.
 func words() (names []string) {
 	for _, f := range all() {
 		for _, r := range f.rows {

@@ -31,7 +31,7 @@
 // ranks are back. rma: put, get, lock. One job measures all rows of its program and its number of
 // ranks.
 //
-// Reading order: main.go, family.go, side.go, turns.go, report.go.
+// Reading order: the files main, family, side, turns and report.
 package main
 
 import (

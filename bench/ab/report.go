@@ -36,8 +36,8 @@ func (r result) ratios() []float64 {
 
 func (r result) ratio() float64 { return record.Median(r.ratios()) }
 
-// alarms says that the head is worse than the limit allows. Unless three of four pairs agree that
-// it is worse at all, the row only shows how busy the machine is.
+// alarms reports whether the head is worse than the limit allows. Unless three of four pairs agree
+// that the head is worse at all, the row only shows how busy the machine is.
 func (r result) alarms() bool {
 	return r.ratio() > failAbove && record.Quantile(r.ratios(), 0.25) > 1
 }

@@ -20,7 +20,7 @@ var pathsText string
 // launcher is the path of the program that starts jobs.
 const launcher = "cmd/goulfm"
 
-// A move says that a program of this tree has, in older revisions, another path.
+// A move is the other path that a program of this tree has in older revisions.
 type move struct{ old, new string }
 
 func readMoves(text string) (moves []move, err error) {
