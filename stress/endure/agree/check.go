@@ -54,7 +54,7 @@ func checkFlag(got uint64, failed bool, members, survivors []int, flagOf func(ra
 		return fmt.Errorf("flag %04x, want %04x (failure reported: %v, members %v, survivors %v)", got, want, failed, members, survivors)
 	}
 	if failed && len(survivors) == len(members) {
-		return fmt.Errorf("a failure was reported, but none of %v is gone", members)
+		return fmt.Errorf("a failure was reported, but none of %v is missing", members)
 	}
 	for _, r := range survivors {
 		if !slices.Contains(members, r) {

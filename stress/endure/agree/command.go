@@ -3,8 +3,8 @@
 //	goulfm run -n 8 ./stress/endure agree -agreements 20000 -kill-every 1000
 //
 // About every K agreements one or two ranks die, by SIGKILL from a goroutine of their own, at any
-// instruction of the main one. The others shrink and continue. Every result is checked at every
-// rank, see check.go. The exit code is 0 only if there was no violation.
+// instruction of the main goroutine. The others shrink and continue. Every rank checks every result
+// (checkFlag and history). The exit code is 0 only if there was no violation.
 package agree
 
 import (
@@ -43,8 +43,8 @@ func parse(args []string, out io.Writer) (options, error) {
 	var o options
 	fs := cli.Flags("agree", "usage: goulfm run -n RANKS ./stress/endure agree [flags]\n"+
 		"Agreements, one after the other, while ranks kill themselves at any instruction; the others shrink\n"+
-		"and go on. Every result is checked at every rank.", out)
-	fs.IntVar(&o.agreements, "agreements", 5000, "how many agreements")
+		"and continue. Every result is checked at every rank.", out)
+	fs.IntVar(&o.agreements, "agreements", 5000, "number of agreements")
 	fs.Uint64Var(&o.seed, "seed", 1, "seed of the flags and victims; the moment of a death is chance")
 	fs.IntVar(&o.killEvery, "kill-every", 500, "agreements from one death to the next; 0 for none")
 	fs.IntVar(&o.leave, "leave", 2, "never kill when only this many ranks are left")

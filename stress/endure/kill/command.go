@@ -63,20 +63,20 @@ func parse(args []string, out io.Writer) (options, error) {
 	fs := cli.Flags("kill", "usage: endure kill [flags]\n"+
 		"Jobs whose ranks send messages, agree, and make collectives and communicators in a random order,\n"+
 		"while one to all but one of them are killed from outside. Survivors check all that they get, repair\n"+
-		"and go on. A job has to end in time with exit code 0 and to leave nothing. One that was wrong is\n"+
+		"and continue. A job must end in time with exit code 0 and leave nothing. A wrong job is\n"+
 		"printed, with the flags that run it again: -seed 7 -first 31 -jobs 1.", out)
-	fs.IntVar(&o.kills, "kills", 1000, "jobs are run until so many ranks were killed")
-	fs.IntVar(&o.jobs, "jobs", 0, "or so many jobs, if not 0")
+	fs.IntVar(&o.kills, "kills", 1000, "jobs run until this number of ranks was killed")
+	fs.IntVar(&o.jobs, "jobs", 0, "if not 0: the number of jobs, in place of -kills")
 	fs.IntVar(&o.first, "first", 0, "number of the first job")
 	fs.IntVar(&o.n, "n", 8, "ranks of each job")
-	fs.Uint64Var(&o.seed, "seed", 0, "seed of operations, victims and moments; 0: take one, it is printed")
+	fs.Uint64Var(&o.seed, "seed", 0, "seed of operations, victims and moments; 0: a random seed, which is printed")
 	fs.DurationVar(&o.span, "span", 150*time.Millisecond, "how long a job works; its victims die in this time")
 	fs.DurationVar(&o.timeout, "timeout", 30*time.Second, "a job that takes longer hangs")
 	fs.StringVar(&o.goulfm, "goulfm", "", "the launcher (default: build ./cmd/goulfm)")
 	fs.StringVar(&o.launch, "launch", "", "more flags of goulfm run, as \"--agree era\"")
 	fs.BoolVar(&o.verbose, "v", false, "a line for every job")
 	fs.BoolVar(&o.rank, "rank", false, "be a rank of a job: goulfm run -n 8 ./stress/endure kill -rank -seed 1")
-	fs.BoolVar(&o.calm, "calm", false, "kill nobody")
+	fs.BoolVar(&o.calm, "calm", false, "kill no rank")
 	if err := fs.Parse(args); err != nil {
 		return o, err
 	}

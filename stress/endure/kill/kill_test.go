@@ -197,8 +197,8 @@ func TestAsAUserDoes(t *testing.T) {
 	}
 }
 
-// told runs a script in place of the launcher, and returns the report on the jobs, of which one or
-// all are wrong.
+// told runs a script in place of the launcher, and returns the report on the jobs, one or all of
+// which are wrong.
 func told(t *testing.T, script string, args ...string) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "goulfm")

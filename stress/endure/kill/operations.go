@@ -116,7 +116,7 @@ func exchange(s *step) error {
 	for i, v := range in {
 		from := sts[i].Source
 		if from < 0 || from >= n || from == me || seen[from] || sts[i].Count != size {
-			return s.w.wrong("exchange: %d of %d numbers from %d, who has sent one: %v", sts[i].Count, size, from, seen)
+			return s.w.wrong("exchange: %d of %d numbers from %d, seen so far: %v", sts[i].Count, size, from, seen)
 		}
 		seen[from] = true
 		if err := s.took("exchange", v, from); err != nil {
@@ -141,7 +141,7 @@ func fanIn(s *step) error {
 			return err
 		}
 		if seen[st.Source] || st.Count != size || st.Tag != s.tag {
-			return s.w.wrong("fan-in: %d of %d numbers with tag %d from %d, who has sent one: %v", st.Count, size, st.Tag, st.Source, seen)
+			return s.w.wrong("fan-in: %d of %d numbers with tag %d from %d, seen so far: %v", st.Count, size, st.Tag, st.Source, seen)
 		}
 		seen[st.Source] = true
 		if err := s.took("fan-in", in, st.Source); err != nil {

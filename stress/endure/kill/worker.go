@@ -96,7 +96,7 @@ func (w *worker) repair(ctx context.Context) error {
 	w.c, w.members = c, c.Group().Processes()
 	switch {
 	case len(w.members) >= len(before):
-		return w.wrong("repaired, and nobody is gone of %v", before)
+		return w.wrong("repaired, and no member is missing of %v", before)
 	case slices.ContainsFunc(w.members, func(r int) bool { return !slices.Contains(before, r) }), !slices.IsSorted(w.members), w.members[c.Rank()] != w.me:
 		return w.wrong("shrink of %v gave %v, rank %d", before, w.members, c.Rank())
 	case c.Epoch() <= old.Epoch():

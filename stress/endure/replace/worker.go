@@ -90,7 +90,7 @@ func (k *worker) meet(ctx context.Context, c *comm.Comm) error {
 		return err
 	}
 	if want := k.n * (k.n - 1) / 2; c.Size() != k.n || sum[0] != want {
-		return trial.Broken("%d members, the ranks sum to %d: want %d and %d", c.Size(), sum[0], k.n, want)
+		return trial.Broken("%d members, the ranks sum to %d: expected %d and %d", c.Size(), sum[0], k.n, want)
 	}
 	return nil
 }
@@ -103,7 +103,7 @@ func alone(c *comm.Comm) error {
 		return trial.Broken("a communicator of this process alone: %v", err)
 	}
 	if got, want := self.Group().Processes(), c.Group().Processes()[c.Rank()]; !slices.Equal(got, []int{want}) {
-		return trial.Broken("alone in a communicator is %v, want %d", got, want)
+		return trial.Broken("alone in a communicator is %v, expected %d", got, want)
 	}
 	return self.Free()
 }
@@ -140,7 +140,7 @@ func (k *worker) replace(ctx context.Context, c *comm.Comm, victim int) (*comm.C
 	}
 	want := slices.DeleteFunc(c.Group().Processes(), func(proc int) bool { return proc == c.Group().Processes()[victim] })
 	if !slices.Equal(left.Group().Processes(), want) {
-		return nil, trial.Broken("shrunk to %v, want %v", left.Group().Processes(), want)
+		return nil, trial.Broken("shrunk to %v, expected %v", left.Group().Processes(), want)
 	}
 	args := []string{"replace", "-rank", "-n", strconv.Itoa(k.n), "-rounds", strconv.Itoa(k.rounds), "-seed", strconv.FormatUint(k.seed, 10)}
 	ic, err := left.Spawn(ctx, comm.SpawnSpec{N: 1, Args: args})

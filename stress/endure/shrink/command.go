@@ -51,8 +51,8 @@ func beRank(o options) bool {
 func parse(args []string, out io.Writer) (options, error) {
 	var o options
 	fs := cli.Flags("shrink", "usage: endure shrink [flags]\n"+
-		"A round goes from N processes to one: barriers, some kill themselves, the others revoke and shrink.\n"+
-		"Who dies where is drawn from the seed, so every result is known and checked. A round that was wrong\n"+
+		"A round shrinks from N processes to one: barriers, some kill themselves, the others revoke and shrink.\n"+
+		"The seed determines all deaths, so every result is known and checked. A round that was wrong\n"+
 		"is printed, with the flags that run it again: -seed 7 -first 31 -rounds 1.", out)
 	o.Register(fs, "rounds", 1000)
 	fs.IntVar(&o.n, "n", 4, "ranks at the start of each round")

@@ -59,7 +59,7 @@ func TestDraw(t *testing.T) {
 	}
 }
 
-// TestAmongGoroutines goes from 5 to 1.
+// TestAmongGoroutines shrinks from 5 to 1.
 func TestAmongGoroutines(t *testing.T) {
 	const n = 5
 	for seed := range uint64(20) {
