@@ -58,10 +58,10 @@ func (o options) problem() []string { return []string{fmt.Sprint(o.NX), fmt.Spri
 func parse() options {
 	var o options
 	o.Register(flag.CommandLine)
-	flag.IntVar(&o.every, "every", 10, "steps between two commits; 0 for as often as it pays")
-	flag.DurationVar(&o.mtbf, "mtbf", 0, "mean time between failures for which -every 0 finds how often it pays; 0: one hour")
-	flag.StringVar(&o.dir, "dir", "", "folder for checkpoints, from which another job goes on, with any number of ranks")
-	flag.BoolFunc("shrink", "go on with fewer ranks where the dead cannot be replaced", func(string) error {
+	flag.IntVar(&o.every, "every", 10, "steps between two commits; 0: derived from -mtbf")
+	flag.DurationVar(&o.mtbf, "mtbf", 0, "mean time between failures, from which -every 0 derives the interval; 0: one hour")
+	flag.StringVar(&o.dir, "dir", "", "folder for checkpoints, from which another job continues, with any number of ranks")
+	flag.BoolFunc("shrink", "continue with fewer ranks if no process is left to replace the dead", func(string) error {
 		o.shortage = recovery.ShortageShrink
 		return nil
 	})

@@ -19,14 +19,14 @@ import (
 )
 
 func main() {
-	laps := flag.Int("laps", 1, "how often the token goes round")
+	laps := flag.Int("laps", 1, "number of laps of the token")
 	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "usage: goulfm run -n RANKS ring [flags]\nA token goes round all ranks.")
+		fmt.Fprintln(flag.CommandLine.Output(), "usage: goulfm run -n RANKS ring [flags]\nA token visits all ranks in turn.")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
 	if *laps < 1 || flag.NArg() > 0 {
-		fmt.Fprintln(os.Stderr, "ring: want -laps of at least 1 and no other argument (-h for help)")
+		fmt.Fprintln(os.Stderr, "ring: -laps must be at least 1, no other argument (-h for help)")
 		os.Exit(2)
 	}
 	comm.Main(func(ctx context.Context, w *comm.Comm) error {
@@ -36,7 +36,7 @@ func main() {
 			return err
 		}
 		if want := *laps * w.Size() * (w.Size() - 1) / 2; w.Rank() == 0 && sum != want {
-			return fmt.Errorf("ring: the token came back with %d, want %d", sum, want)
+			return fmt.Errorf("ring: the token came back with %d, expected %d", sum, want)
 		}
 		if w.Rank() == 0 {
 			w.Mark("report", 1)

@@ -35,12 +35,12 @@ func main() {
 	flag.IntVar(&p.print, "print", 0, "steps between two lines about the loss so far; 0 for none")
 	flag.Usage = func() {
 		fmt.Fprintln(flag.CommandLine.Output(), "usage: goulfm run -n RANKS train [flags]\n"+
-			"Trains a small network; goes on with fewer ranks when some die.")
+			"Trains a small network; continues with fewer ranks when some die.")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
 	if min(p.points, p.hidden, p.steps) < 1 || p.print < 0 || !(p.rate > 0) || flag.NArg() > 0 {
-		fmt.Fprintln(os.Stderr, "train: want positive numbers and no other argument (-h for help)")
+		fmt.Fprintln(os.Stderr, "train: -points, -hidden, -steps and -rate must be above 0, -print at least 0, no other argument (-h for help)")
 		os.Exit(2)
 	}
 	recovery.Main(recovery.Config{Every: 10, Shortage: recovery.ShortageShrink}, p.run)
