@@ -128,7 +128,7 @@ cases_allocation() {
   sample "heat.sbatch" 'result' sh -c 'sbatch -Q -W -o batch.out heat.sbatch; code=$?; cat batch.out; exit $code'
   sample "heat-srun.sbatch" 'srun ended with code 0' sh -c 'sbatch -Q -W -o batch.out heat-srun.sbatch; code=$?; cat batch.out; exit $code'
   run "doctor in an allocation" 0 0 '^ok .*allocation: goulfm run takes n.1-2.' salloc -Q -N2 goulfm doctor
-  run "doctor as a task of each node" 0 0 '^ok .*munge: a credential goes round' srun -N2 --ntasks-per-node=1 goulfm doctor
+  run "doctor as a task of each node" 0 0 '^ok .*munge: a credential was encoded and decoded' srun -N2 --ntasks-per-node=1 goulfm doctor
   run "doctor where a death ends all" 1 0 '^warning .*SLURM_KILL_BAD_EXIT=1' env SLURM_KILL_BAD_EXIT=1 goulfm doctor
   on head sh -c 'kill $(pgrep -x munged)'; within sh -c "! nsenter -t ${pid_of[head]} -p -r -m pgrep -x munged"
   run "doctor where munge is down" 3 0 '^error .*munge: .*is munged running' goulfm doctor

@@ -17,10 +17,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Two builds of goulfm meet in these tests: that of all other tests, and one that differs in
-// buildid.Build alone.
+// These tests use two builds of goulfm: the build of all other tests, and one that differs only in
+// buildid.Build.
 
-// otherBuild compiles a program as another build has it.
+// otherBuild compiles a program with another value of buildid.Build.
 func otherBuild(t *testing.T, pkg string, flags ...string) string {
 	t.Helper()
 	source, err := filepath.Abs("../../internal/base/buildid/build.go")
@@ -46,15 +46,16 @@ func script(t *testing.T, text string) string {
 	return file
 }
 
-// byRank is a script that executes other as the rank of that number and ours as all others.
+// byRank returns a script that executes other as the rank of that number, and ours as every other
+// rank.
 func byRank(t *testing.T, rank int, ours, other string) string {
 	return script(t, fmt.Sprintf("case $GOULFM_BOOT in *'\"rank\":%d,'*) exec %s \"$@\";; *) exec %s \"$@\";; esac\n", rank, other, ours))
 }
 
 const install = "has another build of goulfm: install the same one on all nodes"
 
-// TestOtherBuildOfADaemon is refused by the launcher or refuses it, whichever of them is the newer
-// one, with stamps of the version control system and without.
+// TestOtherBuildOfADaemon: a launcher and a daemon of different builds refuse each other, in both
+// assignments of the two builds, with and without the stamps of the version control system.
 func TestOtherBuildOfADaemon(t *testing.T) {
 	longtest.Skip(t, "compiles goulfm or programs with another digest of the sources")
 	for _, stamps := range []string{"-buildvcs=auto", "-buildvcs=false"} {
@@ -73,7 +74,8 @@ func TestOtherBuildOfADaemon(t *testing.T) {
 	}
 }
 
-// TestOtherBuildOfARank ends its Init with code 3: on one node, on several, and in a shell.
+// TestOtherBuildOfARank: a rank of another build, started by a shell script, fails in Init with
+// code 3: on one node and on several.
 func TestOtherBuildOfARank(t *testing.T) {
 	longtest.Skip(t, "compiles goulfm or programs with another digest of the sources")
 	for _, stamps := range []string{"-buildvcs=auto", "-buildvcs=false"} {
@@ -87,7 +89,7 @@ func TestOtherBuildOfARank(t *testing.T) {
 	}
 }
 
-// TestOtherBuildThatIsSpawned: Spawn is an error at all members, which go on.
+// TestOtherBuildThatIsSpawned: Spawn returns an error at all members, and the members continue.
 func TestOtherBuildThatIsSpawned(t *testing.T) {
 	longtest.Skip(t, "compiles goulfm or programs with another digest of the sources")
 	other := otherBuild(t, "./testdata/prog")
@@ -99,7 +101,7 @@ func TestOtherBuildThatIsSpawned(t *testing.T) {
 	}
 }
 
-// TestOtherProgramOfTheSameBuild joins: tags leave the build as it is.
+// TestOtherProgramOfTheSameBuild: build tags do not change the build number, so the program joins.
 func TestOtherProgramOfTheSameBuild(t *testing.T) {
 	longtest.Skip(t, "compiles a program with other tags")
 	tagged := build(t, "./testdata/prog", "-tags", "failpoints,pausepoints,invariants")
@@ -110,8 +112,8 @@ func TestOtherProgramOfTheSameBuild(t *testing.T) {
 	assert.Equal(t, result{0, "sum 3\n", ""}, got)
 }
 
-// TestOtherBuildUnderAnEngine: all ranks end with code 3 and one of each build says why, whoever
-// comes first.
+// TestOtherBuildUnderAnEngine: all ranks end with code 3, and a rank of each build prints the
+// reason, in either order of start.
 func TestOtherBuildUnderAnEngine(t *testing.T) {
 	longtest.Skip(t, "compiles goulfm or programs with another digest of the sources")
 	other := otherBuild(t, "./testdata/prog")

@@ -18,8 +18,8 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/longtest"
 )
 
-// A pmiServer is that of an engine whose ranks are on several nodes: it keeps texts, and has a
-// barrier. A rank that aborts has all others killed, as engines do.
+// A pmiServer replaces the PMI server of an engine with ranks on several nodes: a key-value store
+// and a barrier. When a rank aborts, the server kills all ranks, as engines do.
 type pmiServer struct {
 	mu      sync.Mutex
 	kept    map[string]string // by key
@@ -102,9 +102,9 @@ func (p *pmiServer) start(t *testing.T, rank int) *bytes.Buffer {
 	return errs
 }
 
-// TestOtherBuildUnderPMI: daemons see by the cards of all ranks that one is of another build, and a
-// rank by the answer of its node's daemon. The engine is told to end what waits in its barrier. One
-// build alone is a world.
+// TestOtherBuildUnderPMI: a daemon detects another build by the cards of all ranks, and a rank
+// detects another build by the answer of the daemon of its node. The server then ends the ranks
+// that wait in its barrier. With a single build the world starts.
 func TestOtherBuildUnderPMI(t *testing.T) {
 	longtest.Skip(t, "compiles goulfm or programs with another digest of the sources")
 	other := otherBuild(t, "./testdata/prog")
@@ -130,7 +130,7 @@ func TestOtherBuildUnderPMI(t *testing.T) {
 				code := cmd.ProcessState.ExitCode()
 				if name == "one build" {
 					assert.Zero(t, code, errs[rank])
-				} else { // the engine kills a rank that has not heard yet
+				} else { // the server may kill a rank before the rank detects the other build
 					assert.Contains(t, []int{3, -1}, code, errs[rank])
 				}
 			}

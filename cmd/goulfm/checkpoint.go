@@ -60,14 +60,15 @@ func checkpoints(ctx context.Context, args []string, out, errs io.Writer) int {
 	return 0
 }
 
-// A folder is one of checkpoints.
+// A folder is a folder of checkpoints.
 type folder struct {
 	ctx   context.Context
 	store checkpoint.Store
 	out   io.Writer
 }
 
-// versions returns what is in the folder. One that is not there is an error here: it is mistyped.
+// versions returns the versions in the folder. A missing folder is an error here, because its name
+// is probably mistyped.
 func (c *folder) versions(dir string) ([]checkpoint.Version, error) {
 	if _, err := os.Stat(dir); err != nil {
 		return nil, err
@@ -103,7 +104,7 @@ func state(err error) string {
 	return strings.TrimPrefix(err.Error(), "checkpoint: ")
 }
 
-// named returns the versions of these names, or all.
+// named returns the versions with these names, or all versions if there are no names.
 func (c *folder) named(dir string, names []string) ([]checkpoint.Version, error) {
 	all, err := c.versions(dir)
 	if err != nil || len(names) == 0 {
@@ -124,8 +125,8 @@ func (c *folder) named(dir string, names []string) ([]checkpoint.Version, error)
 	return chosen, nil
 }
 
-// verify says of each version what is wrong with it; what was not published is passed over,
-// unless it is named.
+// verify prints a result for each version. Versions that were not published are skipped, unless the
+// user names them.
 func (c *folder) verify(dir string, names []string) error {
 	all, err := c.named(dir, names)
 	if err != nil {

@@ -18,16 +18,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// heatOn is a job of examples/heat, as a user starts it.
+// heatOn returns the command of a job with n ranks. more holds further flags, the program and its
+// arguments.
 func heatOn(t *testing.T, n string, more ...string) *exec.Cmd {
 	t.Helper()
 	args := append([]string{"run", "-n", n, "--timeout", "60s"}, more...)
 	return limited(t, goulfm, args...)
 }
 
-// TestStopAndRestart: heat on 8 is stopped, and goes on with 5, and with 12: the same bits. A job
-// that is killed goes on from what it had published. Neither ends before, however long its first
-// files take: those that go on end some steps later.
+// TestStopAndRestart: heat on 8 ranks is stopped, and continues on 5 and on 12 ranks with the bits
+// of an undisturbed run. A killed job continues from its newest published version. Both jobs run
+// for 1e8 steps, so neither finishes before its first version is published, however long that
+// takes. The jobs that continue end 100 steps after that version.
 func TestStopAndRestart(t *testing.T) {
 	t.Parallel()
 	const every = 20
@@ -78,14 +80,15 @@ func TestStopAndRestart(t *testing.T) {
 	assert.Contains(t, r.err, "rank 1 is served by process 3")
 }
 
-// interrupted ends a job, whose ranks say how to kill them, by a signal to its launcher once a
-// version is published, and returns what it had to say when nothing of it is left.
+// interrupted sends a signal to the launcher of a job once a version is published, waits until no
+// rank is left, and returns the standard error of the job. The ranks must print their kill commands
+// (-pids).
 func interrupted(t *testing.T, cmd *exec.Cmd, ranks int, dir string, sig syscall.Signal) string {
 	t.Helper()
 	return interruptedAfter(t, cmd, ranks, dir, sig, func(int) {})
 }
 
-// interruptedAfter is interrupted that calls f before the signal, with the process of a rank.
+// interruptedAfter is interrupted, but calls f before the signal, with the pid of rank 0.
 func interruptedAfter(t *testing.T, cmd *exec.Cmd, ranks int, dir string, sig syscall.Signal, f func(pid int)) string {
 	t.Helper()
 	var errs strings.Builder
@@ -129,9 +132,9 @@ func interruptedAfter(t *testing.T, cmd *exec.Cmd, ranks int, dir string, sig sy
 	return errs.String()
 }
 
-// TestTwoJobsInOneFolder: a job of the same name in the folder of another one that lives fails, and
-// names a process of that one. Where the first one is killed with its launcher the next one goes on
-// from its version at once.
+// TestTwoJobsInOneFolder: a second job of the same name in the folder of a live job fails, and its
+// error names a process of the live job. After the first job is killed with its launcher, the next
+// job continues from its version at once. A job with other arguments is refused.
 func TestTwoJobsInOneFolder(t *testing.T) {
 	t.Parallel()
 	heat := build(t, "../../examples/heat")
@@ -153,7 +156,7 @@ func TestTwoJobsInOneFolder(t *testing.T) {
 	assert.Contains(t, r.err, "2 ranks go on from heat-1-")
 }
 
-// TestCheckpointCommand: ls, verify and rm, and what they say of what is wrong.
+// TestCheckpointCommand: ls, verify and rm, and their messages about mistakes and damaged versions.
 func TestCheckpointCommand(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.Chmod(dir, 0o700))

@@ -20,7 +20,7 @@ type subcommand struct {
 	short          string // its purpose, for goulfm help
 	usage          string // its help text, in the form of package clihelp
 	run            func(ctx context.Context, args []string) int
-	register       func(*flag.FlagSet) // declares its flags; nil: it has none
+	register       func(*flag.FlagSet) // declares its flags; nil: no flags
 	arguments      []string            // placeholders, in the form of package clihelp
 	doctor         string              // a finding of goulfm doctor on which the command depends; "": none
 }
@@ -91,8 +91,8 @@ func (c subcommand) flagSet() *flag.FlagSet {
 	return f
 }
 
-// help returns the parsed help text. That of goulfm daemon refers to the flags of goulfm run, so
-// the flags that both have are added to it.
+// help returns the parsed help text. The text of goulfm daemon refers to the flags of goulfm run,
+// so help adds the items of the flags that both commands have.
 func (c subcommand) help() clihelp.Help {
 	h := clihelp.Parse(c.usage)
 	if c.name != "daemon" {
@@ -158,8 +158,8 @@ Exit code: 0; 2 usage.
 // isHelp reports whether an argument requests the help text.
 func isHelp(arg string) bool { return slices.Contains([]string{"-h", "--h", "-help", "--help"}, arg) }
 
-// printText is the rest of the commands that print a text of one optional argument: it handles a
-// request for help and mistakes.
+// printText runs a command that prints a text for one optional argument. The function also handles
+// requests for help and wrong arguments.
 func (c subcommand) printText(args []string, text func(argument string) (string, bool)) int {
 	argument := ""
 	switch {

@@ -17,11 +17,12 @@ import (
 	"github.com/goulfm/goulfm/internal/base/clihelp"
 )
 
-// internalFlags are flags that goulfm itself gives to the processes that it starts.
+// internalFlags are flags that only goulfm itself uses, for processes that another goulfm starts.
 var internalFlags = []string{"doctor peer"}
 
 // TestEveryCommandIsEverywhere requires each command in goulfm help, in the completion of each
-// shell, in the man pages and, if it depends on the machine, in the findings of goulfm doctor.
+// shell and in the man pages. A command that depends on the machine must also occur in the findings
+// of goulfm doctor.
 func TestEveryCommandIsEverywhere(t *testing.T) {
 	list, proposed := goulfmCommand(t, "", "help").out, completions(t, "goulfm ")
 	zsh, fish := goulfmCommand(t, "", "completion", "zsh").out, goulfmCommand(t, "", "completion", "fish").out
@@ -87,7 +88,7 @@ func requirePage(t *testing.T, got result, name string) {
 }
 
 // TestEveryFlagIsEverywhere requires each declared flag in the help text, the man page and the
-// completion of its command, with a value if it takes one; and no other flag there.
+// completion of its command, with a value if the flag takes one; and no other flag there.
 func TestEveryFlagIsEverywhere(t *testing.T) {
 	zsh := goulfmCommand(t, "", "completion", "zsh").out
 	fish := goulfmCommand(t, "", "completion", "fish").out

@@ -6,8 +6,8 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/longtest"
 )
 
-// TestDirect sends large messages from memory to memory in every way in which they
-// can go, be given up or fail; the program checks each byte.
+// TestDirect sends large messages from memory to memory in every way in which a transfer can
+// complete, be withdrawn or fail. The program checks each byte.
 func TestDirect(t *testing.T) {
 	longtest.Skip(t, "every way of a large message")
 	direct := build(t, "./testdata/direct")

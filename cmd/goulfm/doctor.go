@@ -36,18 +36,18 @@ Hosts:
 Exit code: 0 when all is well, 1 with warnings, 3 with errors, 2 usage.
 `
 
-// grade is how a finding of the doctor's is to be taken.
+// grade is the severity of a finding.
 type grade int
 
 const (
 	isWell grade = iota
-	isSlow       // jobs run, and not as well as they could, or not under all circumstances
+	isSlow       // jobs run, but slower than possible, or not under all circumstances
 	isMissing
 )
 
 func (g grade) String() string { return [...]string{"ok", "warning", "error"}[g] }
 
-// A finding is one line of the doctor's: what was looked at, what was found, and what to do.
+// A finding is one line of output: the item examined, the result, and the remedy.
 type finding struct {
 	grade              grade
 	what, text, remedy string
@@ -65,14 +65,14 @@ func well(what, format string, args ...any) finding {
 	return finding{what: what, text: fmt.Sprintf(format, args...)}
 }
 
-// doctorFor is how long the doctor waits for each program or host that it asks.
+// doctorFor is the time limit for each program or host that the doctor queries.
 const doctorFor = 15 * time.Second
 
 type doctorFlags struct {
 	n     int
 	spec  launch.Spec
 	nodes nodeFlags
-	peer  string // addresses of a doctor on another host, which starts this one as its peer
+	peer  string // addresses of the doctor on another host that starts this process as its peer
 }
 
 func (d *doctorFlags) register(f *flag.FlagSet) {
@@ -81,7 +81,8 @@ func (d *doctorFlags) register(f *flag.FlagSet) {
 	f.StringVar(&d.peer, "peer", "", "")
 }
 
-// doctorOrSibling runs the doctor, or the process that it starts to test the reading of memory.
+// doctorOrSibling runs the doctor, or one of the two processes by which the doctor tests reads of
+// another process's memory.
 func doctorOrSibling(ctx context.Context, args []string) int {
 	if code, isOne := sibling(os.Getenv(siblingVariable)); isOne {
 		return code
@@ -124,7 +125,7 @@ func doctor(ctx context.Context, args []string) int {
 	return report(os.Stdout, findings)
 }
 
-// report prints findings and returns the exit code that the worst of them asks for.
+// report prints findings and returns the exit code of the worst one.
 func report(to io.Writer, findings []finding) int {
 	worst := isWell
 	for _, f := range findings {

@@ -13,7 +13,8 @@ import (
 	"github.com/goulfm/goulfm/internal/net/pmi"
 )
 
-// examineEngine says who started this process, by what, and what else there was.
+// examineEngine reports which engine started this process, the evidence, and the evidence that was
+// ignored.
 func examineEngine(context.Context) []finding {
 	claim, err := rm.Recognise(os.Environ(), pmi.Alive)
 	if err != nil {
@@ -44,22 +45,23 @@ func examineEngine(context.Context) []finding {
 	return all
 }
 
-// examineSlurm says what Slurm does to the survivors of a death, where there is a Slurm.
+// examineSlurm reports the settings of Slurm that decide about the survivors of a death. On a
+// machine without Slurm it returns nil.
 func examineSlurm(ctx context.Context, env func(string) string) []finding {
 	if _, err := exec.LookPath("scontrol"); err != nil {
 		if env("SLURM_JOB_ID") != "" {
-			return []finding{{isSlow, "Slurm", "scontrol is not in PATH", "with Slurm's commands in PATH goulfm run can start nodes, and goulfm doctor tells more"}}
+			return []finding{{isSlow, "Slurm", "scontrol is not in PATH", "with Slurm's commands in PATH goulfm run can start nodes, and goulfm doctor can report Slurm's settings"}}
 		}
 		return nil
 	}
 	text, err := ask(ctx, "scontrol", "show", "config")
 	if err != nil {
-		return []finding{{isMissing, "Slurm", "scontrol show config: " + err.Error(), "is slurmctld up? scontrol ping says more"}, examineMunge(ctx)}
+		return []finding{{isMissing, "Slurm", "scontrol show config: " + err.Error(), "is slurmctld up? scontrol ping shows the state"}, examineMunge(ctx)}
 	}
 	return append(judgeSlurm(settings(text), env), examineMunge(ctx))
 }
 
-// settings reads lines as "KillWait = 30 sec".
+// settings reads lines such as "KillWait = 30 sec".
 func settings(text string) map[string]string {
 	all := map[string]string{}
 	for line := range strings.Lines(text) {
@@ -70,7 +72,8 @@ func settings(text string) map[string]string {
 	return all
 }
 
-// judgeSlurm says which of the site's settings, and of this process's variables, end survivors.
+// judgeSlurm warns about the settings of the site, and the variables of this process, that end
+// survivors.
 func judgeSlurm(site map[string]string, env func(string) string) []finding {
 	all := []finding{well("Slurm", "after a death: KillOnBadExit=%s, WaitTime=%s; a silent node counts as lost after SlurmdTimeout=%s; TERM is followed by KILL after KillWait=%s; MpiDefault=%s",
 		site["KillOnBadExit"], site["WaitTime"], site["SlurmdTimeout"], site["KillWait"], site["MpiDefault"])}
@@ -90,12 +93,12 @@ func judgeSlurm(site map[string]string, env func(string) string) []finding {
 		warn("the site has srun end all tasks "+wait+" after the first has ended", "srun --wait=0")
 	}
 	if site["JobRequeue"] == "1" {
-		all = append(all, well("Slurm", "a batch job that loses a node is started again, beside what still runs of it, unless sbatch has --no-requeue (JobRequeue=1)"))
+		all = append(all, well("Slurm", "a batch job that loses a node is started again, beside its processes that still run, unless sbatch has --no-requeue (JobRequeue=1)"))
 	}
 	return all
 }
 
-// examineMunge has a credential made and read, as every command of Slurm's does.
+// examineMunge encodes and decodes a credential with munge, as every command of Slurm does.
 func examineMunge(ctx context.Context) finding {
 	if _, err := exec.LookPath("munge"); err != nil {
 		return well("munge", "is not in PATH; Slurm may know users by something else")
@@ -114,10 +117,10 @@ func examineMunge(ctx context.Context) finding {
 	if err != nil {
 		return finding{isMissing, "munge", err.Error(), "Slurm knows users by munge: is munged running on this machine, with the key of the cluster?"}
 	}
-	return well("munge", "a credential goes round")
+	return well("munge", "a credential was encoded and decoded")
 }
 
-// ask runs a program to its end and returns what it prints.
+// ask runs a program to its end and returns its standard output.
 func ask(ctx context.Context, name string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, doctorFor)
 	defer cancel()
@@ -130,7 +133,8 @@ func ask(ctx context.Context, name string, args ...string) (string, error) {
 	return out.String(), nil
 }
 
-// errOf is an error with what was said about it, in a line.
+// errOf returns an error with the output of a failed program, joined into one line. Without any
+// output it returns err.
 func errOf(err error, said string) error {
 	if said = strings.Join(strings.Fields(said), " "); said != "" {
 		return errors.New(said)

@@ -13,17 +13,18 @@ import (
 	"github.com/goulfm/goulfm/internal/joblaunch/launch"
 )
 
-// hostsAtATime are asked: sshd refuses some of more that begin together.
+// hostsAtATime limits the hosts that are queried at a time: sshd refuses some of the connections if
+// more of them begin together.
 const hostsAtATime = 8
 
-// examineHosts asks each host for the version of goulfm there, the way in which goulfm run would
-// start its daemon.
+// examineHosts queries the version of goulfm on each host, in the way in which goulfm run would
+// start a daemon there.
 func examineHosts(ctx context.Context, spec *launch.Spec) []finding {
 	goulfm, err := os.Executable()
 	if spec.Hosts.DaemonPath != "" {
 		goulfm = spec.Hosts.DaemonPath
 	} else if err != nil {
-		return []finding{{isMissing, "hosts", err.Error(), "--daemon-path says where goulfm is"}}
+		return []finding{{isMissing, "hosts", err.Error(), "--daemon-path names the path of goulfm"}}
 	}
 	all := make([]finding, len(spec.Hosts.Nodes))
 	places := make(chan struct{}, hostsAtATime)
@@ -42,10 +43,10 @@ func examineHosts(ctx context.Context, spec *launch.Spec) []finding {
 	return append(all, examinePairs(ctx, spec, goulfm)...)
 }
 
-// openPorts is the remedy of a closed direction.
+// openPorts is the remedy of a blocked direction.
 const openPorts = "a firewall? Jobs need all TCP and UDP ports between hosts: allow them, or name hosts by addresses of an open network"
 
-// examinePairs has all hosts connect to this machine and to each other.
+// examinePairs checks the connections from each host to this machine and to each other host.
 func examinePairs(ctx context.Context, spec *launch.Spec, goulfm string) []finding {
 	var hosts []daemonclient.ReachHost
 	for _, n := range spec.Hosts.Nodes {
@@ -70,8 +71,8 @@ func examinePairs(ctx context.Context, spec *launch.Spec, goulfm string) []findi
 	return all
 }
 
-// blockedFinding is the finding of a closed direction. A job needs one direction of each pair, and
-// that to the launcher.
+// blockedFinding returns the finding about a blocked direction. A job needs one direction of each
+// pair of hosts, and the direction from each host to the launcher.
 func blockedFinding(b daemonclient.Blocked, all []daemonclient.Blocked) finding {
 	if b.To == "" {
 		return finding{isMissing, "connections", fmt.Sprintf("host %s does not reach this machine: %s", b.From, b.Why), "a firewall, or another network? goulfm run --iface ADDR names the address of this machine that hosts reach"}
@@ -83,7 +84,7 @@ func blockedFinding(b daemonclient.Blocked, all []daemonclient.Blocked) finding 
 	return finding{isSlow, "connections", text + fmt.Sprintf("; %s reaches %s, which suffices", b.To, b.From), openPorts}
 }
 
-// runPeer answers a doctor on another host.
+// runPeer serves a doctor on another host.
 func runPeer(ctx context.Context, heads []string) {
 	daemonclient.RunPeer(ctx, os.Stdin, os.Stdout, heads)
 }

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// examineMachine says what the kernel and the limits of this machine offer to n ranks.
+// examineMachine examines the kernel and the limits of this machine for a job of n ranks.
 func examineMachine(n int) []finding {
 	return []finding{kernel(), sharedMemory(), pidfds(), waits(), barriers(), copies(), cores(n), openFiles(n), addresses(), processes(n), memoryLimit(n)}
 }
@@ -26,10 +26,10 @@ func kernel() finding {
 	return well("kernel", "Linux %s, %s", unix.ByteSliceToString(u.Release[:]), runtime.GOARCH)
 }
 
-// forbidden is what to do about a system call that is there and must not be used.
+// forbidden is the remedy for a system call that the kernel has and a policy denies.
 const forbidden = "a seccomp profile forbids it: the default one of Docker and of Kubernetes (RuntimeDefault) does not"
 
-// remedyOf says what to do about a system call that fails, which Linux has since a version.
+// remedyOf returns the remedy for a failed system call that Linux has since a version.
 func remedyOf(err error, since string) string {
 	if errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES) {
 		return forbidden
@@ -59,7 +59,7 @@ const sysFutexWaitv = 449
 
 func waits() finding {
 	_, _, errno := syscall.Syscall6(sysFutexWaitv, 0, 0, 0, 0, 0, 0)
-	if errno != unix.EINVAL { // what is there refuses to wait for nothing
+	if errno != unix.EINVAL { // EINVAL: the call exists and rejects an empty list
 		return finding{isSlow, "waits", "futex_waitv: " + errno.Error(), "waits for several things at once take longer without it; " + remedyOf(errno, "5.16")}
 	}
 	return well("waits", "futex_waitv")
@@ -74,14 +74,15 @@ func barriers() finding {
 	return well("fences", "membarrier")
 }
 
-// copies has one process read the memory of another that has the same parent, as ranks do.
+// copies tests whether a process can read the memory of a process with the same parent, as ranks
+// do.
 func copies() finding {
 	const what = "long messages"
 	err := siblings()
 	if err == nil {
 		return well(what, "process_vm_readv between processes")
 	}
-	remedy := "they go in pieces through shared memory, which takes longer; "
+	remedy := "they are copied in pieces through shared memory, which takes longer; "
 	if scope, _ := os.ReadFile("/proc/sys/kernel/yama/ptrace_scope"); strings.TrimSpace(string(scope)) >= "1" {
 		remedy += "sysctl kernel.yama.ptrace_scope=0 allows it"
 	} else {
@@ -90,11 +91,12 @@ func copies() finding {
 	return finding{isSlow, what, err.Error(), remedy}
 }
 
-// siblingVariable has a goulfm doctor be one of two processes: "shown" shows an address,
-// PID:ADDRESS reads there.
+// siblingVariable selects the role of a goulfm doctor in that test: with "shown" the process prints
+// an address, with PID:ADDRESS it reads the memory there.
 const siblingVariable = "GOULFM_DOCTOR_SIBLING"
 
-// siblings starts a process that shows where its memory is, and another one that reads there.
+// siblings starts a process that prints the address of a byte, and a second process that reads this
+// byte.
 func siblings() error {
 	shown := exec.Command("/proc/self/exe", "doctor")
 	shown.Env = append(os.Environ(), siblingVariable+"=shown")
@@ -123,7 +125,7 @@ func siblings() error {
 	return nil
 }
 
-// sibling is one of those two processes. isOne: this process is.
+// sibling runs the role of one of these two processes. isOne is false if this process has no role.
 func sibling(role string) (code int, isOne bool) {
 	if role == "" {
 		return 0, false
@@ -166,7 +168,7 @@ func cores(n int) finding {
 	return f
 }
 
-// online is how many cores the machine has.
+// online returns the number of cores of the machine.
 func online() int {
 	names, _ := os.ReadDir("/sys/devices/system/cpu")
 	count := 0
@@ -180,7 +182,8 @@ func online() int {
 	return max(count, runtime.NumCPU())
 }
 
-// Of what a rank needs of its machine, by launch's own check and by looking at one.
+// The needs of ranks. The numbers of files are those of the check in package launch. The threads
+// and the bytes were measured at one rank.
 const (
 	filesOfRank   = 5
 	filesOfJob    = 64
@@ -235,7 +238,8 @@ func memoryLimit(n int) finding {
 	return well("memory", "not limited by a cgroup")
 }
 
-// cgroupLimit is the least limit of that name from the cgroup of this process upwards (cgroup v2).
+// cgroupLimit returns the least limit of that name in the cgroup of this process and in those above
+// (cgroup v2).
 func cgroupLimit(name string) uint64 {
 	least := uint64(unix.RLIM_INFINITY)
 	text, _ := os.ReadFile("/proc/self/cgroup")

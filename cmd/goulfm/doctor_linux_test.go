@@ -11,17 +11,18 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// command writes a program into a folder.
+// writeProgram writes a shell script into a folder.
 func writeProgram(t *testing.T, dir, name, script string) {
 	t.Helper()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+script+"\n"), 0o700))
 }
 
-// site is what scontrol show config says, as far as it is read.
+// site holds the lines of scontrol show config that the doctor reads.
 const site = "Configuration data as of 2026-11-25T10:00:00\nKillOnBadExit           = 1\nKillWait                = 30 sec\nSlurmdTimeout           = 300 sec\n" +
 	"JobRequeue              = 1\nMpiDefault              = none\nWaitTime                = 0 sec\n"
 
-// TestDoctor: each thing is a line, with what to do about it, and the code is that of the worst.
+// TestDoctor: each finding is a line with its remedy, and the exit code is that of the worst
+// finding.
 func TestDoctor(t *testing.T) {
 	for name, c := range map[string]struct {
 		scontrol, munge, env, args string
@@ -31,7 +32,7 @@ func TestDoctor(t *testing.T) {
 	}{
 		"a machine": {"", "", "", "", 0, []string{"ok       engine: a world of one", "ok       memory between ranks: memfd", "ok       waits: futex_waitv", "cores: "}, "Slurm"},
 		"a site that ends steps": {"echo '" + site + "'", "exit 0", "", "", 1, []string{"warning  Slurm: the site has srun end all tasks with the first that fails: srun --kill-on-bad-exit=0",
-			"ok       munge: a credential goes round", "SlurmdTimeout=300 sec", "sbatch has --no-requeue"}, ""},
+			"ok       munge: a credential was encoded and decoded", "SlurmdTimeout=300 sec", "sbatch has --no-requeue"}, ""},
 		"what is overruled":       {"echo '" + site + "'", "exit 0", "SLURM_KILL_BAD_EXIT=0", "", 0, nil, "warning"},
 		"a shell that ends steps": {"echo '" + site + "'", "exit 0", "SLURM_KILL_BAD_EXIT=1 SLURM_WAIT=9", "", 1, []string{"SLURM_KILL_BAD_EXIT=1 has srun end", "SLURM_WAIT=9 has srun end"}, "the site has"},
 		"slurmctld is down":       {"echo no controller >&2; exit 1", "exit 0", "", "", 3, []string{"error    Slurm: scontrol show config: no controller: is slurmctld up?"}, ""},
@@ -64,7 +65,7 @@ func TestDoctor(t *testing.T) {
 	}
 }
 
-// TestDoctorOfHosts: a host that is reached and has this version is well.
+// TestDoctorOfHosts: a reachable host with this version is well.
 func TestDoctorOfHosts(t *testing.T) {
 	dir := t.TempDir()
 	writeProgram(t, dir, "rsh", `echo "$1" >>`+dir+`/told; shift; exec sh -c "$*"`)
@@ -81,8 +82,9 @@ func TestDoctorOfHosts(t *testing.T) {
 	assert.Contains(t, got.out, "install goulfm there at the same path")
 }
 
-// TestDoctorOfPairs: a host that others cannot dial, as behind a firewall, is named with the address.
-// Here the peers on some hosts give an address at which nobody listens, and lone has no network.
+// TestDoctorOfPairs: if other hosts cannot dial a host, for example because of a firewall, the
+// finding names the host and its address. Here the peers on some hosts report an address at which
+// no process listens, and lone has no network.
 func TestDoctorOfPairs(t *testing.T) {
 	dir := t.TempDir()
 	rsh := filepath.Join(dir, "rsh")
@@ -110,7 +112,7 @@ esac`)
 	assert.Regexp(t, `(?m)^error    connections: host lone does not reach this machine: .*unreachable.*: a firewall, or another network\?`, got.out)
 }
 
-// TestReport: the worst finding is the code.
+// TestReport: the worst finding determines the exit code.
 func TestReport(t *testing.T) {
 	var out bytes.Buffer
 	assert.Equal(t, 0, report(&out, []finding{well("a", "b")}))

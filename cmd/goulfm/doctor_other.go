@@ -9,7 +9,7 @@ import (
 	"github.com/goulfm/goulfm/internal/joblaunch/launch"
 )
 
-// examineMachine says that this is none for several processes.
+// examineMachine reports that jobs of several processes need Linux.
 func examineMachine(int) []finding {
 	return []finding{{isMissing, "kernel", runtime.GOOS, "several processes need Linux: here a program is a world of one, and commtest has ranks in one process"}}
 }

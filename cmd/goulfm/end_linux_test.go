@@ -16,7 +16,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestWhoSaysThatItFailed fails the job, also when others finish, and is named at the end.
+// TestWhoSaysThatItFailed: a rank that reports a failure fails the job, even if the other ranks
+// finish, and the last line names the rank.
 func TestWhoSaysThatItFailed(t *testing.T) {
 	for _, c := range []struct {
 		args, mode string
@@ -40,7 +41,7 @@ func TestWhoSaysThatItFailed(t *testing.T) {
 	}
 }
 
-// fullPipe returns a pipe in which there is no room.
+// fullPipe returns a pipe whose buffer is full.
 func fullPipe(t *testing.T) (r, w *os.File) {
 	t.Helper()
 	var fds [2]int
@@ -55,8 +56,8 @@ func fullPipe(t *testing.T) (r, w *os.File) {
 	return r, w
 }
 
-// TestNobodyReadsStandardError: deaths are declared, the survivors repair and finish, and the
-// eventLog is told once somebody reads.
+// TestNobodyReadsStandardError: while standard error is full, deaths are declared, and the
+// survivors repair and finish. The launcher writes its event log once a reader drains the pipe.
 func TestNobodyReadsStandardError(t *testing.T) {
 	r, w := fullPipe(t)
 	cmd := limited(t, goulfm, "run", "-n", "6", "--kill", "2@step=1", "--kill", "5@step=1", prog, "recover")
@@ -74,7 +75,7 @@ func TestNobodyReadsStandardError(t *testing.T) {
 	assert.Contains(t, string(eventLog), "4 of 6 ranks finished, 2 ranks lost; exit code 0")
 }
 
-// TestNobodyReadsStandardOutput: a job that is stopped ends, though its output cannot.
+// TestNobodyReadsStandardOutput: a job that is stopped ends although its output cannot be written.
 func TestNobodyReadsStandardOutput(t *testing.T) {
 	for _, where := range []string{"-n", "--host"} {
 		t.Run(where, func(t *testing.T) {
@@ -88,7 +89,7 @@ func TestNobodyReadsStandardOutput(t *testing.T) {
 	}
 }
 
-// TestOutputThatCannotBeWritten is told, and is no success.
+// TestOutputThatCannotBeWritten: lost output is reported, and the exit code is 6.
 func TestOutputThatCannotBeWritten(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	require.NoError(t, err)
@@ -114,18 +115,19 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 	assert.Contains(t, got.err, "2 of 2 ranks finished, output was lost: node 1")
 }
 
-// gone says whether a process has ended: it was never this test's child.
+// gone reports whether a process has ended. The process was never a child of this test.
 func gone(pid string) bool {
 	n, err := strconv.Atoi(strings.TrimSpace(pid))
 	return err == nil && syscall.Kill(n, 0) == syscall.ESRCH
 }
 
-// TestWhatRanksLeaveBehind ends with the job: in the rank's process group or in one of its
-// own, however the job ends, and though it holds the output.
+// TestWhatRanksLeaveBehind: processes that ranks leave running end with the job, in the process
+// group of the rank or in a group of their own, however the job ends, and even if they hold the
+// output open.
 func TestWhatRanksLeaveBehind(t *testing.T) {
 	for _, c := range []struct {
 		name, script string
-		code         int // 124: it is out of time
+		code         int // 124: the timeout is over
 		says         string
 	}{
 		{"the rank ends", "sleep 1000 & echo $!", 0, "1 process that ranks had started still ran: ended"},
@@ -151,7 +153,8 @@ func TestWhatRanksLeaveBehind(t *testing.T) {
 	}
 }
 
-// TestTwoInterrupts end a job of which only what a rank has left behind goes on.
+// TestTwoInterrupts: the second signal ends a job whose rank ignores the first one and waits for a
+// process in a session of its own.
 func TestTwoInterrupts(t *testing.T) {
 	cmd, lines, errs := start(t, "run", "-n", "1", "sh", "-c", "trap '' INT; setsid sleep 1000 & echo $!; wait; wait")
 	require.True(t, lines.Scan())
@@ -165,8 +168,9 @@ func TestTwoInterrupts(t *testing.T) {
 	assert.True(t, gone(pid))
 }
 
-// TestAProgramInsideOfARank is no rank: it is a world of one, or, where it still has what
-// the launcher gave to the rank, hears in one line what is wrong.
+// TestAProgramInsideOfARank: a program that a rank starts is not a rank. The program runs as a
+// world of one. If it still has the variables and descriptors that the launcher gave to the rank,
+// Init fails with one line that names the cause.
 func TestAProgramInsideOfARank(t *testing.T) {
 	got := goulfmCommand(t, "", "run", "-n", "2", prog, "exec")
 	line := "goulfm: init: descriptor 3 is not the job's memory: invalid argument: the environment variable GOULFM_BOOT is that of the rank which has started this program: start it with GOULFM_BOOT unset\nexit status 3\n"
@@ -184,13 +188,13 @@ func TestAProgramInsideOfARank(t *testing.T) {
 	assert.Zero(t, got.code)
 }
 
-// TestInitTwiceInAJob: the same world again, and none once it is finalized.
+// TestInitTwiceInAJob: a second Init returns the same world. After the last Finalize, Init fails.
 func TestInitTwiceInAJob(t *testing.T) {
 	got := goulfmCommand(t, "", "run", "-n", "3", prog, "init-twice")
 	assert.Equal(t, result{0, "sum 3\n", ""}, got)
 }
 
-// TestFinalizeTooSeldom: the job names the calls that are missing. Main makes them.
+// TestFinalizeTooSeldom: the job names the missing calls of Finalize. Main makes them itself.
 func TestFinalizeTooSeldom(t *testing.T) {
 	for mode, want := range map[string]string{
 		"finalize-once":  "exit without Finalize: Init was called 3 times and Finalize once: call Finalize twice more",
@@ -206,7 +210,7 @@ func TestFinalizeTooSeldom(t *testing.T) {
 	assert.Equal(t, result{0, "sum 3\n", ""}, goulfmCommand(t, "", "run", "-n", "3", prog, "init-in-main"))
 }
 
-// TestTheFlagReplacesAVariable that is set already.
+// TestTheFlagReplacesAVariable: -x replaces a variable that is already set.
 func TestTheFlagReplacesAVariable(t *testing.T) {
 	t.Setenv("GIVEN", "before")
 	got := goulfmCommand(t, "", "run", "-n", "1", "-x", "GIVEN=here", "sh", "-c", "env | grep ^GIVEN=; echo $GIVEN")
@@ -215,8 +219,8 @@ func TestTheFlagReplacesAVariable(t *testing.T) {
 	assert.Equal(t, "GIVEN=here boot=\"\"\n", got.out)
 }
 
-// TestGraceAfterSIGTERM: ranks that do not end are killed when the grace is over, also on several
-// nodes; one that ends in time is not.
+// TestGraceAfterSIGTERM: ranks that do not end are killed when the grace period is over, also on
+// several nodes. A rank that ends in time is not killed.
 func TestGraceAfterSIGTERM(t *testing.T) {
 	const deaf = `trap "" TERM; echo ready; while :; do sleep 1; done`
 	const hears = `trap "echo ends; exit 7" TERM; echo ready; while :; do sleep 0.01; done`
@@ -239,8 +243,9 @@ func TestGraceAfterSIGTERM(t *testing.T) {
 	}
 }
 
-// TestAPIDNamespaceWithTheProcOfAnother: a Go package is found there, too, where the number
-// of the launcher is that of another process.
+// TestAPIDNamespaceWithTheProcOfAnother: a launcher in a PID namespace with the /proc of the outer
+// namespace also builds a Go package, although there the pid of the launcher is that of another
+// process.
 func TestAPIDNamespaceWithTheProcOfAnother(t *testing.T) {
 	unshare := []string{"--user", "--map-root-user", "--pid", "--fork"}
 	if err := limited(t, "unshare", append(unshare, "true")...).Run(); err != nil {
@@ -252,7 +257,7 @@ func TestAPIDNamespaceWithTheProcOfAnother(t *testing.T) {
 }
 
 // TestWrapperHidesTheJob: a process below goulfm run that calls Init and cannot join never runs as
-// a world of one, whatever the wrapper makes of its end.
+// a world of one, even if the wrapper ignores its exit code.
 func TestWrapperHidesTheJob(t *testing.T) {
 	const cleared, closed = "the environment was cleared on the way", "has closed descriptors"
 	for _, c := range []struct {

@@ -21,20 +21,20 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/longtest"
 )
 
-// A daemonTask is goulfm daemon with a program, as an engine starts it.
+// A daemonTask is a goulfm daemon with a program, started as by an engine.
 type daemonTask struct {
 	cmd       *exec.Cmd
 	out, errs bytes.Buffer
 }
 
-// startDaemons starts one on each of so many nodes of a made-up step of Slurm's, all on this
-// machine, which know each other by a file.
+// startDaemons starts a daemon on each node of a simulated Slurm step. All nodes are this machine,
+// and the daemons authenticate by a secret in a file.
 func startDaemons(t *testing.T, nodes int, args ...string) (all []*daemonTask) {
 	t.Helper()
 	return startSomeDaemons(t, nodes, nodes, args...)
 }
 
-// startSomeDaemons is startDaemons where the last of the nodes have none.
+// startSomeDaemons is startDaemons, but only the first nodes, as many as some, have a daemon.
 func startSomeDaemons(t *testing.T, some, nodes int, args ...string) (all []*daemonTask) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "secret")
@@ -54,9 +54,9 @@ func startSomeDaemons(t *testing.T, some, nodes int, args ...string) (all []*dae
 
 var meetings atomic.Int32
 
-// meetingPlace is an address at which nobody listens yet. Its port is below those that the system
-// gives to whoever asks for any: such a one might be another's by the time when the daemon that is
-// to have it starts.
+// meetingPlace returns an address at which no process listens yet. The port is below the range of
+// ephemeral ports: a port from that range could belong to another process by the time its daemon
+// starts.
 func meetingPlace() string {
 	for {
 		addr := fmt.Sprint("127.0.0.1:", 10_000+(os.Getpid()*37+int(meetings.Add(1)))%10_000)
@@ -67,7 +67,7 @@ func meetingPlace() string {
 	}
 }
 
-// codes waits for the end of all.
+// codes waits until all daemons have ended, and returns their exit codes.
 func codes(all []*daemonTask) (codes []int) {
 	for _, d := range all {
 		_ = d.cmd.Wait()
@@ -76,8 +76,8 @@ func codes(all []*daemonTask) (codes []int) {
 	return codes
 }
 
-// TestDaemonsOfAnEngine: the first one is the launcher, all are nodes; a node is killed, and its
-// ranks are replaced on others.
+// TestDaemonsOfAnEngine: the first daemon is the launcher, and all daemons are nodes. A node is
+// killed, and its ranks are replaced on others.
 func TestDaemonsOfAnEngine(t *testing.T) {
 	longtest.Skip(t, "two jobs of several daemons")
 	heat := build(t, "../../examples/heat")
@@ -98,7 +98,7 @@ func lastLine(text string) string {
 	return lines[len(lines)-1]
 }
 
-// pod makes the daemon of a pod of an indexed Job, with two ranks.
+// pod returns the daemon of a pod of an indexed Job, with two ranks. The daemon is not started.
 func pod(t *testing.T, index, nodes int, env []string, program ...string) *daemonTask {
 	d := &daemonTask{cmd: limited(t, goulfm, slices.Concat([]string{"daemon"}, patience, []string{"--ppn", "2", "--start-timeout", "30s", "--"}, program)...)}
 	d.cmd.Env = append(append(os.Environ(), fmt.Sprintf("JOB_COMPLETION_INDEX=%d", index), fmt.Sprintf("GOULFM_NODES=%d", nodes), "GOULFM_JOB="+t.Name(), fmt.Sprintf("HOSTNAME=heat-%d", index), "GOULFM_SERVICE=heat"), env...)
@@ -106,7 +106,7 @@ func pod(t *testing.T, index, nodes int, env []string, program ...string) *daemo
 	return d
 }
 
-// startWorld starts pods, and waits until both ranks of each have said that they are ready.
+// startWorld starts pods, and waits until both ranks of each pod have printed ready.
 func startWorld(t *testing.T, pods []*daemonTask) {
 	t.Helper()
 	pods[0].cmd.Stdout = nil
@@ -119,28 +119,30 @@ func startWorld(t *testing.T, pods []*daemonTask) {
 	require.NoError(t, err, "all ranks run")
 }
 
-// secretOfPods is how they know each other: no DNS here.
+// secretOfPods returns the variables by which the pods authenticate and find each other: there is
+// no DNS here.
 func secretOfPods(t *testing.T) []string {
 	file := filepath.Join(t.TempDir(), "secret")
 	require.NoError(t, os.WriteFile(file, []byte("sixteen bytes, at least"), 0o600))
 	return []string{"GOULFM_SECRET_FILE=" + file, "GOULFM_RENDEZVOUS=" + meetingPlace()}
 }
 
-// listening is what a process says on a stream, line by line.
+// listening reads a stream of a process line by line, and keeps all lines for error messages.
 type listening struct {
 	t   *testing.T
 	in  *bufio.Reader
 	all strings.Builder
 }
 
-// listenTo has what a process says on standard error, or on standard output, read by the test.
+// listenTo connects the test to the standard error or the standard output of a process that is not
+// started yet.
 func listenTo(t *testing.T, pipe func() (io.ReadCloser, error)) *listening {
 	stream, err := pipe()
 	require.NoError(t, err)
 	return &listening{t: t, in: bufio.NewReader(stream)}
 }
 
-// await reads up to a line that has such a text, and returns it.
+// await reads up to the first line that contains a text, and returns this line.
 func (l *listening) await(text string) string {
 	l.t.Helper()
 	for {
@@ -153,9 +155,9 @@ func (l *listening) await(text string) string {
 	}
 }
 
-// TestPodsComeLate: one that came when the Job was made larger, and those that are started in place
-// of lost ones, are nodes: processes that are started later run there, and reach all others. Slots
-// that had processes before are among theirs.
+// TestPodsComeLate: a pod of an enlarged Job, and pods that replace lost pods, are nodes: processes
+// that are spawned later run there, and reach all others. Some of these processes have slots that
+// other processes had before.
 func TestPodsComeLate(t *testing.T) {
 	longtest.Skip(t, "several jobs of pods")
 	pipe := filepath.Join(t.TempDir(), "lines")
@@ -183,7 +185,7 @@ func TestPodsComeLate(t *testing.T) {
 		return strings.TrimSpace(out.await("new, of"))
 	}
 	spawn()
-	spawn() // where those before were
+	spawn() // in the slots of the processes before
 	come := func(index int) *daemonTask {
 		d := pod(t, index, 2, secret, prog, "spawn-told", pipe)
 		require.NoError(t, d.cmd.Start())
@@ -196,7 +198,7 @@ func TestPodsComeLate(t *testing.T) {
 	errs.await("is lost")
 	again := come(3)
 	assert.Equal(t, fmt.Sprint("new, of ", again.cmd.Process.Pid), spawn())
-	spawn() // also where those before were, of whom the next node is told
+	spawn() // also in slots of processes before, about which the next node is informed
 	third := come(2)
 	_, err = lines.WriteString("more\n")
 	require.NoError(t, err)
@@ -209,9 +211,8 @@ func TestPodsComeLate(t *testing.T) {
 	assert.Empty(t, again.errs.String()+third.errs.String()+world[1].errs.String())
 }
 
-// TestPodsOnStandby: when there is no node slot any more, one that is started in place of a lost
-// one, and one that came when the Job was made larger, wait for the end of the job and end with its
-// code.
+// TestPodsOnStandby: without a free node slot, a pod that replaces a lost pod, and a pod of an
+// enlarged Job, wait for the end of the job and end with its code.
 func TestPodsOnStandby(t *testing.T) {
 	longtest.Skip(t, "several jobs of pods")
 	for _, code := range []int{0, 143} {
@@ -253,8 +254,8 @@ func TestPodsOnStandby(t *testing.T) {
 	}
 }
 
-// TestPodIsWantedBack: SIGTERM at one pod ends its ranks before its grace is over, and not the job;
-// at the first one it ends the job.
+// TestPodIsWantedBack: SIGTERM to a pod ends its ranks before its grace period is over, and the job
+// continues. SIGTERM to the first pod ends the job.
 func TestPodIsWantedBack(t *testing.T) {
 	longtest.Skip(t, "several jobs of pods")
 	start := func() (world []*daemonTask, input io.Closer) {
@@ -278,7 +279,7 @@ func TestPodIsWantedBack(t *testing.T) {
 	assert.Contains(t, world[0].errs.String(), "killed (SIGKILL)")
 	assert.Contains(t, world[0].errs.String(), "4 of 6 ranks finished, 2 ranks lost; exit code 0")
 
-	for _, some := range []int{1, 3} { // of all the first one may hear last
+	for _, some := range []int{1, 3} { // if all pods get the signal, the first pod may handle its own last
 		world, input = start()
 		defer input.Close()
 		for _, d := range world[:some] {
@@ -312,8 +313,8 @@ func TestPods(t *testing.T) {
 	assert.Contains(t, bare.errs.String(), "set GOULFM_SECRET_FILE to where the pods mount one Secret")
 }
 
-// TestDaemonsThatCannotMeet: the code is 3 and a line says why; on one node there is nobody to
-// meet.
+// TestDaemonsThatCannotMeet: the code is 3 and a line names the reason. On a single node a daemon
+// waits for no other daemon.
 func TestDaemonsThatCannotMeet(t *testing.T) {
 	all := startSomeDaemons(t, 1, 2, "--start-timeout", "1s", "--", prog, "hello")
 	assert.Equal(t, []int{3}, codes(all))

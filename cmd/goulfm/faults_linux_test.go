@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestPlannedFaultsThatDoNotHappen: the log names each, and --kill-must makes it code 7. A fault
-// that happens is not named.
+// TestPlannedFaultsThatDoNotHappen: the event log names each planned fault that did not happen, and
+// with --kill-must the exit code is 7. A fault that happened is not listed.
 func TestPlannedFaultsThatDoNotHappen(t *testing.T) {
 	for _, c := range []struct {
 		args, want string
@@ -37,8 +37,8 @@ func TestPlannedFaultsThatDoNotHappen(t *testing.T) {
 	}
 }
 
-// TestRingReplacesNobody: the log says at the start of a plan with deaths, and when a program asks
-// for a replacement, that the ring has none.
+// TestRingReplacesNobody: with --detector ring no rank is replaced. The event log states this at
+// the start of a job with planned deaths, and when a program requests a replacement.
 func TestRingReplacesNobody(t *testing.T) {
 	const remedy = "replacement needs exact detection: run without --detector ring"
 	heat := build(t, "../../examples/heat")
@@ -48,9 +48,9 @@ func TestRingReplacesNobody(t *testing.T) {
 	require.Regexp(t, `goulfm: rank \d: too few processes: .*`+remedy, got.err)
 }
 
-// TestACutElsewhereHidesNoDeath: a planned cut between two nodes changes nothing for the others. The
-// daemon of a third node is killed, its port refuses, and that is found although a silence would
-// have to last for a minute.
+// TestACutElsewhereHidesNoDeath: a planned cut between two nodes changes nothing for the others.
+// The daemon of a third node is killed, and its port refuses connections. That reveals the death at
+// once, although a silent node would be declared dead only after ten minutes.
 func TestACutElsewhereHidesNoDeath(t *testing.T) {
 	heat := build(t, "../../examples/heat")
 	for _, cut := range []string{"0/1@10m+1s", "2>1@10m+1s"} {

@@ -28,8 +28,8 @@ func TestFlagsThatCannotWork(t *testing.T) {
 	}
 }
 
-// TestWorkingDirectoryOfAnotherHost: a host that lacks the folder says so of the folder, not of the
-// program.
+// TestWorkingDirectoryOfAnotherHost: if a host lacks the working directory, the error names the
+// directory, not the program.
 func TestWorkingDirectoryOfAnotherHost(t *testing.T) {
 	dir := t.TempDir()
 	writeProgram(t, dir, "rsh", `shift; exec sh -c "$*"`)
@@ -38,8 +38,7 @@ func TestWorkingDirectoryOfAnotherHost(t *testing.T) {
 	assert.Contains(t, got.err, "working directory /nothing: no such file or directory: it has to be there as here, or --wdir names another one")
 }
 
-// TestMachineWithIPv6Alone: nodes of one machine reach each other at ::1 where 127.0.0.1 is not
-// there.
+// TestMachineWithIPv6Alone: on a machine without 127.0.0.1, nodes reach each other at ::1.
 func TestMachineWithIPv6Alone(t *testing.T) {
 	space := []string{"--user", "--map-root-user", "--net"}
 	const setUp = `ip link set lo up && ip addr del 127.0.0.1/8 dev lo && `

@@ -19,8 +19,8 @@ var commandLine = regexp.MustCompile(`(?m)^  goulfm (\w+)`)
 // exampleLine is an example: a command line, and after some spaces a remark.
 var exampleLine = regexp.MustCompile(`(?m)^  goulfm ([^\n]*?)(?:   +[^\n]*)?$`)
 
-// TestHelpOfEveryCommand: help COMMAND, -h and --help print the same, with examples, and the examples
-// run.
+// TestHelpOfEveryCommand: help COMMAND, -h and --help print the same text with examples, and the
+// examples run.
 func TestHelpOfEveryCommand(t *testing.T) {
 	dir := t.TempDir()
 	heat := build(t, "../../examples/heat")

@@ -15,7 +15,7 @@ import (
 	"github.com/goulfm/goulfm/internal/joblaunch/rm"
 )
 
-// nodeFlags are those that say on which nodes a job runs.
+// nodeFlags are the flags that select the nodes of a job.
 type nodeFlags struct {
 	host, file, launcher, rsh string
 	ppn                       int
@@ -37,7 +37,7 @@ func (n *nodeFlags) register(f *flag.FlagSet, spec *launch.Spec) {
 	f.BoolVar(&spec.Hosts.Survive, "survive-launcher", false, "")
 }
 
-// registerHosts has the flags that say which hosts there are, and how they are reached.
+// registerHosts declares the flags that name the hosts and the means to reach them.
 func (n *nodeFlags) registerHosts(f *flag.FlagSet, spec *launch.Spec) {
 	f.StringVar(&n.host, "host", "", "")
 	f.StringVar(&n.file, "hostfile", "", "")
@@ -45,9 +45,9 @@ func (n *nodeFlags) registerHosts(f *flag.FlagSet, spec *launch.Spec) {
 	f.StringVar(&spec.Hosts.DaemonPath, "daemon-path", "", "")
 }
 
-// completeHosts fills in the hosts that are to be asked.
+// completeHosts fills in the hosts that the doctor queries.
 func (n *nodeFlags) completeHosts(f *flag.FlagSet, spec *launch.Spec) error {
-	n.launcher = launch.LauncherSSH // nodes of an allocation are not asked by ssh
+	n.launcher = launch.LauncherSSH // so that hosts ignores an allocation
 	hosts, local, err := n.hosts(givenOf(f))
 	if err != nil || local {
 		return err
@@ -59,14 +59,14 @@ func (n *nodeFlags) completeHosts(f *flag.FlagSet, spec *launch.Spec) error {
 	return nil
 }
 
-// givenOf are the flags that were given.
+// givenOf returns the names of the flags on the command line.
 func givenOf(f *flag.FlagSet) map[string]bool {
 	given := map[string]bool{}
 	f.Visit(func(f *flag.Flag) { given[f.Name] = true })
 	return given
 }
 
-// complete fills in the nodes of a job, and its number of ranks if nobody says it.
+// complete fills in the nodes of a job, and the number of ranks if the command line has none.
 func (n *nodeFlags) complete(f *flag.FlagSet, spec *launch.Spec) error {
 	given := givenOf(f)
 	if n.ppn < 0 || given["ppn"] && n.ppn == 0 {
@@ -109,7 +109,7 @@ func (n *nodeFlags) complete(f *flag.FlagSet, spec *launch.Spec) error {
 	return nil
 }
 
-// nodeFactor is how many periods a silent node is waited for.
+// nodeFactor is the default number of periods without a heartbeat before a node is suspected.
 const nodeFactor = 5
 
 // checkAlone refuses flags that only a job on several nodes has.
@@ -118,7 +118,7 @@ func (n *nodeFlags) checkAlone(given map[string]bool) error {
 		return errors.New("--host: want 1 node or more")
 	}
 	if n.launcher == launch.LauncherSlurm {
-		return errors.New("--launcher slurm: this is no batch script and no shell of salloc: start it in one, or say with --host which nodes of an allocation to take")
+		return errors.New("--launcher slurm: this is no batch script and no shell of salloc: start it in one, or name nodes of an allocation with --host")
 	}
 	for _, name := range []string{"ppn", "launcher", "rsh", "daemon-path", "iface", "secure", "confirm", "detection", "link-timeout", "orphan-after", "survive-launcher"} {
 		if given[name] && n.launcher != launch.LauncherLocal {
@@ -131,7 +131,8 @@ func (n *nodeFlags) checkAlone(given map[string]bool) error {
 // hostFlags select and reach the nodes. Below a job engine they are errors.
 var hostFlags = []string{"host", "hostfile", "launcher", "rsh", "daemon-path", "iface"}
 
-// hosts reads what was given, or what Slurm says; local: a number of nodes on this machine.
+// hosts returns the hosts of the flags, of the daemons of an engine, or of an allocation of Slurm.
+// local reports that --host is a number of nodes on this machine.
 func (n *nodeFlags) hosts(given map[string]bool) (hosts []hostlist.Host, local bool, err error) {
 	if given["host"] && given["hostfile"] {
 		return nil, false, errors.New("--host and --hostfile: give one of them")
@@ -172,7 +173,7 @@ func (n *nodeFlags) hosts(given map[string]bool) (hosts []hostlist.Host, local b
 	return all.Hosts, count > 0, nil
 }
 
-// allocation returns the nodes of the allocation that this process is in, which srun reaches.
+// allocation returns the nodes of the allocation of this process. srun can start daemons there.
 func (n *nodeFlags) allocation() ([]hostlist.Host, error) {
 	if n.launcher != "" && n.launcher != launch.LauncherSlurm {
 		return nil, nil
@@ -184,7 +185,7 @@ func (n *nodeFlags) allocation() ([]hostlist.Host, error) {
 	return hosts, err
 }
 
-// slots returns how many ranks a host takes.
+// slots returns the number of ranks for a host.
 func (n *nodeFlags) slots(h hostlist.Host) int {
 	if n.ppn > 0 {
 		return n.ppn
@@ -195,7 +196,7 @@ func (n *nodeFlags) slots(h hostlist.Host) int {
 	return max(h.Slots, 1)
 }
 
-// allHere says whether all hosts are names of this machine.
+// allHere reports whether all hosts are names of this machine.
 func allHere(hosts []hostlist.Host) bool {
 	self, _ := os.Hostname()
 	for _, h := range hosts {

@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestInputThatNoRankReads stays for the loop of a shell, also where the rank is on another node;
-// what a rank reads of it is the rank's.
+// TestInputThatNoRankReads: input that no rank reads stays for the loop of a shell, also if the
+// rank is on another node. Only the lines that a rank reads are consumed.
 func TestInputThatNoRankReads(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "lines")
@@ -34,8 +34,8 @@ func TestInputThatNoRankReads(t *testing.T) {
 	}
 }
 
-// TestJobInTheBackground: a job that a shell runs in the background does not stop, and leaves what
-// is typed to the shell. In the foreground it reads what is typed.
+// TestJobInTheBackground: a job that a shell runs in the background does not stop, and leaves the
+// typed input to the shell. In the foreground the job reads the typed input.
 func TestJobInTheBackground(t *testing.T) {
 	if _, err := exec.LookPath("bash"); err != nil {
 		t.Skip(err)

@@ -9,8 +9,8 @@ import (
 )
 
 // TestKillBeforeEveryStore runs a program that uses every protocol, and kills one rank with SIGKILL
-// before its k-th store to shared memory or wake-up (see failpoint), for every k until it makes no
-// k-th: the survivors must always end, with the right data.
+// before its k-th store to shared memory or wake-up (see failpoint), for every k up to the number
+// of its stores. The survivors must always end, with the right data.
 func TestKillBeforeEveryStore(t *testing.T) {
 	longtest.Skip(t, "some hundred jobs")
 	if testing.Short() {
@@ -38,7 +38,7 @@ func killBeforeEveryStore(t *testing.T, counted string, n, victim int) {
 			t.Fatalf("rank %d killed before store %d: code %d\n%s%s", victim, k, got.code, got.out, got.err)
 		}
 		if strings.Contains(got.out, fmt.Sprintf("left %d\n", n)) {
-			break // it made no k-th store, or died with the work done
+			break // the rank made no k-th store, or died after its work
 		}
 		if !strings.Contains(got.out, fmt.Sprintf("left %d\n", n-1)) && victim != 0 {
 			t.Fatalf("rank %d killed before store %d: %s%s", victim, k, got.out, got.err)

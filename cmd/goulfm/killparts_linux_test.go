@@ -28,9 +28,9 @@ var protocols = [...]string{
 // TestKillInEveryProtocol runs one protocol at a time among 2, 3 and 4 processes, and kills each of
 // them (one of more than two without -kill.all) with SIGKILL before its k-th store to shared memory
 // or wake-up, for every k (-kill.all, with -timeout 1h) or for some. The survivors must end in
-// time; what an operation that succeeded has received must be right; agree, shrink and dup must
-// have one outcome at all survivors; and after revoke and shrink the survivors' communicator must
-// work. The program checks all that, and says who is left.
+// time, and the data that a successful operation has received must be right. Agree, shrink and dup
+// must have one outcome at all survivors. After revoke and shrink the survivors' communicator must
+// work. The program checks all this, and prints the number of survivors.
 func TestKillInEveryProtocol(t *testing.T) {
 	longtest.Skip(t, "some hundred jobs")
 	if testing.Short() {
@@ -58,8 +58,8 @@ func TestKillInEveryProtocol(t *testing.T) {
 	}
 }
 
-// judge prints at how many points processes were killed, and fails if all protocols ran and these
-// are few.
+// judge prints the number of points at which processes were killed, and fails if all protocols ran
+// with fewer than 250 points.
 func judge(t *testing.T, rows [][3]int, ran int) {
 	var table strings.Builder
 	total := 0
@@ -78,7 +78,8 @@ type killer struct {
 	all  bool // before every store
 }
 
-// victims are the ranks of n that die: each of two; of more one, another for each salt, or all.
+// victims returns the ranks of n that die: both of two ranks. Of more ranks it returns one that
+// depends on salt, or all if k.all is set.
 func (k *killer) victims(n, salt int) []int {
 	if !k.all && n > 2 {
 		return []int{(salt + n) % n}
@@ -90,9 +91,9 @@ func (k *killer) victims(n, salt int) []int {
 	return all
 }
 
-// next is the store after this one before which the victim dies. Where some are left
-// out, they are close in the beginning, where short protocols have all of theirs, and
-// others for each salt.
+// next returns the next store before which the victim dies. Without k.all some stores are skipped:
+// the tested ones are dense at the beginning, where short protocols have all their stores, and they
+// depend on salt.
 func (k *killer) next(at, salt int) int {
 	switch {
 	case k.all:
@@ -103,9 +104,10 @@ func (k *killer) next(at, salt int) int {
 	return 5*at/2 + 1 + salt%2
 }
 
-// kills runs the jobs of one protocol, size and victim. How many stores it makes
-// varies a little from run to run: who sleeps is woken by a store more. So it ends
-// when several k in turn came too late.
+// kills runs the jobs of one protocol, size and victim, and returns the number of kills. The number
+// of stores varies a little from run to run, because waking a sleeping rank takes one more store.
+// So with k.all the search ends only after three k in a row came too late, otherwise after the
+// first.
 func (k *killer) kills(t *testing.T, name string, n, victim, salt int) (killed int) {
 	t.Helper()
 	lateMax := 1
@@ -131,7 +133,7 @@ func (k *killer) kills(t *testing.T, name string, n, victim, salt int) (killed i
 
 var leftLine = regexp.MustCompile(`(?m)^left (\d+)$`)
 
-// job runs one, and says whether the victim died.
+// job runs one job, and reports whether the victim died.
 func (k *killer) job(t *testing.T, name string, n, victim, at int) (died bool, err error) {
 	t.Helper()
 	args := []string{"run", "-q", "-n", strconv.Itoa(n), "--timeout", "60s",

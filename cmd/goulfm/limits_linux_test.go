@@ -20,7 +20,7 @@ func TestLimits(t *testing.T) {
 		args        []string
 		code        int
 		says        string // of standard error
-		other       bool   // root runs it as another user
+		other       bool   // root runs the job as another user
 	}{
 		{"files of 10 GB", "-f 10000000", []string{"-n", "2"}, 0, "recovery does without memory of the node: shared memory goulfm-keep needs [0-9]+ KiB", false},
 		{"files of 1 MB", "-f 1000", []string{"-n", "2"}, 3, `^goulfm run: shared memory goulfm-arenas needs \d+ KiB, the limit of the size of files is 1000: raise it \(ulimit -f unlimited\): file too large\n$`, false},
@@ -33,7 +33,7 @@ func TestLimits(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			args := append([]string{"-c", "ulimit " + c.limit + ` && exec "$0" "$@"`, goulfm}, patient(append(append([]string{"run"}, c.args...), "true"))...)
 			cmd := limited(t, "bash", args...)
-			if c.other && os.Getuid() == 0 { // another user may not come into the folder of the program
+			if c.other && os.Getuid() == 0 { // another user may lack access to the folder of the program
 				program, err := os.Open(goulfm)
 				require.NoError(t, err)
 				defer program.Close()

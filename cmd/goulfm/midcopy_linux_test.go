@@ -12,8 +12,8 @@ import (
 
 var midcopies = flag.Int("midcopy", 64, "how many senders are killed in the middle of a message")
 
-// TestSenderDiesInMidCopy: real processes end while they, or the kernel for them, write a
-// message into the receiver's memory. Nothing is written there once the receive has failed.
+// TestSenderDiesInMidCopy: real processes end while they, or the kernel for them, write a message
+// into the receiver's memory. No byte is written there once the receive has failed.
 func TestSenderDiesInMidCopy(t *testing.T) {
 	longtest.Skip(t, "jobs of 33 processes")
 	const senders = 32

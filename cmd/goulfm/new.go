@@ -29,7 +29,7 @@ Flags:
 Exit code: 0; 1 the folder could not be written; 2 usage.
 `
 
-// newFlags are the flags of goulfm new, and the program that it writes.
+// newFlags are the flags of goulfm new, and the program to write.
 type newFlags struct{ scaffold.Program }
 
 func (n *newFlags) register(f *flag.FlagSet) {
@@ -74,7 +74,8 @@ func begin(args []string, out, errs io.Writer) int {
 	return 0
 }
 
-// moduleVersion is what a go.mod asks for: the version of this command, if it has one.
+// moduleVersion returns the version of goulfm for a go.mod: the version of this command, or v0.0.0
+// if this command has none.
 func moduleVersion() string {
 	if info, ok := debug.ReadBuildInfo(); ok && strings.HasPrefix(info.Main.Version, "v") {
 		return strings.TrimSuffix(info.Main.Version, "+dirty")

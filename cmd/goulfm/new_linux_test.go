@@ -13,8 +13,8 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/longtest"
 )
 
-// TestNew: what goulfm new writes builds outside of this repository, passes its own test, and has
-// the same result with a rank that is killed.
+// TestNew: a program that goulfm new writes builds outside of this repository, passes its own test,
+// and has the same result if a rank is killed.
 func TestNew(t *testing.T) {
 	longtest.Skip(t, "compiles a module of its own")
 	root, err := filepath.Abs("../..")

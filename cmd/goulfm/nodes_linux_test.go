@@ -21,10 +21,11 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/longtest"
 )
 
-// heatResult is the last line of the example heat, whatever has died on the way.
+// heatResult is the last line of the example heat, with deaths and without.
 const heatResult = "result: steps=968 residual=0x1.0622850ad9cp-12 checksum=c3b43d7a35bf283b\n"
 
-// TestNodes: programs give what they give on one node, with the same codes and words.
+// TestNodes: programs have the same output on several nodes as on one, with the same codes and
+// messages.
 func TestNodes(t *testing.T) {
 	heat := build(t, "../../examples/byhand/heat")
 	for i, c := range []struct {
@@ -87,7 +88,7 @@ func TestNodes(t *testing.T) {
 	}
 }
 
-// TestANodeIsKilled: all that ran there is lost, and the others come to the same result.
+// TestANodeIsKilled: all ranks of the killed node are lost, and the others compute the same result.
 func TestANodeIsKilled(t *testing.T) {
 	heat := build(t, "../../examples/byhand/heat")
 	got := goulfmCommand(t, "", "run", "--host", "4", "--ppn", "2", "--kill", "node2@step=200", heat, "-steps", "100000")
@@ -98,7 +99,7 @@ func TestANodeIsKilled(t *testing.T) {
 	assert.Contains(t, got.err, "6 of 8 ranks finished, 2 ranks lost; exit code 0")
 }
 
-// TestTimeoutOfNodes: who waits is asked on all nodes.
+// TestTimeoutOfNodes: the report of --timeout has the waiting ranks of all nodes.
 func TestTimeoutOfNodes(t *testing.T) {
 	says := func(got result) bool {
 		return regexp.MustCompile(`waiting ranks, after --timeout (?s).*rank 1: `).MatchString(got.err)
@@ -108,8 +109,8 @@ func TestTimeoutOfNodes(t *testing.T) {
 	assert.True(t, says(got), got.err)
 }
 
-// TestWindowsThatHang: each wait in a window has its line, with the holder of a lock, and two locks
-// in opposite order are a circle.
+// TestWindowsThatHang: the report has a line for each wait in a window, with the holder of a lock.
+// Two locks in opposite order are reported as a cycle.
 func TestWindowsThatHang(t *testing.T) {
 	var lines []*regexp.Regexp
 	for rank, want := range []string{"lock on .* waits for ranks? 1\\b", "lock on .* waits for ranks? 0\\b", "wait on .* waits for ranks 0,1",
@@ -127,8 +128,9 @@ func TestWindowsThatHang(t *testing.T) {
 	}
 }
 
-// TestANodeStandsStill for longer than a silent node is waited for: it is declared dead, and
-// nothing of it runs when it goes on. For less nobody dies. Each job lasts until that has happened.
+// TestANodeStandsStill: a node that is stopped for longer than the detection timeout is declared
+// dead, and none of its ranks runs afterwards. A shorter stop kills no rank. Each job lasts until
+// its case has happened.
 func TestANodeStandsStill(t *testing.T) {
 	for i, stop := range []string{"--timeout-factor 5 --stop node1@100ms+60s", "--detection 1s --stop node1@100ms+60s"} {
 		t.Run(stop, func(t *testing.T) {
@@ -154,8 +156,8 @@ func TestANodeStandsStill(t *testing.T) {
 }
 
 // TestRacksOfAHostFile: the ring is launcher, 1, 3, 0, 2, so that the launcher observes node 2. In
-// the order of the hosts it would observe node 3. Ranks still fill the hosts in the order of the
-// file.
+// the order of the hosts the launcher would observe node 3. Ranks still fill the hosts in the order
+// of the file.
 func TestRacksOfAHostFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "hosts")
 	require.NoError(t, os.WriteFile(file, []byte("local0 slots=2 rack=a\nlocal1 slots=2 rack=a\nlocal2 slots=2 rack=b\nlocal3 slots=2 rack=b\n"), 0o600))
@@ -166,9 +168,9 @@ func TestRacksOfAHostFile(t *testing.T) {
 	assert.Contains(t, got.err, "6 of 8 ranks finished, 2 ranks lost; exit code 0")
 }
 
-// TestTheNetworkIsCut: the launcher's side ends right, and of the other one nothing is left. A cut
-// that is shorter than a silent node is waited for, and one of a single direction, cost nobody.
-// Each job lasts until that has happened.
+// TestTheNetworkIsCut: the launcher's side of a cut completes with the right result, and no process
+// of the other side is left. A cut that is shorter than the detection timeout, and a cut of a
+// single direction, kill no rank. Each job lasts until its case has happened.
 func TestTheNetworkIsCut(t *testing.T) {
 	longtest.Skip(t, "waits until silent nodes are declared dead")
 	for _, c := range []struct{ cut, few, out, want string }{
@@ -206,7 +208,7 @@ func pidsOf(t *testing.T, lines *bufio.Scanner, n int) (pids []int) {
 	return pids
 }
 
-// awaitStopped waits until a process stands still, or does not.
+// awaitStopped waits until a process is stopped or, if so is false, is not stopped.
 func awaitStopped(t *testing.T, pid int, so bool) {
 	for limit := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
@@ -218,9 +220,9 @@ func awaitStopped(t *testing.T, pid int, so bool) {
 	}
 }
 
-// TestTheLauncherOfNodesIsPaused: the nodes stand still when their leases are over, and go on with
-// it. A launcher that is stopped by its terminal says so before: then they stand still at once, and
-// wait for it for as long as it takes.
+// TestTheLauncherOfNodesIsPaused: after SIGSTOP to the launcher, the nodes freeze when their leases
+// expire, and continue with the launcher. After SIGTSTP, as from a terminal, the launcher announces
+// its stop: the nodes freeze at once, and wait for the launcher without a limit.
 func TestTheLauncherOfNodesIsPaused(t *testing.T) {
 	longtest.Skip(t, "waits while a launcher is stopped")
 	for _, c := range []struct {
@@ -259,7 +261,8 @@ func TestTheLauncherOfNodesIsPaused(t *testing.T) {
 	}
 }
 
-// TestSpawnOnNodes: the new processes are on several nodes, also on those that have had none.
+// TestSpawnOnNodes: the new processes are on several nodes, also on nodes that had no process
+// before.
 func TestSpawnOnNodes(t *testing.T) {
 	for _, c := range []struct {
 		args   string
@@ -273,8 +276,8 @@ func TestSpawnOnNodes(t *testing.T) {
 	}
 }
 
-// TestARevocationOutlivesItsRevoker: who revokes has no connection yet to anybody, and is killed
-// before there is one.
+// TestARevocationOutlivesItsRevoker: the revoker has no connection to any rank yet, and is killed
+// before the first one is established. All others still learn of the revocation.
 func TestARevocationOutlivesItsRevoker(t *testing.T) {
 	for _, args := range []string{"--host 4 --ppn 1", "--host 2 --ppn 3 --secure tls"} {
 		got := goulfmCommand(t, "", append(append([]string{"run", "--timeout", "60s"}, strings.Fields(args)...), prog, "revoke")...)
@@ -286,8 +289,9 @@ func TestARevocationOutlivesItsRevoker(t *testing.T) {
 	}
 }
 
-// TestOneGoroutineSleepsInAReceive while another one of the process locks and unlocks a window of
-// another node: what that asks is written though who leads sleeps.
+// TestOneGoroutineSleepsInAReceive: one goroutine of a process sleeps in a receive, while another
+// locks and unlocks a window of another node. The requests of the second goroutine are written
+// although the leader of the progress loop sleeps.
 func TestOneGoroutineSleepsInAReceive(t *testing.T) {
 	for range 3 {
 		got := goulfmCommand(t, "", "run", "--host", "2", "--ppn", "1", "--timeout", "60s", prog, "lock-beside")
@@ -296,9 +300,10 @@ func TestOneGoroutineSleepsInAReceive(t *testing.T) {
 	}
 }
 
-// TestAnotherGoroutineWaits for a message of another node while one sends to that node: more than
-// may be under way at a time, and frames that wait for more. The wait reads the sockets, and leaves
-// nothing unsent.
+// TestAnotherGoroutineWaits: one goroutine waits for the answer of a rank on another node, while
+// another goroutine sends to that rank: 8 MiB, which is more than may be in flight at a time, or
+// short messages, which wait to be batched. The waiting goroutine reads the sockets, and leaves no
+// frame unsent.
 func TestAnotherGoroutineWaits(t *testing.T) {
 	for _, mode := range []string{"send-beside", "gather-beside"} {
 		got := goulfmCommand(t, "", "run", "--host", "2", "--ppn", "1", "--timeout", "60s", "-x", "GOULFM_SPIN=1", prog, mode)
@@ -307,7 +312,7 @@ func TestAnotherGoroutineWaits(t *testing.T) {
 }
 
 // TestSlotsOfNodesAreUsedAgain: in each of 30 rounds a process on one of two nodes dies and is
-// replaced; together they are more than there can be at a time.
+// replaced. In total these are more processes than the job can have at a time.
 func TestSlotsOfNodesAreUsedAgain(t *testing.T) {
 	longtest.Skip(t, "repeats deaths and replacements")
 	endure := build(t, "../../stress/endure")
@@ -318,7 +323,8 @@ func TestSlotsOfNodesAreUsedAgain(t *testing.T) {
 	}
 }
 
-// TestRemoteShell: daemons start by a command that gets a host and what to run there.
+// TestRemoteShell: the launcher starts daemons by a command that gets a host and the command to run
+// there.
 func TestRemoteShell(t *testing.T) {
 	dir := t.TempDir()
 	rsh, told := filepath.Join(dir, "rsh"), filepath.Join(dir, "told")
@@ -339,14 +345,14 @@ func TestRemoteShell(t *testing.T) {
 	assert.Contains(t, got.err, "node 0 (first): its daemon could not start: no route to first")
 }
 
-// TestInputOfNodes: standard input goes to rank 0, or to all, wherever they are.
+// TestInputOfNodes: in a job on several nodes, standard input is forwarded to rank 0 completely.
 func TestInputOfNodes(t *testing.T) {
 	text := strings.Repeat("a line of input\n", 10_000) // more than a pipe holds
 	got := goulfmCommand(t, text, "run", "--host", "2", "-q", "sh", "-c", "cat")
 	assert.Equal(t, result{0, text, ""}, got)
 }
 
-// TestSignalsOfNodes are passed on.
+// TestSignalsOfNodes: the launcher forwards a signal to the ranks of all nodes.
 func TestSignalsOfNodes(t *testing.T) {
 	cmd, lines, errs := start(t, "run", "--host", "3", prog, "cancel")
 	counts := map[string]int{}
@@ -360,7 +366,8 @@ func TestSignalsOfNodes(t *testing.T) {
 	assert.Equal(t, 128+int(syscall.SIGTERM), cmd.ProcessState.ExitCode())
 }
 
-// TestNothingOfNodesSurvivesTheLauncher: it is killed, and daemons and ranks end by themselves.
+// TestNothingOfNodesSurvivesTheLauncher: the launcher of several nodes is killed, and all ranks end
+// by themselves.
 func TestNothingOfNodesSurvivesTheLauncher(t *testing.T) {
 	cmd, lines, _ := start(t, "run", "--host", "2", "--ppn", "2", prog, "pid")
 	var fds []unix.PollFd

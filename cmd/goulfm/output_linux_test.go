@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestOutputIsUnchanged: a line above a mebibyte is not cut, and an end without a newline gets
-// none, wherever the rank runs and its output goes.
+// TestOutputIsUnchanged: a line above a mebibyte is not cut, and output without a final newline
+// gets none, on one node and on several, on standard output and in files.
 func TestOutputIsUnchanged(t *testing.T) {
 	const length = 3 << 20
 	script := fmt.Sprintf(`head -c %d /dev/zero | tr "\0" x; echo; printf end`, length)

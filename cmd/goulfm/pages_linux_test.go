@@ -16,14 +16,15 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/longtest"
 )
 
-// A page of the documentation is run as by a reader: its blocks in order, in an empty folder.
+// A page executes a page of the documentation as a reader does: its blocks in order, in an empty
+// folder.
 //
-//   - A block ```go begins with a comment that names its file: it is written there.
+//   - A Go block begins with a comment that names the file to write.
 //   - A block ```sh is commands.
-//   - A block ```console has commands after "$ " and below each what it prints. Lines
-//     may come in any order, as those of ranks do, and "..." stands for any text.
+//   - A block ```console has commands after "$ ", and below each command its output. Lines may come
+//     in any order, as lines of ranks do, and "..." stands for any text.
 //
-// What would come from the network comes from this checkout instead.
+// Modules and commands come from this checkout, not from the network.
 type page struct {
 	dir string // working folder of the next command
 	env []string
@@ -47,7 +48,7 @@ func newPage(t *testing.T) *page {
 
 var blocks = regexp.MustCompile("(?ms)^```(\\w*)\n(.*?)^```$")
 
-// follow carries out all blocks of a page's text.
+// follow executes all blocks of a page's text.
 func (p *page) follow(t *testing.T, text string) {
 	t.Helper()
 	for _, m := range blocks.FindAllStringSubmatch(text, -1) {
@@ -90,7 +91,7 @@ func (p *page) transcript(t *testing.T, text string) {
 	}
 }
 
-// run runs one command in a shell; the next one starts in the folder where it ends.
+// run runs a command in a shell. The next command starts in the folder in which the shell ends.
 func (p *page) run(t *testing.T, command string) string {
 	t.Helper()
 	at := filepath.Join(t.TempDir(), "pwd")
@@ -104,10 +105,11 @@ func (p *page) run(t *testing.T, command string) string {
 	return buildLine.ReplaceAllString(string(out), "")
 }
 
-// buildLine is the line about a build that takes long, which a page does not show.
+// buildLine matches the line about a build that takes long, which a page does not show.
 var buildLine = regexp.MustCompile(`(?m)^goulfm: \+\d+\.\d+s builds .*\n`)
 
-// same says whether each line of want stands in got, and got has no others.
+// same reports whether got has exactly the expected lines, in any order. "..." in an expected line
+// stands for any text.
 func same(want, got string) bool {
 	wanted, lines := nonEmpty(want), nonEmpty(got)
 	if len(wanted) != len(lines) {
@@ -145,7 +147,7 @@ func TestSameLines(t *testing.T) {
 	}
 }
 
-// TestTutorial does what docs/TUTORIAL.md tells its reader to do.
+// TestTutorial executes the blocks of docs/TUTORIAL.md in order.
 func TestTutorial(t *testing.T) {
 	longtest.Skip(t, "builds a dozen programs")
 	if testing.Short() {
@@ -184,7 +186,7 @@ func TestReadme(t *testing.T) {
 	commands, byHand, _ := strings.Cut(quick, "cd \"$root\"")
 	p.run(t, commands)
 	p.write(t, "// hello/main.go\n"+program)
-	require.NoError(t, os.WriteFile(filepath.Join(p.dir, "go.sum"), sums, 0o600)) // what the program imports besides
+	require.NoError(t, os.WriteFile(filepath.Join(p.dir, "go.sum"), sums, 0o600)) // for the other imports of the program
 	require.Contains(t, string(text), "`goulfm run -n 4 ./hello`")
 	require.Equal(t, 4, strings.Count(p.run(t, "goulfm run -n 4 ./hello"), "of 4, sum of ranks 6\n"))
 
@@ -223,8 +225,8 @@ func TestReadmeShowsTheDemo(t *testing.T) {
 
 var killLine = regexp.MustCompile(`^rank 2: kill -9 (\d+)$`)
 
-// killByHand runs a job that prints how to kill its ranks, does so, waits until another process
-// says that it is the killed rank now, and interrupts the job.
+// killByHand runs a job that prints a kill command for each rank, executes the command of rank 2,
+// waits until another process prints one as rank 2, and interrupts the job.
 func (p *page) killByHand(t *testing.T, command string) {
 	t.Helper()
 	cmd := limited(t, "bash", "-c", "exec "+command)
@@ -245,7 +247,7 @@ func (p *page) killByHand(t *testing.T, command string) {
 			require.NoError(t, cmd.Process.Signal(os.Interrupt))
 		}
 	}
-	_ = cmd.Wait() // interrupted: the code says so
+	_ = cmd.Wait() // the exit code is that of an interrupted job
 	require.NotEmpty(t, killed, "no rank said how to kill it")
 	require.True(t, repaired, "no repair after kill -9")
 }

@@ -17,12 +17,12 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/longtest"
 )
 
-// TestRecoveryOverProcesses: examples/heat has the same result whichever processes are killed,
-// at whatever points of the program and of the repair, and with agreements by messages.
+// TestRecoveryOverProcesses: examples/heat has the same result under each plan of kills: of several
+// processes, at points of the program and of the repair, and with agreements by messages.
 func TestRecoveryOverProcesses(t *testing.T) {
 	const heat = "../../examples/heat"
 	run := func(more ...string) (result, string) {
-		args := append([]string{"run", "-n", "6", "--timeout", "60s"}, more...) // --host replaces none of it
+		args := append([]string{"run", "-n", "6", "--timeout", "60s"}, more...) // plans with --host keep these flags
 		r := goulfmCommand(t, "", append(args, heat, "-nx", "40", "-ny", "40", "-steps", "60", "-every", "5", "-print", "0")...)
 		return r, strings.Split(r.out, "\n")[0]
 	}
@@ -41,7 +41,7 @@ func TestRecoveryOverProcesses(t *testing.T) {
 		"--kill 0@step=30 --kill 6@step=45", // the replacement, too
 		"--kill 1@commit.send=2 --kill 3@commit.copy=4",
 		"--kill 0@report=60",
-		"--kill 1@step=40 --kill 4@step=40", // both of a pair: the node's memory has what they kept
+		"--kill 1@step=40 --kill 4@step=40", // both ranks of a pair: the memory of the node still holds their copies
 		"--kill 0@step=40 --kill 1@step=40 --kill 2@step=40 --kill 3@step=40 --kill 5@step=40",
 		"--kill 1@commit.keep=3 --kill 4@commit.keep=3 --agree era",
 		"--host 3 --ppn 2 --kill 1@step=40 --kill 4@step=40",
@@ -64,9 +64,9 @@ func TestRecoveryOverProcesses(t *testing.T) {
 	}
 }
 
-// TestMembersOverTwoDeathsOfProcesses: a rank dies at a mark of its first attempt, and another one,
-// or its successor, at a mark of the repair. Static and forward members have the data of their rank
-// all the same. -kill.all tries all pairs, else one of five.
+// TestMembersOverTwoDeathsOfProcesses: a rank dies at a mark of its first attempt, and then another
+// rank, or the successor, dies at a mark of the repair. Static and forward members still have the
+// data of their rank. With -kill.all all pairs run, otherwise one pair of five.
 func TestMembersOverTwoDeathsOfProcesses(t *testing.T) {
 	longtest.Skip(t, "some dozen jobs")
 	prog := build(t, "./testdata/prog")
@@ -90,9 +90,9 @@ func TestMembersOverTwoDeathsOfProcesses(t *testing.T) {
 	}
 }
 
-// TestSlotsAreUsedAgain: with one place more than it has ranks a job replaces any number of ranks,
-// one after the other, also its first ones; without one it replaces none. -kill.all tries all
-// sizes.
+// TestSlotsAreUsedAgain: with one slot more than ranks a job replaces any number of ranks, one
+// after another, its first ranks included. Without a free slot the job replaces no rank. -kill.all
+// tries all sizes.
 func TestSlotsAreUsedAgain(t *testing.T) {
 	longtest.Skip(t, "some jobs that replace twenty ranks each")
 	const deaths = 20
@@ -117,10 +117,11 @@ func TestSlotsAreUsedAgain(t *testing.T) {
 	assert.Equal(t, "result: 20 846\n", r.out, r.err)
 }
 
-// TestNodesAreLost: examples/s3d has the same result when whole nodes go with the memory in which
-// its ranks have kept what they committed: copies, or parity, are on others. That holds for nodes
-// side by side, for rank 0's, for one that is lost in the repair after another one, and until all
-// ranks are on the last node.
+// TestNodesAreLost: examples/s3d has the same result if whole nodes are lost with the memory that
+// holds the commits of their ranks, because copies, or parity, are on other nodes. That holds for
+// adjacent nodes, for the node of rank 0, for a node that is lost during the repair after another
+// loss, and until all ranks are on the last node. If both nodes of a pair of copies are lost, the
+// job fails.
 func TestNodesAreLost(t *testing.T) {
 	longtest.Skip(t, "ten jobs that lose nodes")
 	s3d := build(t, "../../examples/s3d")
@@ -156,8 +157,8 @@ func TestNodesAreLost(t *testing.T) {
 	assert.Contains(t, r.err, "committed data are lost")
 }
 
-// TestRestart: when none of the ranks is left all start anew, over what they have kept in the
-// memory of the machine, or in files where that is gone with its node.
+// TestRestart: when no rank is left, all ranks start anew, from the versions in the memory of the
+// machine, or from files if that memory is lost with its node.
 func TestRestart(t *testing.T) {
 	heat := build(t, "../../examples/heat")
 	run := func(args string, more ...string) result {
@@ -197,7 +198,7 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// untilSaid runs a job whose program gets a line of input, its last, once something was said on
+// untilSaid runs a job, and sends its program a last line of input once a text has appeared on
 // standard error.
 func untilSaid(t *testing.T, after string, args ...string) result {
 	t.Helper()
@@ -228,9 +229,9 @@ func withSpares(t *testing.T, after string, args ...string) result {
 	return untilSaid(t, after, append([]string{"--report", "json"}, args...)...)
 }
 
-// TestSpares: one that waits replaces a rank, and nothing is started for it; those that are not
-// needed end with the job, and count as nothing. More processes than --respawn says are not
-// started.
+// TestSpares: a waiting spare replaces a rank, and no process is started for the rank. Unused
+// spares end with the job, and do not count in its outcome. No more processes are started than
+// --respawn allows.
 func TestSpares(t *testing.T) {
 	r := withSpares(t, `"event":"spare"`, "-n", "2", "--spares", "1", prog, "spares")
 	assert.Equal(t, 0, r.code, r.err)

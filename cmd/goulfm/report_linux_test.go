@@ -10,7 +10,8 @@ import (
 )
 
 // TestResultIsPrinted: the rank that is about to print the result of a program is killed, after all
-// others have their part of it. If the job ends with code 0 the result was printed all the same.
+// others have their part of the result. If the job ends with code 0, the result must have been
+// printed.
 func TestResultIsPrinted(t *testing.T) {
 	for program, c := range map[string]struct {
 		args, kill, result string

@@ -149,7 +149,7 @@ func run(ctx context.Context, args []string) int {
 	}
 	claim, err := rm.Recognise(os.Environ(), pmi.Alive)
 	if err := rm.OneOf(claim, err); err != nil {
-		if claim.Rank <= 0 { // one of those tasks says so
+		if claim.Rank <= 0 { // only one of the tasks prints this
 			fmt.Fprintf(os.Stderr, "goulfm run: %v\n", err)
 		}
 		return launch.ExitFailed
@@ -170,10 +170,11 @@ const ringPeriod = 100 * time.Millisecond
 // at a load of 16 to 43.
 const ringFactor = 10
 
-// coresHere are those that the ranks of this machine may use.
+// coresHere returns the number of cores that the ranks on this machine may use.
 func coresHere() int { return min(runtime.NumCPU(), runtime.GOMAXPROCS(0)) }
 
-// runFlags are the flags of goulfm run: the fields of spec, and the rest, which is checked first.
+// runFlags are the flags of goulfm run: the fields of spec, and the other flags, which are parsed
+// further.
 type runFlags struct {
 	spec                             *launch.Spec
 	survive, detector, agree, report string
@@ -223,7 +224,8 @@ func registerRun(f *flag.FlagSet) { (&runFlags{spec: &launch.Spec{}}).register(f
 
 func parseRun(args []string) (*launch.Spec, error) { return parseRunOn(nil, args) }
 
-// parseRunOn is parseRun for a job with daemons that an engine has started; nil: there are none.
+// parseRunOn is parseRun for a job with daemons that an engine has started. nil means no such
+// daemons.
 func parseRunOn(enlisted *enginejob.Enlisted, args []string) (*launch.Spec, error) {
 	spec := &launch.Spec{Stdout: os.Stdout, Stderr: os.Stderr, In: os.Stdin}
 	f := flag.NewFlagSet("goulfm run", flag.ContinueOnError)
@@ -282,7 +284,7 @@ func parseRunOn(enlisted *enginejob.Enlisted, args []string) (*launch.Spec, erro
 	return spec, err
 }
 
-// parseFaults reads what is planned to go wrong.
+// parseFaults reads the faults to inject.
 func parseFaults(kills, stops, cuts list) (f launch.Faults, err error) {
 	if f.Kills, err = parseEach(kills, parseKill); err == nil {
 		f.Stops, err = parseEach(stops, parseStop)

@@ -24,7 +24,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// goulfm and prog are what most tests run; builds is the folder of all that is built.
+// goulfm and prog are the programs of most tests; builds is the folder of all built programs.
 var goulfm, prog, builds string
 
 func TestMain(m *testing.M) {
@@ -81,11 +81,12 @@ type result struct {
 	out, err string
 }
 
-// hangs is how long a job of these tests may take, on a machine that does other things, too.
+// hangs is the time limit of a job of these tests, on a machine that also has other work.
 const hangs = 2 * time.Minute
 
-// limited is a command that tells where it stands once it hangs: the launcher first asks its ranks,
-// then its runtime shows the launcher's own stacks, and then it is killed.
+// limited returns a command with a time limit. A command that hangs first gets SIGQUIT, after which
+// the launcher prints the stacks of its ranks. After 4 s SIGABRT makes the runtime print the
+// launcher's own stacks, and after 10 s the command is killed.
 func limited(t *testing.T, name string, args ...string) *exec.Cmd {
 	t.Helper()
 	hung, cancel := context.WithTimeout(t.Context(), hangs)
@@ -104,13 +105,13 @@ func limited(t *testing.T, name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// patience has a job on several nodes give a silent node five seconds and more. A test that says
-// nothing else is not about how soon such a node is given up, and on a busy machine a daemon may
-// stand still for longer than the second or so of the default.
+// patience makes a job on several nodes wait at least five seconds for a silent node. Tests without
+// flags of their own for silent nodes do not measure how soon such a node is declared dead, and on
+// a busy machine a daemon may pause for longer than the second or so of the default.
 var patience = []string{"--timeout-factor", "50"}
 
-// patient are the arguments of goulfm, with patience where they are of a job on several nodes and
-// say nothing of silent ones.
+// patient returns the arguments of goulfm, with patience if they start a job on several nodes and
+// have no flag for silent nodes.
 func patient(args []string) []string {
 	hasNodes := func(arg string) bool { return arg == "--host" || arg == "--hostfile" }
 	sayHowLong := func(arg string) bool {
@@ -227,11 +228,11 @@ func TestKillAtAMark(t *testing.T) {
 	}
 }
 
-// TestTheRingFindsAStoppedRank: under the ring a silent rank is killed. With --fence it is
-// declared dead; when it goes on it learns so, and stops itself with code 5.
+// TestTheRingFindsAStoppedRank: with --detector ring a silent rank is killed. With --fence the rank
+// is declared dead. When the rank continues, it learns this and stops itself with code 5.
 func TestTheRingFindsAStoppedRank(t *testing.T) {
 	t.Run("killed", func(t *testing.T) {
-		t.Parallel() // it waits, most of the time
+		t.Parallel() // the test waits, most of the time
 		got := goulfmCommand(t, "", "run", "-n", "4", "--detector", "ring", "--period", "250ms", "--timeout-factor", "4", prog, "stopped")
 		if got.code != 0 || !regexp.MustCompile(`rank 1 shows no life to rank \d: killed \(--detector ring\); if it was only slow, increase --timeout-factor`).MatchString(got.err) ||
 			!strings.Contains(got.err, "rank 1: all 3 survivors know it") || strings.Contains(got.err, "stops itself") {
@@ -256,7 +257,7 @@ func TestTheRingFindsAStoppedRank(t *testing.T) {
 }
 
 // TestASilentRankIsKilled: with --suspect-after the launcher kills a rank that is stopped, and the
-// others get the error (F3). It kills no rank that computes.
+// others get the error (F3). No rank that computes is killed.
 func TestASilentRankIsKilled(t *testing.T) {
 	got := goulfmCommand(t, "", "run", "-n", "4", "--suspect-after", "1s", prog, "stopped")
 	if got.code != 0 || !strings.Contains(got.err, "rank 1 shows no life for 1s: killed (--suspect-after)") ||
@@ -269,9 +270,9 @@ func TestASilentRankIsKilled(t *testing.T) {
 	}
 }
 
-// TestSpecC7ASilentRankIsFenced: where that is asked for, a rank that is stopped is
-// declared dead and not killed. When it goes on it says so in a line, ends with code 5,
-// and nobody has heard it. One that never goes on does not keep the job from its end.
+// TestSpecC7ASilentRankIsFenced: with --fence a stopped rank is declared dead and not killed. When
+// the rank continues, it prints a line and ends with code 5, and no other rank receives a message
+// from it. A rank that never continues does not keep the job from its end.
 func TestSpecC7ASilentRankIsFenced(t *testing.T) {
 	got := goulfmCommand(t, "", "run", "-n", "4", "--suspect-after", "1s", "--fence", "--timeout", "60s", prog, "stopped")
 	if got.code != 0 || !strings.Contains(got.err, "rank 1 shows no life for 1s: declared dead") || !strings.Contains(got.err, "goulfm: rank 1: stops itself") ||
@@ -330,9 +331,9 @@ func TestReportJSON(t *testing.T) {
 	}
 }
 
-// outOfTime runs a job until its --timeout ends it. That begins with the job: where the machine is
-// busy ranks may not have come far by then, so the limit is doubled, up to half a minute, until the
-// job had time enough.
+// outOfTime runs a job until its --timeout ends the job. The timeout begins with the job, and on a
+// busy machine ranks may not have come far by then. So the limit is doubled, from 0.3 s up to 38.4
+// s, until enough accepts the result.
 func outOfTime(t *testing.T, enough func(result) bool, args ...string) (got result) {
 	t.Helper()
 	for limit := 300 * time.Millisecond; limit < time.Minute; limit *= 2 {
@@ -364,7 +365,8 @@ func TestTimeoutSaysWhoWaits(t *testing.T) {
 	assert.Empty(t, lacks(got), got.err)
 }
 
-// TestTimeoutNamesTheLate: a collective names the ranks that have not come.
+// TestTimeoutNamesTheLate: the report of a collective names the ranks that have not entered the
+// call.
 func TestTimeoutNamesTheLate(t *testing.T) {
 	says := func(got result) bool {
 		return strings.Contains(got.err, "goulfm: barrier on world: 2 ranks waiting, not in this call: ranks 1,3\n")
@@ -413,7 +415,8 @@ func TestStdin(t *testing.T) {
 	}
 }
 
-// TestAProgramThatNothingLaunched is a world of one.
+// TestAProgramThatNothingLaunched: a program that is started without a launcher runs as a single
+// rank.
 func TestAProgramThatNothingLaunched(t *testing.T) {
 	out, err := limited(t, prog, "size").Output()
 	if err != nil || string(out) != "size 1\n" {
@@ -421,7 +424,8 @@ func TestAProgramThatNothingLaunched(t *testing.T) {
 	}
 }
 
-// TestAGoPackageAsProgram builds it and leaves nothing in the temp folder.
+// TestAGoPackageAsProgram: goulfm run builds a Go package, and leaves no file in the temporary
+// folder.
 func TestAGoPackageAsProgram(t *testing.T) {
 	tmp := t.TempDir()
 	cmd := limited(t, goulfm, "run", "-n", "2", "./testdata/prog", "ring")
@@ -435,7 +439,8 @@ func TestAGoPackageAsProgram(t *testing.T) {
 	}
 }
 
-// start begins a job and returns it with the lines it prints.
+// start starts goulfm. It returns the command, the lines of its standard output, and its standard
+// error.
 func start(t *testing.T, args ...string) (*exec.Cmd, *bufio.Scanner, *bytes.Buffer) {
 	t.Helper()
 	cmd := limited(t, goulfm, patient(args)...)
@@ -495,7 +500,7 @@ func TestNothingSurvivesTheLauncher(t *testing.T) {
 	awaitEnds(t, fds)
 }
 
-// awaitEnds waits until processes have ended: then their pidfds can be read.
+// awaitEnds waits until processes have ended: then their pidfds are readable.
 func awaitEnds(t *testing.T, fds []unix.PollFd) {
 	t.Helper()
 	for i := range fds {

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestSampleHostFile is read as its comments say.
+// TestSampleHostFile: the sample host file has the hosts that its comments describe.
 func TestSampleHostFile(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "examples", "engines", "hostfile"))
 	require.NoError(t, err)

@@ -53,8 +53,8 @@ func registerDaemon(f *flag.FlagSet) {
 	})
 }
 
-// serveNode is the daemon of one node of a job, which goulfm run has started, or a job engine with
-// the program.
+// serveNode runs the daemon of one node of a job. goulfm run starts this daemon, or a job engine
+// starts it with a program.
 func serveNode(ctx context.Context, args []string) int {
 	at := slices.Index(args, "--")
 	switch {
@@ -76,8 +76,8 @@ func serveNode(ctx context.Context, args []string) int {
 	return code
 }
 
-// serveEngine is the daemon of one of the nodes on which a job engine has started one, with a
-// program: the first one runs the job.
+// serveEngine runs a daemon that a job engine has started with a program, one on each node. The
+// first daemon runs the job.
 func serveEngine(ctx context.Context, args []string) int {
 	fail := func(code int, err error) int {
 		fmt.Fprintf(os.Stderr, "goulfm daemon: %v\n", err)
@@ -99,7 +99,7 @@ func serveEngine(ctx context.Context, args []string) int {
 		}
 		return code
 	}
-	if e == nil { // nobody to meet: this machine, and no nodes
+	if e == nil { // no other daemon: a job on this machine, without nodes
 		spec.Hosts.Nodes, spec.Period = nil, cmp.Or(spec.Period, ringPeriod)
 	} else if spec, err = parseRunOn(e, args); err != nil {
 		return fail(launch.ExitUsage, err)
@@ -112,8 +112,8 @@ func serveEngine(ctx context.Context, args []string) int {
 	return code
 }
 
-// serveEnlisted is the daemon of a node of a job whose launcher is another's. One that the world
-// has begun without waits for a place in it.
+// serveEnlisted runs the daemon of a node of a job that another daemon has launched. If the world
+// began without this node, the daemon waits for a place in the world.
 func serveEnlisted(ctx context.Context, e *enginejob.Enlisted) (code int, err error) {
 	for bootstrap := e.Bootstrap; ; {
 		if bootstrap == nil {
@@ -130,7 +130,7 @@ func serveEnlisted(ctx context.Context, e *enginejob.Enlisted) (code int, err er
 	}
 }
 
-// waitOnStandby waits for a place in the world, or for its end.
+// waitOnStandby waits for a place in the world, or for the end of the job.
 func waitOnStandby(ctx context.Context, e *enginejob.Enlisted) (bootstrap []byte, code int, err error) {
 	fmt.Fprintln(os.Stderr, "goulfm daemon: the world has begun without this node: it waits for a place in it, or for the end of the job")
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, os.Interrupt)
@@ -148,8 +148,8 @@ func waitOnStandby(ctx context.Context, e *enginejob.Enlisted) (bootstrap []byte
 // slurmNodeVariable is set by Slurm's daemon on a node, to its name there.
 const slurmNodeVariable = "SLURMD_NODENAME"
 
-// nodeOf returns the node that a daemon serves. With --nodes, as srun starts it, that is the place
-// of its own name in the list.
+// nodeOf returns the node that a daemon serves. With --nodes, as srun starts a daemon, the node is
+// the index of the daemon's host in the list.
 func nodeOf(args []string, name string) (int, error) {
 	f := flag.NewFlagSet("goulfm daemon", flag.ContinueOnError)
 	f.SetOutput(io.Discard)
@@ -158,7 +158,7 @@ func nodeOf(args []string, name string) (int, error) {
 	case err != nil:
 		return 0, err
 	case f.NArg() > 0:
-		return 0, fmt.Errorf("%s: say goulfm daemon -- PROGRAM", f.Arg(0))
+		return 0, fmt.Errorf("%s: use goulfm daemon -- PROGRAM", f.Arg(0))
 	case *list == "":
 		return remotedaemon.AsTold, nil
 	}
@@ -173,8 +173,9 @@ func nodeOf(args []string, name string) (int, error) {
 	return node, nil
 }
 
-// spendIdentity has what the daemon starts, ranks and their children, not claim the daemon's place
-// among the tasks of an engine.
+// spendIdentity keeps the processes that the daemon starts, ranks and their children, from claiming
+// the daemon's place among the tasks of an engine: it removes the variables of that place, and sets
+// the mark of a joined world.
 func spendIdentity() {
 	claim, err := rm.Recognise(os.Environ(), nil)
 	for _, name := range rm.Spent(os.Environ()) {

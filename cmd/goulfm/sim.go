@@ -32,12 +32,12 @@ lost, and more; at the end, that everybody has ended.
 
 many runs:
   -seed N        first seed (default: from the clock, printed)
-  -agreements-total N   stop after so many agreements (default 100000) ...
-  -deaths-total N       ... and so many failures (default 0)
+  -agreements-total N   stop after N agreements (default 100000) ...
+  -deaths-total N       ... and N failures (default 0)
   -workers N     runs at the same time (default: one per core)
   -matrix        print which fault hit which phase of the protocols; fail if a
                  cell is empty
-  -v             print what each run was like
+  -v             print a line for each run
 
 one run; give the flags below as the failure printed them:
   -replay SEED   repeat one run and draw its space-time diagram
@@ -48,7 +48,7 @@ one run; give the flags below as the failure printed them:
   -shrink        make a failing run small: few processes, faults and calls
   -script FILE   write the run, or the small one, as a script
 
-what runs are like (default: drawn from the seed):
+properties of runs (default: drawn from the seed):
   -n N           processes of each run, 2 to 64
   -nmax N        most processes that are drawn
   -agreements N  agreements of each run
@@ -69,7 +69,7 @@ all runs:
 Exit code: 0, 1 when an invariant was broken, 2 usage.
 `
 
-// simJob is what the command line asks for.
+// simJob holds the flags of goulfm sim.
 type simJob struct {
 	options            cluster.Options
 	agreements, deaths int
@@ -187,7 +187,7 @@ func simUsageError(format string, args ...any) int {
 	return launch.ExitUsage
 }
 
-// one carries out one run and draws it.
+// one executes one run and prints its diagram.
 func (j *simJob) one() int {
 	run := func(o cluster.Options) (cluster.Report, error) { o.Seed = j.replay; return cluster.Run(o) }
 	if j.run != "" {
@@ -232,7 +232,7 @@ func summary(r cluster.Report) string {
 	return fmt.Sprintf("trace hash %016x: %d agreements, %d deaths, %d fenced, %d messages, %d steps in %v, %s", r.Hash, r.Agreements, r.Deaths, r.Fenced, r.Messages, r.Steps, r.Time, r.Swarm)
 }
 
-// shrink makes a failing run small, draws it, and puts it in the place of d.
+// shrink reduces a failing run, prints the diagram of the small run, and stores that diagram in d.
 func shrink(v *cluster.Violation, d *cluster.Diagram) *cluster.Violation {
 	start := time.Now()
 	small := cluster.Shrink(v, time.Minute)
@@ -245,7 +245,7 @@ func shrink(v *cluster.Violation, d *cluster.Diagram) *cluster.Violation {
 	return small.Error
 }
 
-// write writes what files were asked for.
+// write writes the files that the flags name.
 func (j *simJob) write(d *cluster.Diagram, v *cluster.Violation) int {
 	broken, script := "no violation", ""
 	if v != nil {
@@ -267,7 +267,8 @@ func (j *simJob) write(d *cluster.Diagram, v *cluster.Violation) int {
 // collectRarely trades memory for speed: a run leaves much garbage and keeps little.
 const collectRarely = 800
 
-// beginMany prepares many runs, and returns what tells of them now and then, on standard error.
+// beginMany prepares many runs, and returns a function that prints progress on standard error, at
+// most once in 5 s.
 func (j *simJob) beginMany() (progress func(format string, args ...any)) {
 	debug.SetGCPercent(collectRarely)
 	fmt.Printf("seed %d, %d workers\n", j.options.Seed, j.workers)

@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// TestSim runs some simulated clusters and replays one: the same seed is the
-// same run.
+// TestSim runs some simulated clusters and replays one: the same seed is the same run.
 func TestSim(t *testing.T) {
 	small := filepath.Join("..", "..", "internal", "testing", "sim", "cluster", "testdata", "a8.txt")
 	for _, c := range []struct {
@@ -59,7 +58,7 @@ func TestSim(t *testing.T) {
 	}
 }
 
-// TestSimDraws: the picture has a line for each process, and the page has it.
+// TestSimDraws: the picture has a line for each process, and the page contains the picture.
 func TestSimDraws(t *testing.T) {
 	dir := t.TempDir()
 	svg, html := filepath.Join(dir, "a.svg"), filepath.Join(dir, "a.html")

@@ -13,7 +13,7 @@ import (
 
 const simNodesUsage = `
 jobs on several machines, instead:
-  -nodes N       so many runs of jobs on several nodes, with daemons that watch
+  -nodes N       N runs of jobs on several nodes, with daemons that watch
                  each other, leases, connections that break, ways that are cut,
                  machines that pause or die, launchers that are survived or not.
                  With -seed, -workers, -v, -replay, -events, -shrink, and -n (nodes,
@@ -65,11 +65,11 @@ func (j *simJob) severalNodes() int {
 	fmt.Printf("%d runs, %d agreements, %d shrinks, %d revocations, %d faults, %d deaths of ranks, %d nodes declared (%d of them lived), %d other coordinators, %d freezes (%d thaws), %d ranks that found the lease over, %d connections opened, %d broken, %d frames in %.1f s: %.0f runs/s, %.0f agreements/s, %.2f s of virtual time\n",
 		total.Runs, total.Agreements, total.Shrinks, total.Revokes, total.Faults, total.Deaths, total.Lost, total.Wronged, total.Coordinators, total.Freezes, total.Thaws, total.Halts, total.Opened, total.Broken, total.Frames, took,
 		float64(total.Runs)/took, float64(total.Agreements)/took, float64(total.Time)/float64(mono.Second))
-	fmt.Printf("%d jobs could not go on, without a launcher or a majority; %d nodes ended themselves; ranks of declared nodes made %d steps before their daemon had its turn, %d were told that they are dead\n", total.Stopped, total.Ended, total.Zombies, total.Refused)
+	fmt.Printf("%d jobs could not continue, without a launcher or a majority; %d nodes ended themselves; ranks of declared nodes made %d steps before their daemon had its turn, %d learned that they are dead\n", total.Stopped, total.Ended, total.Zombies, total.Refused)
 	return verdict(err)
 }
 
-// oneOfNodes carries out one run, and takes faults away if it fails and that was asked for.
+// oneOfNodes executes one run. With -shrink it removes faults from a run that fails.
 func (j *simJob) oneOfNodes(o nodes.Options) int {
 	if j.events {
 		o.Trace = func(line string) { fmt.Println(line) }

@@ -12,7 +12,7 @@ const simRepairsUsage = `
 worlds that outlive their processes, instead:
   -repairs N     jobs whose ranks die and are replaced, with commits, copies, what is
                  saved outside of versions, files from which jobs are started anew,
-                 and data that change unseen; stop after so many repairs.
+                 and data that change unseen; stop after N repairs.
                  With -seed, -workers, -v, -replay, -events, and -n (1 to 16)
 `
 
@@ -44,8 +44,8 @@ func (j *simJob) repair() int {
 		total.Runs, total.Repairs, total.Deaths, total.Started, total.Reused, total.Refused, total.Commits, total.Restored, total.Rebuilt, total.Inherited, total.NodesLost, total.Saves, total.Shrunk, total.Orphans, total.Again, took,
 		float64(total.Repairs)/took, float64(total.Deaths)/took, float64(total.Steps)/took, float64(total.Time)/float64(mono.Second))
 	f, s := total.Files, total.Silent
-	fmt.Printf("files: %d versions published, %d deleted, %d given up by a process; %d jobs started anew, %d processes went on from files, %d of them in a world of another size, %d could not read theirs\n", f.Written, f.Deleted, f.Abandoned, f.Lives, f.Restored, f.Dealt, f.Spoiled)
-	fmt.Printf("%d changes unseen: %d attempts heard that values differ, %d processes found that a replay does; %d boundaries missed it\n", s.Flipped, s.Replicas, s.Replays, s.Unseen)
+	fmt.Printf("files: %d versions published, %d deleted, %d given up by a process; %d jobs started anew, %d processes continued from files, %d of them in a world of another size, %d could not read theirs\n", f.Written, f.Deleted, f.Abandoned, f.Lives, f.Restored, f.Dealt, f.Spoiled)
+	fmt.Printf("%d changes unseen: %d attempts learned that values differ, %d processes found that a replay does; %d boundaries missed it\n", s.Flipped, s.Replicas, s.Replays, s.Unseen)
 	fmt.Printf("%d runs ended with all ranks done, %d with a stop, %d with an error of a rank or lost data, %d with too few processes, %d with the death of all\n", total.Done, total.Stopped, total.Peer, total.TooFew, total.No)
 	return verdict(err)
 }

@@ -19,8 +19,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// srun is one that starts its tasks on this machine: it repeats its input to all of them, and says
-// of one that has failed what Slurm's says.
+// srun replaces Slurm's srun. The script starts the tasks on this machine, repeats its input to all
+// of them, and reports a failed task in the words of Slurm.
 const srun = `#!/bin/sh
 [ "$1" != --help ] || exit 0
 printf '%s\n' "$*" >> "$TOLD"
@@ -35,8 +35,8 @@ done
 wait
 `
 
-// inSlurm runs goulfm with variables as a batch script of Slurm's has them, and returns what srun
-// was told.
+// inSlurm runs goulfm with the variables of a batch script of Slurm. The second result holds the
+// arguments and the environment of srun.
 func inSlurm(t *testing.T, env []string, args ...string) (result, string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -57,8 +57,9 @@ func inSlurm(t *testing.T, env []string, args ...string) (result, string) {
 	return result{cmd.ProcessState.ExitCode(), out.String(), errs.String()}, string(text)
 }
 
-// TestAllocation: in an allocation a job runs on all its nodes, with daemons that srun starts. No
-// secret is among what srun is told, nor what the allocation has for each task.
+// TestAllocation: in an allocation a job runs on all its nodes, with daemons that srun starts. The
+// arguments and the environment of srun contain no secret, and not the allocation's number of cores
+// for each task.
 func TestAllocation(t *testing.T) {
 	got, told := inSlurm(t, nil, prog, "ring")
 	assert.Equal(t, result{0, "sum 15\n", ""}, got)
@@ -76,7 +77,7 @@ func TestAllocation(t *testing.T) {
 	assert.Empty(t, told)
 }
 
-// TestANodeOfAnAllocationIsKilled, and the others go on.
+// TestANodeOfAnAllocationIsKilled: the other nodes continue.
 func TestANodeOfAnAllocationIsKilled(t *testing.T) {
 	heat := build(t, "../../examples/byhand/heat")
 	got, _ := inSlurm(t, nil, "--kill", "node2@step=200", heat, "-steps", "100000")
@@ -108,7 +109,8 @@ func TestAllocationsThatFail(t *testing.T) {
 	}
 }
 
-// TestDaemonsThatSrunStarts find their number, or say why not.
+// TestDaemonsThatSrunStarts: a daemon that srun starts finds the number of its node, or the error
+// names the reason.
 func TestDaemonsThatSrunStarts(t *testing.T) {
 	node, err := nodeOf([]string{"--nodes", "n[1-3]"}, "n2")
 	require.NoError(t, err)
@@ -124,8 +126,8 @@ func TestDaemonsThatSrunStarts(t *testing.T) {
 	}
 }
 
-// TestOneRequestToEnd: signals that belong to one request end the context of Main, and not the
-// process; one that comes later ends that.
+// TestOneRequestToEnd: two signals of one request to end cancel the context of Main, and do not end
+// the process. A signal that comes later ends the process.
 func TestOneRequestToEnd(t *testing.T) {
 	for {
 		cmd := limited(t, prog, "linger")
@@ -143,7 +145,7 @@ func TestOneRequestToEnd(t *testing.T) {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
 		in.Close()
 		goesOn := lines.Scan()
-		if !goesOn && time.Since(begun) > time.Second { // this machine is too busy: it may have heard the second one too late
+		if !goesOn && time.Since(begun) > time.Second { // on a busy machine the second signal may have come too late for one request
 			_ = cmd.Wait()
 			continue
 		}
@@ -154,8 +156,8 @@ func TestOneRequestToEnd(t *testing.T) {
 	}
 }
 
-// TestADaemonIsAskedToEnd, as an engine asks all tasks of a step: its ranks hear it and end in
-// order.
+// TestADaemonIsAskedToEnd: SIGTERM to all daemons, as an engine sends it to all tasks of a step,
+// reaches their ranks, which end in order.
 func TestADaemonIsAskedToEnd(t *testing.T) {
 	cmd, lines, errs := start(t, "run", "--host", "2", prog, "cancel")
 	counts := map[string]int{}

@@ -12,8 +12,8 @@ import (
 	"github.com/goulfm/goulfm/internal/testing/longtest"
 )
 
-// TestSpawn: processes that were started by others exchange messages with them, merge
-// with them, and leave with them.
+// TestSpawn: spawned processes exchange messages with the processes that started them, merge with
+// them, and leave with them.
 func TestSpawn(t *testing.T) {
 	for _, n := range []int{1, 2, 3, 5} {
 		for _, agree := range []string{"node", "era"} {
@@ -32,8 +32,8 @@ func TestSpawn(t *testing.T) {
 	}
 }
 
-// TestSpecR59SpawnThatFails: what cannot be started is an error at every member, the
-// communicator works on, and nothing remains.
+// TestSpecR59SpawnThatFails: a Spawn that cannot start its processes returns an error at every
+// member. The communicator still works, and no process remains.
 func TestSpecR59SpawnThatFails(t *testing.T) {
 	r := goulfmCommand(t, "", "run", "-n", "3", "--timeout", "60s", prog, "spawn-errors")
 	for i, want := range []string{
@@ -52,9 +52,9 @@ func TestSpecR59SpawnThatFails(t *testing.T) {
 	}
 }
 
-// TestSpecR59DeathsWhileOthersAreStarted: in each round one process dies, and another
-// one while it is replaced, rank 0 and the new ones among them. The job always comes
-// back to as many as it began with.
+// TestSpecR59DeathsWhileOthersAreStarted: in each round one process dies, and a second one dies
+// while the first is replaced. Rank 0 and new processes are among the victims. The job always
+// returns to its initial number of processes.
 func TestSpecR59DeathsWhileOthersAreStarted(t *testing.T) {
 	for seed := range longtest.N(1, 6) {
 		r := goulfmCommand(t, "", "run", "-n", "6", "--universe", "300", "--timeout", "60s", prog, "spawn-stress", fmt.Sprint(seed), "10")
@@ -64,7 +64,8 @@ func TestSpecR59DeathsWhileOthersAreStarted(t *testing.T) {
 	}
 }
 
-// TestSpawnTakesExactDeaths: with the ring all that there can be watch each other.
+// TestSpawnTakesExactDeaths: with the ring, Spawn is an error, because all processes that the job
+// can have observe each other.
 func TestSpawnTakesExactDeaths(t *testing.T) {
 	r := goulfmCommand(t, "", "run", "-n", "2", "--detector", "ring", "--timeout", "60s", prog, "spawn")
 	if r.code == 0 || !strings.Contains(r.err, "spawn on world: not supported: Spawn needs exact detection: run without --detector ring") {
@@ -87,8 +88,8 @@ func TestUniverse(t *testing.T) {
 }
 
 // TestLastOperationBetweenWorlds: a member that has completed an operation between two worlds and
-// has left is no failure for one that still completes it, in collectives of messages and of memory,
-// in windows, and of long messages; and after a Disconnect.
+// has left is no failure for a member that has not completed the operation yet. This holds in
+// collectives of messages and of memory, in windows, for long messages, and after a Disconnect.
 func TestLastOperationBetweenWorlds(t *testing.T) {
 	program := build(t, "./testdata/last")
 	for _, operation := range []string{"allreduce", "barrier", "bcast", "merged", "window", "long", "disconnect"} {
@@ -102,8 +103,8 @@ func TestLastOperationBetweenWorlds(t *testing.T) {
 }
 
 // TestSpawnAwaitsLeavers: the job has slots for one Spawn at a time. The processes of the Spawn
-// before are about to end, and the next one waits for that; a Spawn that has no room even without
-// them is refused.
+// before are about to end, and the next Spawn waits for their end. A Spawn that has no room even
+// without them is refused.
 func TestSpawnAwaitsLeavers(t *testing.T) {
 	for _, where := range []string{"-n 1", "--host 2 --ppn 1 -n 1"} {
 		args := append(append([]string{"run"}, strings.Fields(where)...), "--timeout", "60s", "--universe")

@@ -37,9 +37,9 @@ func outliveLauncher(t *testing.T, args ...string) *survivor {
 	return s
 }
 
-// coordinator returns the node that was the first coordinator after the launcher, according to node
-//  0. On a busy machine that need not be node 0: a node that is late to vote for epoch 1 asks for
-//     epoch 2.
+// coordinator returns the node that was the first coordinator after the launcher, according to the
+// log of node zero. On a busy machine another node may be the first: a node that is late to vote
+// for epoch 1 requests epoch 2.
 func (s *survivor) coordinator() (node int) {
 	log := s.read("node.0.log")
 	at := strings.Index(log, " is the coordinator now")
@@ -48,7 +48,8 @@ func (s *survivor) coordinator() (node int) {
 	return node
 }
 
-// childrenOf returns the processes that a process has started, those that came first first.
+// childrenOf returns the children of a process in the order of their pids. That is the order of
+// their start, unless the pids of the system have wrapped around in between.
 func childrenOf(t *testing.T, pid int) (pids []int) {
 	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
 	require.NoError(t, err)
@@ -88,8 +89,8 @@ func (s *survivor) awaitEnd() {
 	}
 }
 
-// TestOutlivesItsLauncher: the launcher is killed, and then the node that is the coordinator after
-// it. The others recover, with their output on their nodes, and leave nothing behind.
+// TestOutlivesItsLauncher: the launcher is killed, and then the node that is the next coordinator.
+// The other nodes recover, write the output of their ranks themselves, and leave no process behind.
 func TestOutlivesItsLauncher(t *testing.T) {
 	s := outliveLauncher(t, prog, "recover")
 	coordinator := s.coordinator()
@@ -109,8 +110,8 @@ func TestOutlivesItsLauncher(t *testing.T) {
 	}
 }
 
-// TestNobodyStartsProcessesWithoutLauncher, and who asks is told so; a rank can still end the job,
-// in which all others wait for ever.
+// TestNobodyStartsProcessesWithoutLauncher: without the launcher, Spawn returns an error that names
+// the reason. A rank can still end the job, while all others wait for ever.
 func TestNobodyStartsProcessesWithoutLauncher(t *testing.T) {
 	s := outliveLauncher(t, prog, "outlive")
 	require.NoError(t, syscall.Kill(s.daemons[1], syscall.SIGKILL))

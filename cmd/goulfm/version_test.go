@@ -13,7 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestVersion: which version, or which commit of a checkout, and what built it for what.
+// TestVersion: the text names the version, or the commit of a checkout, and the build, the version
+// of Go and the platform.
 func TestVersion(t *testing.T) {
 	setting := func(pairs ...string) (list []debug.BuildSetting) {
 		for i := 0; i < len(pairs); i += 2 {

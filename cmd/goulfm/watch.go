@@ -67,7 +67,7 @@ func watchJob(ctx context.Context, args []string, out, errs io.Writer) int {
 	return 0
 }
 
-// printEvents prints all events of the job whose socket is at a path.
+// printEvents prints all events of the job that has its socket at path.
 func printEvents(ctx context.Context, path string, out io.Writer, asJSON bool) error {
 	if path == "" {
 		return fmt.Errorf("%w: say with --socket where, as goulfm run --watch does, or set %s", watch.ErrNoJob, watch.Variable)

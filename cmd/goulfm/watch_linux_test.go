@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A watchedJob is one whose ranks have printed their numbers, and where who lives is told.
+// A watchedJob is a job with --watch and with ranks that have printed their pids.
 type watchedJob struct {
 	cmd    *exec.Cmd
 	errs   *bytes.Buffer
@@ -47,7 +47,7 @@ func startWatched(t *testing.T, n int, flags ...string) *watchedJob {
 	return j
 }
 
-// end ends a job, which leaves nothing behind.
+// end ends a job, and requires that its temporary folder is empty.
 func (j *watchedJob) end(t *testing.T) {
 	require.NoError(t, j.cmd.Process.Signal(syscall.SIGTERM))
 	for j.rest.Scan() {
@@ -58,14 +58,14 @@ func (j *watchedJob) end(t *testing.T) {
 	assert.Empty(t, left, j.errs)
 }
 
-// open watches a job from here, which is none of its processes.
+// open watches a job from the test, a program outside the job.
 func (j *watchedJob) open(t *testing.T) *watch.Watcher {
 	w, err := watch.OpenAt(t.Context(), j.socket)
 	require.NoError(t, err)
 	return w
 }
 
-// awaitEvent reads events until one holds what is wanted, and returns it.
+// awaitEvent reads events up to the first that satisfies a condition, and returns this event.
 func awaitEvent(t *testing.T, w *watch.Watcher, want func(watch.Event) bool) watch.Event {
 	for e, err := range w.Events() {
 		require.NoError(t, err)
@@ -84,8 +84,8 @@ func rankOf(t *testing.T, w *watch.Watcher, pid int) int {
 	}).Proc
 }
 
-// TestWatch: a program that is no rank registers and is killed, and a rank is: all watchers hear
-// both, those that are programs and goulfm watch.
+// TestWatch: a program outside the job registers and is killed, and then a rank is killed. All
+// watchers receive both deaths: a program that uses the package, and goulfm watch.
 func TestWatch(t *testing.T) {
 	stranger := build(t, "./testdata/stranger")
 	j := startWatched(t, 3, "-n", "3")
@@ -94,8 +94,8 @@ func TestWatch(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, shown.Start())
 	printed := bufio.NewReader(shows)
-	// A watcher that opens after the stranger's death is told nothing of it: wait for what it
-	// prints first.
+	// A watcher that opens after the stranger's death gets no event about the stranger, so wait for
+	// the first line of goulfm watch.
 	first, err := printed.ReadString('\n')
 	require.NoError(t, err)
 
@@ -140,7 +140,7 @@ func TestWatch(t *testing.T) {
 	assert.Contains(t, j.errs.String(), "indexer, no rank, died: ")
 }
 
-// TestWatchNodes: the loss of a node is an event, and so is that of each of its processes.
+// TestWatchNodes: the loss of a node is an event, and so is the loss of each of its processes.
 func TestWatchNodes(t *testing.T) {
 	j := startWatched(t, 4, "--host", "2", "--ppn", "2")
 	w := j.open(t)
@@ -179,7 +179,7 @@ func parentOf(t *testing.T, pid string) int {
 	return parent
 }
 
-// TestWatchWithoutAJob says what to do.
+// TestWatchWithoutAJob: the error names the remedy.
 func TestWatchWithoutAJob(t *testing.T) {
 	t.Setenv(watch.Variable, "")
 	for _, c := range []struct {

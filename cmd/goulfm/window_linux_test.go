@@ -11,8 +11,8 @@ import (
 
 var windowJobs = flag.Int("windows", 2, "how many jobs whose ranks are killed in each test of windows")
 
-// window runs the test program, as many times as there are jobs to be killed, and looks at what it
-// prints.
+// window runs the test program, once for each job to kill, and compares its output with a regular
+// expression.
 func window(t *testing.T, jobs int, ranks, what, out string) {
 	t.Helper()
 	windowOn(t, jobs, []string{"-n", ranks}, what, out)
@@ -42,14 +42,15 @@ func TestSpecW6W7PutsOfTheKilled(t *testing.T) {
 	window(t, *windowJobs, "9", "puts", `^begun: [1-7], in the middle: \d\n$`)
 }
 
-// TestSpecW6CountsOfTheKilled: what they count atomically is counted once or not.
+// TestSpecW6CountsOfTheKilled: processes are killed while they count atomically. Each count has
+// taken effect once or not at all.
 func TestSpecW6CountsOfTheKilled(t *testing.T) {
 	longtest.Skip(t, "several jobs whose ranks are killed")
 	window(t, *windowJobs, "9", "counts", `^counted, ahead by \d\n$`)
 }
 
-// TestSpecW11LocksOfTheKilled: processes are killed with a lock. The others are told and mend, also
-// when the mender is killed, and nothing is half done in the end.
+// TestSpecW11LocksOfTheKilled: processes are killed with a lock. The next holder gets an error and
+// repairs the memory, also if a repairer is killed. In the end no update is half done.
 func TestSpecW11LocksOfTheKilled(t *testing.T) {
 	longtest.Skip(t, "several jobs whose ranks are killed")
 	window(t, *windowJobs, "9", "lock", `^mended [1-9]\d*\n$`)
@@ -60,8 +61,9 @@ func TestSpecW9W20MemoryOfTheKilled(t *testing.T) {
 	window(t, 1, "4", "rebuild", `^ok\n$`)
 }
 
-// TestSpecW7W8OwnMemoryOfTheKilled: a get from memory of a program that is killed brings all or
-// nothing, and what the killed have put in such memory stays as it is once their death is known.
+// TestSpecW7W8OwnMemoryOfTheKilled: a get from a program's own memory, at a rank that is killed,
+// returns all data or none. Data that killed ranks have put into such memory do not change once
+// their death is known.
 func TestSpecW7W8OwnMemoryOfTheKilled(t *testing.T) {
 	longtest.Skip(t, "several jobs whose ranks are killed")
 	window(t, *windowJobs, "6", "own", `^ok\n$`)
@@ -86,15 +88,15 @@ func TestWindowsBetweenNodes(t *testing.T) {
 	windowOn(t, *windowJobs, []string{"--host", "3", "--ppn", "3"}, "waiter", `^ok\n$`)
 }
 
-// TestNotifyBetweenNodes: a frame that waits for others to go with is written before its sender
+// TestNotifyBetweenNodes: a frame that waits to be batched with others is written before its sender
 // waits for something else.
 func TestNotifyBetweenNodes(t *testing.T) {
 	windowOn(t, *windowJobs, []string{"--host", "2", "--ppn", "2"}, "notify", `^ok\n$`)
 }
 
-// TestWindowsWhilePausedBetweenNodes: a process that loses its processor between the check that an
-// origin lives and the effects of the origin's request, or just before it publishes a death,
-// changes nothing that others see.
+// TestWindowsWhilePausedBetweenNodes: a process may lose its processor between the check that an
+// origin lives and the effects of the origin's request, or just before the process publishes a
+// death. Such a pause changes no state that others see.
 func TestWindowsWhilePausedBetweenNodes(t *testing.T) {
 	longtest.Skip(t, "several jobs whose ranks are killed")
 	t.Setenv("GOULFM_PAUSE", "rate=24,max=15ms,place=engine")
@@ -103,8 +105,8 @@ func TestWindowsWhilePausedBetweenNodes(t *testing.T) {
 	}
 }
 
-// TestSpecW22FencedStores: with --fence nothing is executed that a rank sends after it was declared
-// dead, also if it runs on.
+// TestSpecW22FencedStores: with --fence no request is executed that a rank sends after its
+// declaration of death, even if the rank continues.
 func TestSpecW22FencedStores(t *testing.T) {
 	longtest.Skip(t, "several jobs whose ranks are killed")
 	windowOn(t, *windowJobs, []string{"-n", "3", "--suspect-after", "1s", "--fence"}, "fenced", `^ok\n$`)
