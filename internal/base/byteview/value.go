@@ -15,7 +15,7 @@ const (
 	NumbersValue = 64
 )
 
-// IsValue says whether a message with this code holds a Go value.
+// IsValue reports whether a message with this code holds a Go value.
 func IsValue(code uint8) bool { return code == GobValue || isNumbers(code) }
 
 func isNumbers(code uint8) bool {
@@ -70,7 +70,7 @@ func convert[T any](b []byte, kind reflect.Kind, v *T) error {
 	return gob.NewDecoder(&out).Decode(v)
 }
 
-// A slice is how the compiler lays a slice out.
+// A slice has the memory layout of a Go slice.
 type slice struct {
 	data     unsafe.Pointer
 	len, cap int

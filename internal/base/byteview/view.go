@@ -1,5 +1,5 @@
-// Package byteview shows slices of numbers and records as the bytes that they are made of. With
-// the shared memory packages it is the only place that casts memory.
+// Package byteview returns the memory of slices of numbers and records as bytes. Besides the shared
+// memory packages, only this package casts memory.
 package byteview
 
 import (
@@ -12,7 +12,7 @@ import (
 	"unsafe"
 )
 
-// Bytes returns the memory of s. T must hold no pointer: Fixed tells.
+// Bytes returns the memory of s. T must hold no pointer (see Fixed).
 func Bytes[T any](s []T) []byte {
 	if len(s) == 0 {
 		return nil
@@ -26,26 +26,26 @@ func Size[T any]() int {
 	return int(unsafe.Sizeof(zero))
 }
 
-// Align returns at multiples of how many bytes a T lies in memory.
+// Align returns the alignment of a T in bytes.
 func Align[T any]() int {
 	var zero T
 	return int(unsafe.Alignof(zero))
 }
 
-// firstRecord is the first code of types other than numbers and bool, and records how
-// many such codes there are: 255 is left to who sends something else.
+// firstRecord is the first code of types other than numbers and bools. records is the number of
+// such codes: 255 is not one of them (GobValue).
 const (
 	firstRecord = 128
 	records     = 255 - firstRecord
 )
 
-// Code names a type of elements in the 8 bits that a message has for it: the reflect.Kind
-// of a number or a bool, also of a named one; for other types that Fixed accepts a number
-// from 128 to 254 that depends on their layout and the processor's architecture, so that
-// two layouts are told apart nearly always. 0: elements of the type cannot be sent.
+// Code returns the 8-bit code that a message has for its type of elements. For a number or a bool,
+// also of a named type, the code is the reflect.Kind. Other types that Fixed accepts have a number
+// from 128 to 254 that depends on their layout and the processor's architecture, so that two
+// layouts nearly always have different codes. 0: elements of the type cannot be sent.
 func Code[T any]() uint8 {
 	var kind reflect.Kind
-	switch any((*T)(nil)).(type) { // what reflect takes longer to say
+	switch any((*T)(nil)).(type) { // faster than reflect
 	case *bool:
 		kind = reflect.Bool
 	case *int:
@@ -99,10 +99,10 @@ func codeOf(t reflect.Type) uint8 {
 	return code
 }
 
-// recordCodes are the codes of types that were asked for, by reflect.Type.
+// recordCodes caches the codes of types other than numbers and bools, by reflect.Type.
 var recordCodes sync.Map
 
-// layout says where in a record which numbers lie, whatever their names.
+// layout describes the offsets and the kinds of the numbers in a record. Their names do not matter.
 func layout(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Array:
@@ -117,7 +117,7 @@ func layout(t reflect.Type) string {
 	return t.Kind().String()
 }
 
-// CodeName says in an error what a code stands for.
+// CodeName returns the meaning of a code, for error texts.
 func CodeName(code uint8) string {
 	switch {
 	case IsValue(code):
@@ -130,8 +130,8 @@ func CodeName(code uint8) string {
 	return fmt.Sprintf("element type %d", code)
 }
 
-// ElemBytes returns the bytes of an element of a code; 0: not known here, where records of
-// that code have not been sent or received.
+// ElemBytes returns the bytes of an element of a code. 0: unknown, because this process has not
+// sent or received records of that code.
 func ElemBytes(code uint8) (bytes int) {
 	if code < uint8(len(numbers)) {
 		return numbers[code]
@@ -152,12 +152,12 @@ var numbers = [...]int{
 	reflect.Float32: 4, reflect.Float64: 8, reflect.Complex64: 8, reflect.Complex128: 16,
 }
 
-// Fixed says whether values of a type have one size and hold no pointer, so that
-// their memory means the same in another process of this machine.
+// Fixed reports whether values of a type have one size and hold no pointer, so that their memory
+// means the same in another process of this machine.
 func Fixed(t reflect.Type) bool { return Obstacle(t) == "" }
 
-// Obstacle says what in a type is no Fixed one, as ".Name is a string"; nothing for a Fixed
-// type.
+// Obstacle returns the part of a type that is not Fixed, such as ".Name is a string"; empty for a
+// Fixed type.
 func Obstacle(t reflect.Type) string {
 	switch {
 	case basic(t.Kind()):
@@ -178,13 +178,13 @@ func Obstacle(t reflect.Type) string {
 	return fmt.Sprintf(" is a %v", t)
 }
 
-// basic says whether values of a kind are numbers or bools of a known size.
+// basic reports whether values of a kind are numbers or bools of a known size.
 func basic(k reflect.Kind) bool {
 	return k >= reflect.Bool && k <= reflect.Complex128 && k != reflect.Uintptr
 }
 
-// As returns the memory of s as elements of another type of the same size: a
-// named type as the type that it is made of. The sizes must be equal.
+// As returns the memory of s as elements of another type, for example a named type as its
+// underlying type. The sizes must be equal.
 func As[U, T any](s []T) []U {
 	if len(s) == 0 {
 		return nil
@@ -192,8 +192,8 @@ func As[U, T any](s []T) []U {
 	return unsafe.Slice((*U)(unsafe.Pointer(unsafe.SliceData(s))), len(s))
 }
 
-// Of returns memory as elements. b must begin where an element may, and hold whole
-// ones: memory that Bytes has returned does, and so do parts of it.
+// Of returns memory as elements. b must begin at the alignment of an element and hold whole
+// elements, as memory from Bytes does, and parts of such memory.
 func Of[T any](b []byte) []T {
 	if len(b) == 0 {
 		return nil
@@ -201,7 +201,7 @@ func Of[T any](b []byte) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/Size[T]())
 }
 
-// Overlap says whether two slices have memory in common.
+// Overlap reports whether two slices have memory in common.
 func Overlap(a, b []byte) bool {
 	if len(a) == 0 || len(b) == 0 {
 		return false

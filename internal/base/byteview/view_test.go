@@ -69,7 +69,7 @@ func TestOverlap(t *testing.T) {
 	}
 }
 
-// TestCode: what is quicker than reflect says the same, also of named types.
+// TestCode: the fast cases return the same kinds as reflect, also for named types.
 func TestCode(t *testing.T) {
 	type celsius float64
 	type flag bool

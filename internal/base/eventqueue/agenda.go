@@ -1,5 +1,5 @@
-// Package eventqueue is what a run in virtual time has still to do: each thing at its time, and
-// those of one time in the order in which they were planned.
+// Package eventqueue is the event queue of a simulation in virtual time. Events run in the order of
+// their times, and events of one time in the order in which they were planned.
 package eventqueue
 
 import (
@@ -7,19 +7,19 @@ import (
 	"container/heap"
 )
 
-// An Agenda holds what was planned; the zero value is empty. T is a time.
+// An Agenda holds the planned events; the zero value is empty. T is a time.
 type Agenda[T cmp.Ordered] struct {
 	entries entries[T]
 	planned int
 }
 
-// Plan has do happen at a time.
+// Plan adds the event do at a time.
 func (a *Agenda[T]) Plan(at T, do func()) {
 	a.planned++
 	heap.Push(&a.entries, entry[T]{at, a.planned, do})
 }
 
-// Next returns when the next thing is to happen; false: nothing is planned.
+// Next returns the time of the next event; false: no event is planned.
 func (a *Agenda[T]) Next() (at T, ok bool) {
 	if len(a.entries) == 0 {
 		return at, false
@@ -27,13 +27,14 @@ func (a *Agenda[T]) Next() (at T, ok bool) {
 	return a.entries[0].at, true
 }
 
-// Due says whether something is to happen up to a time.
+// Due reports whether an event is planned up to a time.
 func (a *Agenda[T]) Due(until T) bool {
 	at, ok := a.Next()
 	return ok && at <= until
 }
 
-// Take takes the next thing off, and returns it with its time. It panics if nothing is planned.
+// Take removes the next event, and returns the event with its time. Take panics if no event is
+// planned.
 func (a *Agenda[T]) Take() (at T, do func()) {
 	e := heap.Pop(&a.entries).(entry[T])
 	return e.at, e.do

@@ -6,7 +6,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestOrder: by time, and within one time as planned, also what is planned on the way.
+// TestOrder: events come by time and, within one time, in the order of Plan, also if an event plans
+// another.
 func TestOrder(t *testing.T) {
 	var a Agenda[int]
 	_, ok := a.Next()

@@ -2,7 +2,7 @@
 
 package failpoint
 
-// Counting says whether points count; a constant, so that it costs nothing.
+// Counting reports whether points count. A constant, so that unused points cost nothing.
 const Counting = false
 
 // Here does nothing.

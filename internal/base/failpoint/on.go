@@ -4,7 +4,7 @@ package failpoint
 
 import "sync/atomic"
 
-// Counting says whether points count; a constant, so that it costs nothing.
+// Counting reports whether points count. A constant, so that unused points cost nothing.
 const Counting = true
 
 var (
@@ -12,8 +12,8 @@ var (
 	onPoint atomic.Pointer[func(k uint64)]
 )
 
-// On has f called before the k-th point of this process, k = 1, 2, ...; nil ends that.
-// f may kill the process, or end the goroutine.
+// On makes the k-th point of this process call f(k) before its change, k = 1, 2, ...; nil ends
+// that. f may kill the process, or end the goroutine.
 func On(f func(k uint64)) {
 	if f == nil {
 		onPoint.Store(nil)
@@ -22,7 +22,7 @@ func On(f func(k uint64)) {
 	onPoint.Store(&f)
 }
 
-// Count returns how many points this process has come to.
+// Count returns the number of points that this process has visited.
 func Count() uint64 { return points.Load() }
 
 // Here is called before every change that others see.

@@ -4,7 +4,7 @@ package failpoint
 
 import "github.com/goulfm/goulfm/internal/base/pausepoint"
 
-// Counting says whether points are visited; a constant, so that it costs nothing.
+// Counting reports whether points are visited. A constant, so that unused points cost nothing.
 const Counting = true
 
 // Here may pause: each point is a pause point named "store".

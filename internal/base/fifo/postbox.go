@@ -1,33 +1,32 @@
-// Package fifo hands things on in order, and lets nobody wait for who takes them: a process
-// that does not read its lifeline, a terminal that nobody scrolls.
+// Package fifo is an unbounded FIFO queue: a slow receiver never blocks a sender. Such receivers
+// are a process that does not read its lifeline, and a terminal that nobody scrolls.
 package fifo
 
 import "sync"
 
-// A Box delivers what is posted. A goroutine of its own does so, for as long as there is
-// something; one at a time, so all comes in the order in which it was posted.
+// A Box delivers the posted items in the order of Post, in a goroutine of its own. The goroutine
+// runs only while there are items, and calls deliver for one group of items at a time.
 type Box[T any] struct {
 	deliver func(items []T) error
 
 	mu       sync.Mutex
 	items    []T  // not delivered yet
-	delivers bool // the goroutine is there
+	delivers bool // the goroutine runs
 	shut     bool
 	idle     sync.Cond
 }
 
-// New returns a box. Deliver gets one item or more; an error shuts the box.
+// New returns a box. deliver gets one item or more; an error shuts the box.
 func New[T any](deliver func(items []T) error) *Box[T] {
 	b := &Box[T]{deliver: deliver}
 	b.idle.L = &b.mu
 	return b
 }
 
-// Post has an item delivered after those before it. A box that is shut takes none.
+// Post appends an item to the queue. A box that is shut drops the item.
 func (b *Box[T]) Post(item T) { b.post(item, true) }
 
-// PostIfIdle is Post of an item of which there will be others like it: it is left out while
-// something is being delivered.
+// PostIfIdle is Post for items that repeat: the item is dropped while a delivery is in progress.
 func (b *Box[T]) PostIfIdle(item T) { b.post(item, false) }
 
 func (b *Box[T]) post(item T, always bool) {
@@ -43,7 +42,7 @@ func (b *Box[T]) post(item T, always bool) {
 	}
 }
 
-// run delivers until nothing is left, or the box is shut.
+// run delivers until no item is left, or the box is shut.
 func (b *Box[T]) run() {
 	for items := b.take(); len(items) > 0; items = b.take() {
 		if b.deliver(items) != nil {
@@ -52,7 +51,7 @@ func (b *Box[T]) run() {
 	}
 }
 
-// take returns what is to be delivered now; nothing: the goroutine ends.
+// take returns the items to deliver now; if there are none, the goroutine ends.
 func (b *Box[T]) take() (items []T) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -63,7 +62,7 @@ func (b *Box[T]) take() (items []T) {
 	return items
 }
 
-// Shut has the box take nothing any more, and forget what is not delivered.
+// Shut makes the box drop all items that are not delivered, and all later ones.
 func (b *Box[T]) Shut() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -71,7 +70,7 @@ func (b *Box[T]) Shut() {
 	b.idle.Broadcast()
 }
 
-// Flush waits until all is delivered, or the box is shut.
+// Flush waits until all items are delivered, or the box is shut.
 func (b *Box[T]) Flush() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -20,7 +20,8 @@ func TestAllComesInOrder(t *testing.T) {
 	}
 }
 
-// TestNobodyWaits for who does not take; what there will be others of is left out meanwhile.
+// TestNobodyWaits: a slow receiver blocks no sender, and PostIfIdle drops its item during a
+// delivery.
 func TestNobodyWaits(t *testing.T) {
 	taking, goOn := make(chan bool), make(chan bool)
 	var got []int
@@ -41,7 +42,8 @@ func TestNobodyWaits(t *testing.T) {
 	assert.Equal(t, []int{1, 3}, got)
 }
 
-// TestWhatCannotBeDelivered shuts the box: nothing comes after it, and nobody waits.
+// TestWhatCannotBeDelivered: a failed delivery shuts the box: later items are dropped, and Flush
+// returns.
 func TestWhatCannotBeDelivered(t *testing.T) {
 	var got []int
 	b := New(func(items []int) error { got = append(got, items...); return errors.New("gone") })

@@ -1,6 +1,6 @@
-// Package firstfit says where in a stretch of memory objects lie: each new one in the first place
-// in which there is room for it. It is a pure rule, so that processes which make the same calls
-// have the same places, and nobody has to be told.
+// Package firstfit assigns objects to places in a stretch of memory: a new object gets the first
+// place with enough room. The rule is pure, so that processes which make the same calls have the
+// same places without a message.
 package firstfit
 
 import (
@@ -9,24 +9,24 @@ import (
 	"slices"
 )
 
-// Line is at multiples of how many bytes objects begin: no two share a cache line.
+// Line is the alignment of objects in bytes: no two share a cache line.
 const Line = 64
 
-// A Space is which bytes are taken. The zero value with Bytes has none.
+// A Space records the bytes that are in use. In the zero value with Bytes no byte is.
 type Space struct {
 	Bytes  int
-	made   uint64 // how many objects there ever were
+	made   uint64 // number of all objects so far
 	blocks []Block
 }
 
 // A Block is an object's memory: blocks do not overlap, and are in order.
 type Block struct {
 	Off, Bytes int
-	ID         uint64 // no other object of the Space has it
+	ID         uint64 // unique in the Space
 }
 
-// Fit returns the first place for an object, and where it comes in the order; ok is false if there
-// is none.
+// Fit returns the first place for an object, and the index of this place in the order; ok is false
+// if there is no room.
 func (s *Space) Fit(bytes int) (b Block, at int, ok bool) {
 	free := 0
 	for i, other := range s.blocks {
@@ -38,20 +38,20 @@ func (s *Space) Fit(bytes int) (b Block, at int, ok bool) {
 	return Block{free, bytes, s.made + 1}, len(s.blocks), bytes <= s.Bytes-free
 }
 
-// Take has the object of Fit take its place.
+// Take assigns the place that Fit has returned to the object.
 func (s *Space) Take(b Block, at int) {
 	s.made = b.ID
 	s.blocks = slices.Insert(s.blocks, at, b)
 }
 
-// Find returns where a block is in the order; -1: it was given back.
+// Find returns the index of a block in the order; -1: the block was given back.
 func (s *Space) Find(b Block) int { return slices.Index(s.blocks, b) }
 
-// Give gives the memory of a block back.
+// Give returns the memory of the block at an index.
 func (s *Space) Give(at int) { s.blocks = slices.Delete(s.blocks, at, at+1) }
 
-// Digest is a number that differs between Spaces that differ, but for one in 2^32, and with what
-// is asked of them.
+// Digest returns a hash of the Space and of the requests in asked. Different inputs have different
+// hashes, except for about one in 2^32.
 func (s *Space) Digest(asked ...uint64) uint32 {
 	h := fnv.New32a()
 	put := func(v uint64) {
@@ -77,5 +77,5 @@ func (s *Space) Clone() Space {
 	return Space{Bytes: s.Bytes, made: s.made, blocks: slices.Clone(s.blocks)}
 }
 
-// RoundUp is the next place where an object may begin.
+// RoundUp returns the next place at which an object may begin.
 func RoundUp(n int) int { return (n + Line - 1) / Line * Line }

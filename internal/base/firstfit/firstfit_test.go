@@ -7,9 +7,9 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestSpace: random objects never overlap, lie inside, and the space says no only if there is no
-// stretch that is long enough: a table of bytes is the judge. Spaces that made the same calls have
-// the same digest, others another.
+// TestSpace: random objects never overlap and lie inside, and Fit fails only if no stretch is long
+// enough, as judged by a table of bytes. Spaces that made the same calls have the same digest,
+// others another.
 func TestSpace(t *testing.T) {
 	for seed := range uint64(50) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -52,7 +52,7 @@ func TestSpace(t *testing.T) {
 	}
 }
 
-// hasRoom says whether an object of so many bytes fits anywhere.
+// hasRoom reports whether an object of that many bytes fits anywhere.
 func hasRoom(taken []bool, bytes int) bool {
 	for off := 0; off <= len(taken); off += Line {
 		free := off+bytes <= len(taken)

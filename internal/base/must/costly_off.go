@@ -2,6 +2,6 @@
 
 package must
 
-// Costly says whether checks that cost more than a few instructions run. They
-// do with the build tag "invariants".
+// Costly reports whether checks that cost more than a few instructions run. They do with the build
+// tag "invariants".
 const Costly = false

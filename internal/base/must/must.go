@@ -1,6 +1,6 @@
-// Package must holds assertions: they state what a correct program can never
-// violate. A violated one panics with its text; failures of the world (a dead
-// peer, bad input) are returned as errors and never asserted.
+// Package must holds assertions: conditions that a correct program never violates. A violated
+// assertion panics with its text. Failures of the environment (a dead peer, bad input) are returned
+// as errors and never asserted.
 package must
 
 import "fmt"

@@ -32,7 +32,7 @@ func fromEnvironment() *plan {
 	return &p
 }
 
-// At pauses the calling goroutine if the plan of GOULFM_PAUSE says so.
+// At may pause the calling goroutine, by the plan of GOULFM_PAUSE.
 func At(place string) {
 	p := active
 	if p == nil || !strings.HasPrefix(place, p.place) {

@@ -10,7 +10,7 @@ import (
 // Variable names the environment variable that holds the plan of pauses.
 const Variable = "GOULFM_PAUSE"
 
-// A plan says which visits of which places pause, and for how long.
+// A plan selects the visits and places that pause, and the lengths of the pauses.
 type plan struct {
 	seed     uint64
 	rate     uint64

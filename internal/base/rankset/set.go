@@ -13,12 +13,12 @@ import (
 	"strings"
 )
 
-// RankMax is the largest rank that a decoder accepts: it bounds what a broken
+// RankMax is the largest rank that a decoder accepts. The limit bounds the memory that a malformed
 // message can make a process allocate (1 MiB).
 const RankMax = 1<<23 - 1
 
-// A Set is a set of ranks. The zero value is the empty set. A Set is a small
-// header over shared storage: assign it to move it, Clone it to copy it.
+// A Set is a set of ranks. The zero value is the empty set. A Set is a small header over shared
+// storage: an assignment moves the set, Clone copies it.
 type Set struct {
 	words []uint64 // bit r%64 of words[r/64] is set iff r is a member; trailing zero words are allowed
 }
@@ -41,7 +41,7 @@ func Range(lo, hi int) Set {
 	return s
 }
 
-// Add puts r into s and says whether s grew. r must not be negative.
+// Add puts r into s and reports whether s grew. r must not be negative.
 func (s *Set) Add(r int) bool {
 	w := r >> 6
 	for len(s.words) <= w {
@@ -53,7 +53,7 @@ func (s *Set) Add(r int) bool {
 	return grew
 }
 
-// Remove takes r out of s and says whether it was a member.
+// Remove takes r out of s and reports whether r was a member.
 func (s *Set) Remove(r int) bool {
 	if !s.Has(r) {
 		return false
@@ -62,7 +62,7 @@ func (s *Set) Remove(r int) bool {
 	return true
 }
 
-// Has says whether r is a member. It is false for every r < 0.
+// Has reports whether r is a member. The result is false for every r < 0.
 func (s Set) Has(r int) bool {
 	w := r >> 6
 	return r >= 0 && w < len(s.words) && s.words[w]&(uint64(1)<<(r&63)) != 0
@@ -77,7 +77,7 @@ func (s Set) Len() int {
 	return n
 }
 
-// IsEmpty says whether s has no member.
+// IsEmpty reports whether s has no member.
 func (s Set) IsEmpty() bool {
 	for _, w := range s.words {
 		if w != 0 {
@@ -87,7 +87,7 @@ func (s Set) IsEmpty() bool {
 	return true
 }
 
-// Union adds every member of t to s and says whether s grew.
+// Union adds every member of t to s and reports whether s grew.
 func (s *Set) Union(t Set) bool {
 	for len(s.words) < len(t.words) {
 		s.words = append(s.words, 0)
@@ -120,7 +120,7 @@ func (s *Set) Subtract(t Set) {
 	}
 }
 
-// SubsetOf says whether every member of s is a member of t.
+// SubsetOf reports whether every member of s is a member of t.
 func (s Set) SubsetOf(t Set) bool {
 	for i, w := range s.words {
 		if i < len(t.words) {
@@ -133,7 +133,7 @@ func (s Set) SubsetOf(t Set) bool {
 	return true
 }
 
-// Equal says whether s and t have the same members.
+// Equal reports whether s and t have the same members.
 func (s Set) Equal(t Set) bool { return s.SubsetOf(t) && t.SubsetOf(s) }
 
 // Clone returns a copy with storage of its own.
@@ -226,7 +226,7 @@ func (s Set) String() string {
 	return b.String()
 }
 
-// Parse reads what String prints.
+// Parse reads the output of String.
 func Parse(text string) (Set, error) {
 	var s Set
 	body, open := strings.CutPrefix(text, "{")
@@ -254,8 +254,8 @@ func Parse(text string) (Set, error) {
 	return s, nil
 }
 
-// Words returns the members as a bitmap, without trailing zero words. The
-// slice is s's own storage: read it, do not keep it.
+// Words returns the members as a bitmap, without trailing zero words. The slice is s's own storage:
+// the caller may read the slice until s changes, and must not keep it.
 func (s Set) Words() []uint64 {
 	n := len(s.words)
 	for n > 0 && s.words[n-1] == 0 {
@@ -264,5 +264,5 @@ func (s Set) Words() []uint64 {
 	return s.words[:n]
 }
 
-// FromWords returns the set with the given bitmap, which it takes over.
+// FromWords returns the set with the given bitmap. The set owns the slice from now on.
 func FromWords(words []uint64) Set { return Set{words: words} }

@@ -1,5 +1,5 @@
-// Package waitgraph finds a circle among those who wait for each other: the proof that
-// a job hangs, in a form that a person reads.
+// Package waitgraph finds a cycle of ranks that wait for each other. The cycle proves that a job
+// hangs, in a form that a person reads.
 package waitgraph
 
 import (
@@ -9,24 +9,23 @@ import (
 	"strings"
 )
 
-// A Wait is one thing that a process waits for. Ranks are those of the world, also
-// where the wait is on another communicator.
+// A Wait is one thing that a process waits for. Ranks are those of the world, also if the wait is
+// on another communicator.
 type Wait struct {
-	Rank int    // who waits
-	On   []int  // for whom; empty: nobody knows, and it is taken for a wait that can end
-	Any  bool   // one of On can end it, as with a receive from any rank; else it takes all
-	What string // for people: "recv tag 7 from 3, heat.go:88"
+	Rank int    // the waiting rank
+	On   []int  // the awaited ranks; empty: unknown, and the wait counts as one that can end
+	Any  bool   // one of On can end the wait, as in a receive from any rank; otherwise all must act
+	What string // the description in a report, as in the example of Text
 }
 
-// Cycle returns waits in a circle: the rank of each is one that the wait before it
-// waits for, and the first one's rank one that the last waits for. Nil: no rank is
-// stuck, as far as these waits tell.
+// Cycle returns waits in a cycle: each wait is for the rank of the next one, and the last is for
+// the rank of the first. Nil: no rank is stuck, as far as these waits show.
 //
-// A rank without a wait computes, and may do anything next. So may one with several
-// waits, by as many goroutines, as long as one of them can end. Whoever is left when
-// all these have done what they can is stuck for good, and waits for another one who
-// is. The circle is the one that is met from the least of them, and begins with its
-// least rank; the same waits give the same circle.
+// A rank without a wait computes, and may do anything next. So may a rank with several waits, of as
+// many goroutines, as long as one of them can end. If all such ranks are removed, repeatedly, each
+// rank that remains is stuck for good, and waits for a stuck rank. The result is the cycle that is
+// reached from the least stuck rank. The first wait is that of the cycle's least rank. The same
+// list of waits gives the same cycle.
 func Cycle(waits []Wait) []Wait {
 	waits = slices.Clone(waits)
 	slices.SortStableFunc(waits, func(a, b Wait) int { return cmp.Compare(a.Rank, b.Rank) })
@@ -38,7 +37,7 @@ func Cycle(waits []Wait) []Wait {
 	return leastFirst(walk(waits, at, waits[first].Rank))
 }
 
-// stuck returns the ranks none of whose waits can end.
+// stuck returns the ranks that only have waits which cannot end.
 func stuck(waits []Wait) map[int]bool {
 	at := map[int]bool{}
 	for _, w := range waits {
@@ -56,7 +55,7 @@ func stuck(waits []Wait) map[int]bool {
 	return at
 }
 
-// blocked says whether a wait cannot end while those ranks are stuck.
+// blocked reports whether a wait cannot end while those ranks are stuck.
 func (w Wait) blocked(stuck map[int]bool) bool {
 	free := func(r int) bool { return !stuck[r] }
 	if w.Any {
@@ -65,8 +64,8 @@ func (w Wait) blocked(stuck map[int]bool) bool {
 	return slices.ContainsFunc(w.On, func(r int) bool { return stuck[r] })
 }
 
-// walk goes from a stuck rank to one that it waits for, and on, until it is where it
-// has been, and returns the circle at the end.
+// walk follows the waits from a stuck rank to a stuck rank, until a rank repeats, and returns the
+// cycle at the end of this path.
 func walk(waits []Wait, stuck map[int]bool, from int) []Wait {
 	var path []Wait
 	for {
@@ -89,7 +88,7 @@ func leastFirst(circle []Wait) []Wait {
 	return append(slices.Clone(circle[least:]), circle[:least]...)
 }
 
-// Text prints a circle:
+// Text prints a cycle:
 //
 //	rank 2 (recv tag 7 from 3, heat.go:88) -> rank 3 (barrier on world) -> rank 2
 func Text(circle []Wait) string {

@@ -38,8 +38,8 @@ func TestCycle(t *testing.T) {
 	}
 }
 
-// stuckDumb tries all sets of ranks: one in which nobody can go on unless another of
-// the set does proves its members stuck.
+// stuckDumb tries all sets of ranks. If no rank of a set can continue unless another rank of the
+// set does, all ranks of the set are stuck.
 func stuckDumb(waits []Wait, n int) map[int]bool {
 	all := map[int]bool{}
 	for set := 1; set < 1<<n; set++ {

@@ -9,10 +9,10 @@ type Waiting struct {
 	// Ranks of Comm that could end the wait; empty: any.
 	Ranks []int `json:"ranks"`
 	Tag   int   `json:"tag"`
-	// Procs are the same in numbers of the world; where any of several could end the
-	// wait they are the living members of Comm.
+	// Procs are the same ranks in numbers of the world. If any of several ranks could end the wait,
+	// Procs are the living members of Comm.
 	Procs []int `json:"procs"`
-	// Any: one of Procs can end the wait; otherwise it takes all.
+	// Any: one of Procs can end the wait; otherwise all must act.
 	Any bool `json:"any"`
 	// Together is true for a call that all members of Comm make.
 	Together bool `json:"together"`
@@ -30,7 +30,7 @@ func (w Waiting) String() string {
 // A Reason describes a call that is about to sleep, for a report on a job that hangs.
 type Reason struct {
 	Op    string
-	Ranks []int        // those that the wait is for; empty: any
-	All   bool         // it ends when all of Ranks have done something; else when one has
+	Ranks []int        // the awaited ranks; empty: any
+	All   bool         // the wait ends when all of Ranks have acted; otherwise when one has
 	Ask   func() []int // if not nil: Ranks, at the time of the report
 }

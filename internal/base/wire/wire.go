@@ -2,9 +2,9 @@
 // byte strings and rank sets. Each machine owns the bytes of its own messages;
 // this package only knows how to write and read their parts.
 //
-// A Reader never panics and never allocates more than the message is long,
-// whatever the bytes are: the first bad part makes every later read return zero,
-// and Done reports it.
+// A Reader never panics, for any bytes: after the first bad part, every later read returns zero,
+// and Done returns an error. A Reader allocates no more than the message is long, except that a
+// sparse set takes up to about one bit for each rank below the limit of Set.
 package wire
 
 import (
@@ -61,7 +61,7 @@ type Reader struct {
 	err  error
 }
 
-// NewReader returns a Reader of b, which it does not copy.
+// NewReader returns a Reader of b. The Reader does not copy b.
 func NewReader(b []byte) *Reader { return &Reader{rest: b} }
 
 func (r *Reader) fail(what string) {
@@ -82,7 +82,7 @@ func (r *Reader) Byte() byte {
 	return b
 }
 
-// Bool reads what AppendBool wrote.
+// Bool reads the output of AppendBool.
 func (r *Reader) Bool() bool {
 	b := r.Byte()
 	if b > 1 {
@@ -134,7 +134,7 @@ func (r *Reader) Below(limit int) int {
 	return int(v)
 }
 
-// Bytes reads what AppendBytes wrote. The slice is part of the message.
+// Bytes reads the output of AppendBytes. The slice is part of the message.
 func (r *Reader) Bytes() []byte {
 	n := r.Uint()
 	if n > uint64(len(r.rest)) {
@@ -146,7 +146,7 @@ func (r *Reader) Bytes() []byte {
 	return b
 }
 
-// Left returns how many bytes were not read yet; 0 after an error.
+// Left returns the number of bytes that were not read yet; 0 after an error.
 func (r *Reader) Left() int { return len(r.rest) }
 
 // Rest reads everything that is left. The slice is part of the message.
@@ -156,7 +156,7 @@ func (r *Reader) Rest() []byte {
 	return b
 }
 
-// Set reads what AppendSet wrote; its members must be below n.
+// Set reads the output of AppendSet; its members must be below n.
 func (r *Reader) Set(n int) rankset.Set {
 	head := r.Uint()
 	if head&1 == 1 {
