@@ -14,21 +14,21 @@ const (
 	registerGlobalExpedited = 1 << 2
 )
 
-// Register reports whether FenceAll of other processes reaches this one from now on, so that this
-// process needs no Fence.
+// Register reports whether FenceAll of other processes reaches this process from now on, so that
+// this process needs no Fence.
 func Register() bool { return membarrier(registerGlobalExpedited) }
 
 // FenceAll is a Fence in all processes that have registered, at any point of their execution. It
-// takes microseconds, interrupts these processes, and reports whether the kernel did it. So of two
-// processes only the one with the rare case must wait for its own stores:
+// takes microseconds, interrupts these processes, and reports whether the kernel executed the
+// fences. So of two processes only the process with the rare case must wait for its own stores:
 //
 //	frequent                 rare
 //	publishes                publishes
 //	loads the other's word   FenceAll
 //	                         loads the other's word
 //
-// At least one of them sees the other's word: if the frequent one loads before the FenceAll, it has
-// published before the FenceAll, too.
+// At least one of them sees the other's word: if the frequent process loads before the FenceAll,
+// its word is published before the FenceAll, too.
 func FenceAll() bool { return membarrier(globalExpedited) }
 
 func membarrier(command uintptr) bool {

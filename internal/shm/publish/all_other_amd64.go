@@ -2,8 +2,8 @@
 
 package publish
 
-// Register returns false: FenceAll of other processes never reaches this one.
+// Register returns false: FenceAll of other processes never reaches this process.
 func Register() bool { return false }
 
-// FenceAll returns false: it has no effect here.
+// FenceAll returns false, and has no effect here.
 func FenceAll() bool { return false }

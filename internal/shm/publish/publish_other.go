@@ -7,8 +7,8 @@ import "sync/atomic"
 // Word stores v at p.
 func Word(p *uint64, v uint64) { atomic.StoreUint64(p, v) }
 
-// Fence returns when all others can see all words published before it. It has no effect: Go's
-// atomic stores and loads already have one order.
+// Fence returns when all others can see all words that were published before the call. It has no
+// effect: Go's atomic stores and loads already have one order.
 func Fence() {}
 
 // Register returns true: this process needs no Fence.

@@ -9,8 +9,8 @@ import (
 )
 
 // TestPublishedBeforeAFence: two goroutines each store a word, Fence, and load the other's word. At
-// least one sees the other's store. Without the Fence both miss it within a few thousand rounds, on
-// processors with a store buffer.
+// least one sees the other's store. Without the Fence both miss the stores within a few thousand
+// rounds, on processors with a store buffer.
 func TestPublishedBeforeAFence(t *testing.T) {
 	oneSees(t, longtest.N(20_000, 200_000), [2]func(){Fence, Fence})
 }
@@ -53,7 +53,7 @@ func oneSees(t *testing.T, rounds int, fence [2]func()) {
 	}
 }
 
-// TestPublishedInOrder: a reader that sees a published word sees all words published before it.
+// TestPublishedInOrder: a reader that sees a published word sees all earlier words.
 func TestPublishedInOrder(t *testing.T) {
 	const rounds = 500_000
 	var data, word uint64

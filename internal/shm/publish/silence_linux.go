@@ -13,13 +13,13 @@ const (
 	silenceRegisterExpedited = 1 << 2
 )
 
-// Silenceable makes Silence of other processes reach this one, and reports whether the kernel
+// Silenceable makes Silence of other processes reach this process, and reports whether the kernel
 // supports that. The first call takes milliseconds.
 func Silenceable() bool { return barrier(silenceRegisterExpedited) }
 
 // Silence returns when no thread of a killed process can store any more, if the process was
-// Silenceable and its first thread has ended. It reports whether the kernel did it. It takes
-// microseconds, or tens of milliseconds on kernels without the fast command.
+// Silenceable and its first thread has ended. The result reports whether the kernel supports that.
+// The call takes microseconds, or tens of milliseconds on kernels without the fast command.
 //
 // A fatal signal is pending in every thread of a process before the first thread ends. The kernel
 // interrupts each running thread, and a thread with such a signal does not return to its program:
@@ -28,7 +28,7 @@ func Silenceable() bool { return barrier(silenceRegisterExpedited) }
 //	thread 2 of it           stores          interrupted, ends
 //	this process             sees the mark   Silence            loads: no later store follows
 //
-// It is no fence for stores by the kernel, such as those of process_vm_writev.
+// Silence is no fence for stores by the kernel, such as those of process_vm_writev.
 func Silence() bool { return barrier(silenceExpedited) || barrier(silenceGlobal) }
 
 func barrier(command uintptr) bool {

@@ -2,8 +2,8 @@
 
 package publish
 
-// Silenceable returns false: Silence of other processes never reaches this one.
+// Silenceable returns false: Silence of other processes never reaches this process.
 func Silenceable() bool { return false }
 
-// Silence returns false: it has no effect here.
+// Silence returns false, and has no effect here.
 func Silence() bool { return false }
