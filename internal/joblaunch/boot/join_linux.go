@@ -106,7 +106,7 @@ const (
 	// anothers is for a program that has the environment of a rank and is not that rank.
 	anothers = "the environment variable " + Variable + " is that of the rank which has started this program: start it with " + Variable + " unset"
 	// passOn is for a program whose descriptors were closed by its starter, which may be a rank.
-	passOn = "whatever starts a rank has to pass its descriptors on (sudo closes them); a program that is no rank starts with " + Variable + " unset"
+	passOn = "the program that starts a rank has to pass its descriptors on (sudo closes them); a program that is no rank starts with " + Variable + " unset"
 	// ours is for a fault that no environment explains: both sides are of one build.
 	ours = "that is a fault of goulfm: report it as CONTRIBUTING.md says"
 )

@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestScripts plays testdata/*.txt. A command is an event, and its output is the actions that follow;
-// "muster" begins again.
+// TestScripts plays testdata/*.txt. A command is an event, and its output is the actions that
+// follow. The command "muster" begins again.
 func TestScripts(t *testing.T) { golden.Play(t, golden.Files, begin) }
 
 // begin returns the player of a new script, which prints the actions of its events.

@@ -24,10 +24,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The test binary is also the program of the ranks, if programVariable is set. It is the daemon,
-// too, which a process becomes before any code of this file begins.
+// The test binary is also the program of the ranks, if programVariable is set. The binary is the
+// daemon, too: a process becomes the daemon before any code of this file begins.
 const (
-	programVariable = "ADOPT_TEST_PROGRAM" // what to do
+	programVariable = "ADOPT_TEST_PROGRAM" // the name of the program to run
 	dieVariable     = "ADOPT_TEST_DIE"     // the point at which to die
 	sayVariable     = "ADOPT_TEST_SAY"     // the point at which to print its name
 )

@@ -26,5 +26,5 @@
 // which Slurm expands to names such as "n[1", ranges without an end, and empty names are errors
 // here. Ranges of letters exist in neither.
 //
-// Reading order: error.go, list.go, format.go, counts.go, file.go, flag.go.
+// Reading order of the files: error, list, format, counts, file, flag.
 package hostlist

@@ -89,7 +89,7 @@ func (s *scanner) while(is func(byte) bool) string {
 	return s.text[from:s.at]
 }
 
-// number reads a decimal number from 1 to most. want describes the number in an error.
+// number reads a decimal number from 1 to most. want names the number in an error.
 func (s *scanner) number(most int, want string) (int, error) {
 	from := s.at
 	n, ok := decimal(s.while(isDigit))

@@ -22,8 +22,8 @@ type Daemon interface {
 	Say(proc int, m rankproto.Message)
 }
 
-// A Base is the part that all hosts share and embed. Of daemon.Host, a Base implements Found,
-// Reaped and Heard.
+// A Base is the part that all hosts share and embed. Of daemon.Host, a Base implements the three
+// methods about the end of a process.
 type Base struct {
 	Daemon Daemon
 	// More carries out the actions of a decision that only this host has; nil: there are none. Mu

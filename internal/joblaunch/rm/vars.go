@@ -10,7 +10,7 @@ import (
 
 // ErrEvidence is wrapped by the error of a process that was started as one of several, and whose
 // rank cannot be determined.
-var ErrEvidence = errors.New("who started this process cannot be told")
+var ErrEvidence = errors.New("the program that started this process cannot be determined")
 
 // vars are environment variables by name. Callers never iterate over them.
 type vars map[string]string

@@ -1,5 +1,14 @@
-// Package scaffold writes the beginning of a program that outlives its processes: one that runs, is
-// tested with deaths, and is short enough to be replaced line by line.
+// Package scaffold writes the beginning of a program that outlives its processes. The program runs,
+// has a test with deaths, and is short enough to be replaced line by line. The command goulfm new
+// is its only user.
+//
+// There are two kinds of programs, each a pair of templates: a program with steps (rod), in which
+// each rank owns a block of cells, and a bag of independent tasks (bag). The names of the templates
+// end with txt, so that a build of this module does not compile them. The test of this package
+// parses the written files. The test of the command builds both kinds in a module of their own,
+// runs their tests, and compares a run with a killed rank with an undisturbed run.
+//
+// Not promised: the text of the templates. An existing folder is never changed.
 package scaffold
 
 import (
@@ -14,7 +23,7 @@ import (
 //go:embed templates
 var templates embed.FS
 
-// A Program is what to write.
+// A Program describes the program to write.
 type Program struct {
 	Name    string // of the folder, the module and the command
 	Bag     bool   // independent tasks instead of steps
@@ -22,13 +31,13 @@ type Program struct {
 	Replace string // a folder with goulfm, for go.mod; empty: none
 }
 
-// ErrName says that a name is not one of a module.
+// ErrName reports that a name is not valid for a module.
 var ErrName = errors.New("a name has letters, digits, - and _, and begins with a letter")
 
 // Module is the path of this library.
 const Module = "github.com/goulfm/goulfm"
 
-// Write makes the folder, which must not be there, with the files of the program.
+// Write makes the folder, which must not exist, with the files of the program.
 func (p Program) Write(dir string) error {
 	if !valid(p.Name) {
 		return fmt.Errorf("%q: %w", p.Name, ErrName)
@@ -56,7 +65,7 @@ func write(dir, name, text string) error {
 	return os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644) //nolint:gosec // source that others may read
 }
 
-// title is the name as the documentation of a command begins with it.
+// title returns the name with an upper-case first letter, as the documentation of a command begins.
 func (p Program) title() string { return strings.ToUpper(p.Name[:1]) + p.Name[1:] }
 
 func (p Program) module() string {

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestWrite: both programs are Go, and a folder that is there stays as it is. That they build and
-// survive is tested with the command: cmd/goulfm.
+// TestWrite: both kinds of programs are valid Go, and an existing folder is an error. The test of
+// the command builds the programs and kills a rank (cmd/goulfm).
 func TestWrite(t *testing.T) {
 	for _, bag := range []bool{false, true} {
 		dir := filepath.Join(t.TempDir(), "rods")

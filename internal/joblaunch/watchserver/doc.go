@@ -4,7 +4,7 @@
 //
 //	launcher              Post                                 programs
 //	Tell(event)       --> number, census, a queue each     --> watchers: snapshot, then each event once
-//	                      pidfd of who has registered     <--  register "indexer"
+//	                      pidfd of the registered process <--  register "indexer"
 //	strangers(event)  <-- its end is an event for all      --> watchers
 //
 // Invariants:
@@ -24,5 +24,5 @@
 // The folder of the Post then stays until the next Post is made. Nor is anything promised between
 // machines: the socket is reachable on this machine only.
 //
-// Reading order: event.go, census.go, post.go, client.go, request.go, stranger.go, folder.go.
+// Reading order of the files: event, census, post, client, request, stranger, folder.
 package watchserver

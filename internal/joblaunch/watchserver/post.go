@@ -65,7 +65,7 @@ func (p *Post) Tell(e watch.Event) {
 	p.tell(e)
 }
 
-// tell does the work of Tell. The caller holds mu.
+// tell numbers and queues an event. The caller holds mu.
 func (p *Post) tell(e watch.Event) {
 	if p.over {
 		return
