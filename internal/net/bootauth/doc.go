@@ -1,8 +1,8 @@
 // Package bootauth introduces the daemons of several nodes to each other when a job engine has
 // started their ranks. The daemons do not know each other, and each needs the common secret of
 // the job from the daemon of node 0, the coordinator. The engine's channels are authentic but in
-// clear. So hashes of keys go over these channels, and secrets go over connections whose ends
-// have proved to have the keys.
+// clear. So the daemons publish hashes of keys by these channels, and send secrets over connections
+// after both ends have proved to have the keys.
 //
 //	daemon of node 3                                    daemon of node 0, the coordinator
 //	NewIdentity                                         NewIdentity
@@ -53,6 +53,6 @@
 // the cards can be changed on their way. Package internal/joblaunch/enginejob defines the
 // requests and answers.
 //
-// Reading order: card.go, identity.go, secure.go, proof.go, secret.go, secretfile.go, munge.go,
-// unmunge.go, run.go, line.go, within.go, serve.go, ask.go, ports.go.
+// Reading order of the files: card, identity, secure, proof, secret, secretfile, munge, unmunge,
+// run, line, within, serve, ask, ports.
 package bootauth

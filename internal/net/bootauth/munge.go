@@ -75,7 +75,7 @@ func (m munge) credential(ctx context.Context, payload string) (string, error) {
 // verify decodes a credential of the other end, and compares its content.
 func (m munge) verify(ctx context.Context, credential, payload string) error {
 	if !wellFormed.MatchString(credential) {
-		return errors.New("what the other end says is no MUNGE credential: it is a stranger, or proves itself in another way: all nodes must have the same settings")
+		return errors.New("the line of the other end is no MUNGE credential: the other end is a stranger, or has another kind of proof: all nodes must have the same settings")
 	}
 	ran, err := m.run(ctx, "unmunge", credential)
 	if err != nil {

@@ -90,7 +90,7 @@ func (e exchange) hear(ctx context.Context, conn net.Conn) error {
 		_, err := parseReply(line)
 		return err
 	case len(line) > e.most:
-		return errors.New("what the other end says is too long for a proof")
+		return errors.New("the line of the other end is too long for a proof")
 	}
 	return e.verify(ctx, string(line))
 }

@@ -55,7 +55,7 @@ func addressesShort(procs int, err error) error {
 	if !errors.Is(err, unix.ENOMEM) {
 		return fmt.Errorf("arenas of %d processes: %w", procs, err)
 	}
-	limit := "what the kernel gives"
+	limit := "the kernel's limit"
 	var lim unix.Rlimit
 	if e := unix.Getrlimit(unix.RLIMIT_AS, &lim); e == nil && lim.Cur != unix.RLIM_INFINITY {
 		limit = fmt.Sprintf("the %d MiB that this process may have", lim.Cur>>20)

@@ -56,10 +56,10 @@ func wantInline(t *testing.T, to *end, from int, f *transport.Frame) {
 	}
 	l, payload, ok := p.NextInline(from)
 	if want := f.Kind == transport.Eager && f.Size <= segment.InlineBytes; ok != want {
-		t.Fatalf("%+v: the short way says %v", f.Header, ok)
+		t.Fatalf("%+v: NextInline returns %v", f.Header, ok)
 	}
 	if ok && (l != transport.Label{Ctx: f.Ctx, Tag: f.Tag, Elem: f.Elem} || !bytes.Equal(payload, f.Payload)) {
-		t.Fatalf("%+v: the short way gives %+v and %d bytes", f.Header, l, len(payload))
+		t.Fatalf("%+v: NextInline returns %+v and %d bytes", f.Header, l, len(payload))
 	}
 }
 

@@ -105,7 +105,7 @@ func testSweepIsPending(t *testing.T, factory func(t *testing.T, n int) World) {
 	fill(a, 1, 0, 8)
 	a.WantRoom(1, true)
 	if a.Pending(-1) {
-		t.Fatal("the sender has something to look at before anything happened")
+		t.Fatal("Pending is true before any frame was read")
 	}
 	for _, ok := b.Peek(0); ok; _, ok = b.Peek(0) {
 		b.Advance(0)
@@ -138,7 +138,7 @@ func testWantRoomWakes(t *testing.T, factory func(t *testing.T, n int) World) {
 			return nil
 		})
 		if got := b.Take(transport.Data, nil); !slices.Equal(got, []int{0}) {
-			t.Errorf("rank 0 wants room, Take names %v", got)
+			t.Errorf("rank 0 needs room, Take names %v", got)
 		}
 	}
 }

@@ -13,7 +13,7 @@ func testWatch(t *testing.T, factory func(t *testing.T, n int) World) {
 	w := factory(t, 2)
 	a, b := newEnd(w, 0), newEnd(w, 1)
 	if word, want := b.Watch(0); word != nil && atomic.LoadUint64(word) == want {
-		t.Fatal("the word says that a frame is there before any was sent")
+		t.Fatal("the word reports a frame before any was sent")
 	}
 	for i := range 200 {
 		h, payload := numbered(i, i)
@@ -22,14 +22,14 @@ func testWatch(t *testing.T, factory func(t *testing.T, n int) World) {
 		}
 		word, want := b.Watch(0)
 		if word == nil || atomic.LoadUint64(word) != want {
-			t.Fatalf("frame %d is there and the word does not say so", i)
+			t.Fatalf("the word does not report frame %d, which is there", i)
 		}
 		if _, ok := b.Peek(0); !ok {
 			t.Fatalf("frame %d is not there", i)
 		}
 		b.Advance(0)
 		if word, want = b.Watch(0); word == nil || atomic.LoadUint64(word) == want {
-			t.Fatalf("the word says that a frame is there after number %d, the last", i)
+			t.Fatalf("the word reports a frame after number %d, the last", i)
 		}
 	}
 }
@@ -48,7 +48,7 @@ func testWatchConcurrent(t *testing.T, factory func(t *testing.T, n int) World) 
 			}
 			f, ok := b.Peek(0)
 			if !ok {
-				return fmt.Errorf("frame %d: the word says that it is there, Peek does not", i)
+				return fmt.Errorf("frame %d: the word reports the frame, Peek does not", i)
 			}
 			if err := in.check(f); err != nil {
 				return err
