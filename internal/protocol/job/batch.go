@@ -50,8 +50,8 @@ func (r *Rules) want(ev Wanted) {
 	switch {
 	case ev.Bad != "":
 	case root == nil || root.Declared:
-		// The others may have said already that they do not want it, when there was nothing
-		// to end: it would wait for ever.
+		// The other parents may have refused the batch already, when there was no batch to end: a
+		// batch that is started now would wait for ever.
 		no.Why = fmt.Sprintf("rank %d, which asked for them, has died", ev.Root)
 	case r.ending:
 		no.Why = "the job has ended"

@@ -26,6 +26,6 @@
 // Between nodes nothing changes here: events come from several daemons. Deaths of nodes are another
 // set of rules.
 //
-// Reading order: event.go, action.go, job.go, batch.go (Spawn), slots.go, spares.go (Replace
-// without a start), silence.go (processes that show no life), verdict.go.
+// Reading order of the files: event, action, job, batch (Spawn), slots, spares (Replace without a
+// start), silence (processes that show no life), verdict.
 package job

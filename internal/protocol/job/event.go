@@ -57,10 +57,10 @@ type Aborted struct {
 	Others     []int
 }
 
-// Finalizes says that the process has called Init and Finalize that often.
+// Finalizes reports the numbers of calls of Init and Finalize by the process.
 type Finalizes struct{ Proc, Inits, Finalizes int }
 
-// Fenced says that the process says that it has learned that it was declared dead.
+// Fenced is the report of the process itself that it has learned of its declaration of death.
 type Fenced struct{ Proc int }
 
 // Silent reports that the ring detector of the process By finds no life in another one.

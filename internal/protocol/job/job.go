@@ -60,8 +60,8 @@ type Rules struct {
 	spares  spares
 	joined  int  // of the first ranks
 	begun   int  // processes that became ranks
-	ending  bool // the job was told to end
-	code    int  // exit code if it was
+	ending  bool // a request has ended the job
+	code    int  // exit code in that case
 	why     string
 
 	unjoined string // the first reason why a process could not join
@@ -194,8 +194,8 @@ func (r *Rules) Processes() (all []Process) {
 	return all
 }
 
-// Survivors counts the processes that have not died; those that have left say what they know
-// up to their end.
+// Survivors counts the processes that have not died. Those that have left count, because they
+// report their knowledge up to their end.
 func (r *Rules) Survivors() int { return r.countSurvivors(func(Process) bool { return true }) }
 
 // SurvivorsOf returns the number of survivors that were ranks when the end of a process was found.
@@ -226,7 +226,7 @@ func (r *Rules) becomesRank(p *Process) {
 	r.begun++
 }
 
-// Ending says whether the job was told to end.
+// Ending reports whether the job was requested to end.
 func (r *Rules) Ending() bool { return r.ending }
 
 func (r *Rules) fork(ev Forked) {

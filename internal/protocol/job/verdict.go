@@ -94,8 +94,8 @@ func times(n int) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-// said returns the exit code with which a process has said that it failed, and in which words;
-// 0: it has not.
+// said returns the exit code and the description of the failure that a process has reported; 0: the
+// process has reported none.
 func (p Process) said(strangers bool) (int, string) {
 	code := p.Status.Code
 	switch {

@@ -76,9 +76,9 @@
 //
 // # Evidence
 //
-// explore_test.go visits every state of small worlds: two and three processes, each order of
-// program steps, of frames on each lane, of cancels, revocations, and deaths that lose any part of
-// the frames under way. The simulator (internal/testing/sim/cluster) hosts these rules in whole
+// The test in explore_test visits every state of small worlds: two and three processes, each order
+// of program steps, of frames on each lane, of cancels, revocations, and deaths that lose any part
+// of the frames under way. The simulator (internal/testing/sim/cluster) hosts these rules in whole
 // clusters. The tests find omitted rules (planted bugs long-*).
 //
 // # Not here
@@ -88,5 +88,5 @@
 // and the results of the methods reject its frames. But the number of its kept withdrawals is not
 // bounded.
 //
-// Reading order: send.go, receive.go, peer.go, frame.go, host.go; testdata; explore_test.go.
+// Reading order of the files: send, receive, peer, frame, host; testdata; explore_test.
 package rendezvous

@@ -18,7 +18,7 @@ type model struct {
 	procs    int
 	programs [][]string // by process: commands of a script
 	cancels  []string   // ends whose program may need its buffer back
-	abandons []string   // sends that may end for a reason that the receiver learns only from Gone
+	abandons []string   // sends that may end for a reason that only Gone reports to the receiver
 	revokes  []int      // processes that may revoke
 	frees    []int      // processes that may free
 	dies     []int      // processes that may die

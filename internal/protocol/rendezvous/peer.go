@@ -22,7 +22,7 @@ func (p *Peer) Count() uint64 {
 	return p.announced
 }
 
-// Hear records an announcement of the peer, before any other action on it. If Hear returns true,
+// Hear records an announcement of the peer, before any other action on the announcement. On true
 // the owner drops the announcement and answers Withdrawn.
 func (p *Peer) Hear(send uint64) (withdrawn bool) {
 	p.heard++

@@ -113,8 +113,8 @@ func (s *Send) Withdrawn(from int) bool { return s.stage == asked && from == s.t
 // the send.
 func (s *Send) Refused(from int) bool { return s.Waits() && from == s.to }
 
-// End returns the buffer to the program, for any reason. tell means that the receiver waits for
-// chunks that will not follow: the owner sends it the Gone.
+// End returns the buffer to the program, for any reason. True means that the receiver waits for
+// chunks that will not follow: the owner sends the frame gone to the receiver.
 func (s *Send) End() (gone Gone, tell bool) {
 	must.That(s.stage != unused, "a send ends twice")
 	tell = s.stage == matched && s.moved < s.limit
