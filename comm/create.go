@@ -40,7 +40,8 @@ func (c *Comm) Split(ctx context.Context, color, key int) (*Comm, error) {
 
 // SplitNode returns a communicator of the members that run on the same node as this process and
 // share memory, in the order of their ranks. Collective; it succeeds at every live member or at
-// none (MPI 7.4.2, MPI_COMM_TYPE_SHARED). A job on a single machine is one node.
+// none (MPI 7.4.2, MPI_COMM_TYPE_SHARED). A job on a single machine is one node, unless goulfm run
+// --host N starts several nodes there.
 func (c *Comm) SplitNode(ctx context.Context) (*Comm, error) {
 	if err := given(ctx, "split_node", c); err != nil {
 		return nil, err

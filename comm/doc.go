@@ -1,5 +1,5 @@
-// Package comm is the first import of every program: processes, communicators, messages between two
-// processes, and the ULFM operations for the case that a process dies.
+// Package comm provides the processes and communicators of a job, messages between two processes,
+// and the ULFM operations for the case that a process dies. Every program imports it first.
 //
 //	comm.Main(func(ctx context.Context, w *comm.Comm) error {
 //		next, prev := (w.Rank()+1)%w.Size(), (w.Rank()+w.Size()-1)%w.Size()
@@ -16,7 +16,8 @@
 // The death of a process ends no other process. An operation that cannot complete because of the
 // death returns an error that Is ErrProcFailed; operations that do not need the dead process
 // continue. Members may therefore see different results. A program that repairs its communicator
-// ends every stretch of its work, successful or not, in one agreement at one place:
+// divides its work into stretches, such as the steps of a loop. It ends every stretch, successful
+// or not, in one agreement at one place:
 //
 //	ok, lost := c.AllOK(ctx, err)     // err of the stretch; the same answer at all live members
 //	if !ok || lost != nil {

@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// Any is every rank for From, every tag for Source.Tag.
+	// Any matches every rank in From, and every tag in Source.Tag.
 	Any = -1
 	// None is no process: a send to None succeeds at once, a receive from None returns at once with
 	// Count 0. None makes borders of a grid ordinary neighbours.
@@ -47,7 +47,7 @@ func (s Source) Tag(t int) Source { s.tag = t; return s }
 // Status describes the message that a receive got. After an error without a message, Source and Tag
 // may be those of the receive, Any included (R46).
 type Status struct {
-	Source int // rank of the sender; None
+	Source int // rank of the sender; None after a receive from None
 	Tag    int
 	Count  int // elements; the same as Bytes for a probe, which does not know the type, and for a value
 	Bytes  int // of the message, or of the buffer if that is shorter

@@ -51,11 +51,11 @@ func (c *Comm) groupOf(ranks []int) Group {
 
 // AckFailed acknowledges the first n failures of GetFailed, and returns how many are acknowledged
 // in total. Once all known failures are acknowledged, receives from Any continue to wait;
-// acknowledged failures no longer make Agree return an error (R21, R22). A message that died with
-// its sender is ErrProcFailed for the receive that matches the message (R46); once all failures are
-// acknowledged, receives from Any skip such a message. n = 0 only queries the number. If fewer than
-// n failures are known, AckFailed acknowledges all of them: n = Size() always does. An n below 0 or
-// above Size() is ErrArgument.
+// acknowledged failures no longer make Agree return an error (R21, R22). A message may die with its
+// sender: the receive that matches such a message returns ErrProcFailed (R46). Once all failures
+// are acknowledged, receives from Any skip such messages. n = 0 only queries the number. If fewer
+// than n failures are known, AckFailed acknowledges all of them: n = Size() always does. An n below
+// 0 or above Size() is ErrArgument.
 func (c *Comm) AckFailed(n int) (acked int, err error) {
 	acked, err = c.e.Ack(n)
 	if errors.Is(err, ErrLength) {
@@ -119,8 +119,10 @@ func (c *Comm) AllOK(ctx context.Context, err error) (bool, error) {
 	return all == fine, err
 }
 
-// Iagree starts an agreement on *flag; once the request is complete *flag is the result, also with
-// ErrProcFailed. Several may be under way; they match in the order of the calls (R35).
+// Iagree starts an agreement, with the present value of *flag as the contribution of this member.
+// Once the request is over *flag is the result, also with ErrProcFailed. Errors are those of Agree,
+// and ErrBuffer for a nil flag. Several may be under way; they match in the order of the calls
+// (R35).
 func (c *Comm) Iagree(flag *uint64) Request {
 	if flag == nil {
 		return notStarted(fail("iagree", c, nil, fmt.Errorf("%w: no flag", ErrBuffer)))
@@ -134,7 +136,8 @@ func (c *Comm) Iagree(flag *uint64) Request {
 
 // AgreeFailed returns at every live member the same group, in rank order: the failures that any of
 // them knew at its call, and those that the agreement found. A process that dies during the call
-// may be missing.
+// may be missing. AgreeFailed works on a revoked communicator. When ctx ends, the errors are as of
+// Agree.
 func (c *Comm) AgreeFailed(ctx context.Context) (Group, error) {
 	if err := given(ctx, "agree_failed", c); err != nil {
 		return Group{}, err

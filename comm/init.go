@@ -33,17 +33,18 @@ type Config struct {
 	// bytes over all senders. Default 64 MiB. A sender that has used its share waits for the
 	// receive; a lower bound saves memory, a higher one lets senders continue for longer.
 	UnexpectedBytesMax uint64
-	// SpinPolls is how often a waiting call polls before it blocks. With 0, the default, the value
-	// of GOULFM_SPIN counts (goulfm run -x GOULFM_SPIN=20). Without that variable the number is up
-	// to 30,000 if the machine has a core for each rank, and 20 otherwise. The upper number falls
+	// SpinPolls is the number of polls of a waiting call before it blocks. With 0, the default, the
+	// value of GOULFM_SPIN counts (goulfm run -x GOULFM_SPIN=20). Without that variable it is up to
+	// 30,000 if the machine has a core for each rank, and 20 otherwise. The upper number falls
 	// after a wait that polled in vain, because other work may need the cores. A higher value makes
 	// wake-ups faster, and keeps the core from other work.
 	SpinPolls int
 	// Tick is how long a process must make no call before its background loop serves its peers.
-	// Default 10 ms; right after a call with a long wait up to eight times as long. Where ranks
-	// share a core, after calls with nothing else under way, the time is up to as many times as
-	// long as ranks share the core, also after a long wait if that number is above eight. A shorter
-	// Tick answers peers sooner while computing.
+	// Default 10 ms. A shorter Tick answers peers sooner while the program computes. The time is
+	// longer where the loop would only take the core from other work. After calls with nothing
+	// else under way it is k Ticks, where k ranks share a core. During a call with a long wait it
+	// grows to 8 Ticks, or to k Ticks if k is above 8. While other processes send frames to windows of
+	// this one (package rma), k is 1 and a Tick at most 1 ms.
 	Tick time.Duration
 	// Uniform makes each process that learns of the first failure of a member revoke the
 	// communicator: no rank continues as if nothing had happened, and each gets an error
@@ -356,9 +357,9 @@ func (w *world) dump() {
 // no call is possible. A process that ends without Finalize has failed. The only deadline is that
 // of ctx (R62). When ctx ends, Finalize abandons only the wait: the part of this process stands,
 // and Finalize may be called again to wait for the end. If Init was called several times, the last
-// Finalize does this; earlier ones return at once. Finalize of another communicator than the world,
-// and a Finalize beside that of another goroutine, are ErrUnsupported. A Finalize after the end is
-// ErrFinalized.
+// Finalize does this; earlier ones return at once. ErrUnsupported is the error of a communicator
+// other than the world, and of a call while another goroutine is in Finalize. A Finalize after the
+// end is ErrFinalized.
 //
 // Finalize follows the rules of other agreements (C10): if other members are in Agree, AgreeFailed,
 // Shrink, Disconnect or a call that creates a communicator, of the world or of one made from the

@@ -10,7 +10,7 @@ func (c *Comm) Ishrink() *Pending[*Comm] {
 	return pending(c.start(commstate.KindShrink, "ishrink"), (*started).shrunk)
 }
 
-// IagreeFailed starts an AgreeFailed; to the other members both calls are the same.
+// IagreeFailed starts an AgreeFailed: some members may make the one call and some the other.
 func (c *Comm) IagreeFailed() *Pending[Group] {
 	return pending(c.start(commstate.KindAgreeFailed, "iagree_failed"), (*started).failed)
 }

@@ -59,7 +59,7 @@ func (c *Comm) Replace(ctx context.Context, s ReplaceSpec) (*Comm, error) {
 // rank; else nil.
 func (c *Comm) Joined() *Comm { return c.w.joined }
 
-// Handover returns, in a process that Replace started, the data of ReplaceSpec.Handover.
+// Handover returns, in a process that Replace started, a copy of ReplaceSpec.Handover; else nil.
 func (c *Comm) Handover() []byte { return slices.Clone(c.w.handover) }
 
 // startReplacements makes the launcher start the processes. A shortage of processes is no error of

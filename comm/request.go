@@ -12,9 +12,12 @@ import (
 
 // A Request names an operation under way. A Request is a small value: copies name the same
 // operation. Isend, Issend and Irecv of elements of at most 128 bytes allocate nothing in the
-// steady state. The zero value is inactive: a wait for the zero value succeeds at once. Once a wait
-// or test has ended a request, Wait, Test, WaitAll and TestAll return ErrInactive for the request,
-// and WaitAny, WaitSome, TestAny and TestSome ignore the request.
+// steady state. The zero value is inactive: a wait for the zero value succeeds at once.
+//
+// A request is over when its operation is complete, with success or with an error. A wait or test
+// that reports this also ends the request, which is inactive from then on. Once a request was
+// ended, Wait, Test, WaitAll and TestAll return ErrInactive for the request, and WaitAny, WaitSome,
+// TestAny and TestSome ignore the request.
 //
 // A request with an error that Is ErrProcFailedPending is still active: the program may wait again
 // after AckFailed, or cancel the request (R49).
@@ -166,8 +169,8 @@ func (r Request) Wait(ctx context.Context) (Status, error) {
 }
 
 // Test ends the request if its operation is over, and reports whether that was so. With an error
-// the operation is over, unless the error Is ErrProcFailedPending. The result is false with that
-// error and with ErrInactive: an earlier wait or test has ended the request.
+// the operation is over, too, with two exceptions. ErrProcFailedPending: the request is still
+// active. ErrInactive: an earlier wait or test has ended the request. The result is false then.
 func (r Request) Test() (Status, bool, error) {
 	switch {
 	case r.null():
