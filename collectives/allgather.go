@@ -10,9 +10,9 @@ import (
 )
 
 // Allgather copies src of every member, in rank order, into dst of every member.
-// All src have one length, and dst has that times Size(): else ErrLength there,
-// or ErrMismatch where a message of another length arrives. src may be this
-// member's place in dst. Errors: ErrLength, ErrMismatch, and those of all
+// All src have the same length, and dst has Size() times this length: else
+// ErrLength there, or ErrMismatch where a message of another length arrives. src
+// may be this member's place in dst. Errors: ErrLength, ErrMismatch, and those of all
 // collectives. MPI 6.7.
 func Allgather[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T, opts ...Option) error {
 	to, from := byteview.Bytes(dst), byteview.Bytes(src)

@@ -77,7 +77,7 @@ func elemOf[T any]() uint8 { return byteview.Code[T]() }
 // noRoot is the root of collectives that have none.
 const noRoot = -1
 
-// prepare returns a call for arguments that are checked next; ctx is unbound for a non-blocking
+// prepare returns a call for arguments that are checked next; ctx is unbound for a nonblocking
 // call. An error is stored: run and start report the error to the others.
 func prepare[T any](ctx context.Context, c *comm.Comm, k kind, root int) *call {
 	x := newCall(ctx, c, k, elemOf[T]())
@@ -259,7 +259,7 @@ func (x *call) raise(err error) error {
 	return door.Raise(x.c, &ulfm.Error{Op: x.op(), Comm: x.e.Name(), Ranks: door.OuterRanks(x.c, ranks), Err: err})
 }
 
-// start makes a non-blocking call. The first wait returns an error of its arguments.
+// start makes a nonblocking call. The first wait returns an error of its arguments.
 func (x *call) start() comm.Request {
 	if x.err == nil {
 		x.choose()

@@ -1,4 +1,4 @@
-// Package collectives has the operations that all members of a communicator call
+// Package collectives provides the operations that all members of a communicator call
 // together: barriers, broadcasts, reductions, gathers.
 //
 //	norm := []float64{local}
@@ -12,18 +12,21 @@
 // above, which rules out that confusion; else they must not overlap. Parts of different lengths are
 // described by Blocks, which come behind their slice.
 //
-// Each has a twin that does not block and returns a request:
+// The collectives of slices on a communicator have a nonblocking form, too. It returns a request:
 //
 //	r := collectives.Iallreduce(w, norm, norm, collectives.Max)
 //	... compute ...
 //	_, err := r.Wait(ctx)
 //
-// Several non-blocking collectives may be open at once, and a program may wait for them in any
-// order. All members start them in one order, together with the blocking ones. Until a collective
-// is over its memory must not be used; the slices of Blocks may be.
+// The Value, One and Loc forms and the collectives of intercommunicators have none.
 //
-// Elements are those of comm.Elem: numbers, bools, and records of them, which no way cuts.
-// Built-in operations take numbers; CustomOf makes one of records.
+// Several nonblocking collectives may be open at once, and a program may wait for them in any
+// order. All members start them in one order, together with the blocking ones. Until a collective
+// is over, the program must not use the memory of its destination and source. It may use the slices
+// of Blocks.
+//
+// Elements are those of comm.Elem: numbers, bools, and records of them. No algorithm divides a
+// record. Built-in operations take numbers; CustomOf makes one of records.
 //
 // # Results
 //
@@ -35,23 +38,24 @@
 // alone; otherwise a floating-point sum may differ in its last bits from that of a longer vector.
 // Max and Min never differ.
 //
-// # Which way
+// # Algorithms
 //
 // A table selects the algorithm of a collective by the number of ranks and bytes: table.json.
 // Between processes of one node, blocking collectives with parts of one length use their shared
 // memory ("memory"). Larger blocks are copied directly from one member's memory to the other's if
 // the kernel permits that. Messages carry parts of different lengths, values, neighbours, Loc, and
-// reductions by a program's own operation. Messages also carry all non-blocking collectives, all
+// reductions by a program's own operation. Messages also carry all nonblocking collectives, all
 // collectives of a communicator that was made when a member had no block of memory left (each
 // process has 63), and all collectives with --detector ring.
 //
 // If members are on several nodes, Barrier, Bcast, Reduce, Allreduce, Gather, Scatter and Allgather
 // use two levels ("two-level"): inside of each node with its leader, which is its lowest rank or
 // the root, and among the leaders, so that few messages travel between nodes. Reductions use two
-// levels only for operations that commute. Long vectors of Bcast and Allreduce and long blocks of
-// Allgather do not, from a length on that has not been measured yet. Parts of different lengths
-// (Gatherv and the like) and the other collectives ignore nodes. A job on one machine is one node,
-// unless a test simulates several (commtest.Nodes).
+// levels only for operations that commute, Bcast and Allreduce only for at most 64 KiB, and
+// Allgather only for blocks of at most 4 KiB. These bounds have not been measured yet. Parts of
+// different lengths (Gatherv and the like) and the other collectives ignore nodes. A job on one
+// machine is one node, unless goulfm run --host N starts several there, or a test simulates several
+// (commtest.Nodes).
 //
 // These settings override the table, and each overrides those that follow: the option Algorithm of
 // one call; GOULFM_COLL in the environment, for example
@@ -78,7 +82,7 @@
 // # When a call is wrong
 //
 // A wrong argument is an error at the member that passes it: ErrRoot, ErrLength, ErrBuffer,
-// ErrType, ErrUnsupported; the first wait returns the error of a non-blocking call. The call counts
+// ErrType, ErrUnsupported; the first wait returns the error of a nonblocking call. The call counts
 // as a call of the collective, and the others are notified: members that wait for this member get
 // ErrPeerArgument with its rank. If lengths, element types or operations differ, some member
 // notices and gets ErrMismatch, and so do the members that wait for that member. In all these cases
@@ -90,8 +94,8 @@
 //
 // # What is not promised
 //
-// If one member calls a collective and another its non-blocking twin, the calls need not match:
-// non-blocking calls do not take part in the checks that blocking calls make through shared memory.
+// If one member calls a collective and another its nonblocking form, the calls need not match:
+// nonblocking calls do not take part in the checks that blocking calls make through shared memory.
 // A request without a wait detects a mismatch only by arriving messages.
 //
 // By messages, members that call different collectives may all wait for each other without a
@@ -102,8 +106,8 @@
 // their messages name their algorithms, but need not meet. The collective waits for a member that
 // does not call at all. goulfm run --timeout shows which ranks wait for which.
 //
-// Goroutines of a rank that make collectives on one communicator at the same time take turns
-// in the order of their calls. If they make the same call that is all; if they make different
-// ones, ranks that come to them in different orders call different collectives. Dup gives each
-// goroutine a communicator of its own.
+// Goroutines of a rank that call collectives on one communicator at the same time take turns in the
+// order of their calls. This is correct if all of them make the same call. If their calls differ,
+// their order may differ between ranks, and the ranks then call different collectives. Dup gives
+// each goroutine a communicator of its own.
 package collectives

@@ -10,9 +10,9 @@ import (
 )
 
 // Gather copies src of every member, in rank order, into dst of the root. All
-// src have one length, and dst at the root has that times Size(): else ErrLength
-// there, or ErrMismatch where a message of another length arrives. Elsewhere dst
-// is not used and may be nil. The root's src may be its place in dst. Errors:
+// src have the same length, and dst at the root has Size() times this length: else
+// ErrLength there, or ErrMismatch where a message of another length arrives.
+// Elsewhere dst is not used and may be nil. The root's src may be its place in dst. Errors:
 // ErrRoot, ErrLength, ErrMismatch, and those of all collectives. MPI 6.5.
 func Gather[T comm.Elem](ctx context.Context, c *comm.Comm, root int, dst, src []T, opts ...Option) error {
 	to, from := byteview.Bytes(dst), byteview.Bytes(src)

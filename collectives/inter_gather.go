@@ -8,8 +8,9 @@ import (
 )
 
 // InterGather copies src of every member of the group without the root, in rank order, into dst of
-// the root. root is as described at Root. All src have one length, and dst has that times the size
-// of the group: else ErrLength for dst, or ErrMismatch where a message of another length arrives.
+// the root. root is as described at Root. All src have the same length, and dst has RemoteSize()
+// times this length: else ErrLength for dst, or ErrMismatch where a message of another length
+// arrives.
 // Errors: ErrRoot, ErrLength, ErrMismatch, and those of all collectives. MPI 6.5.
 func InterGather[T comm.Elem](ctx context.Context, ic *comm.Intercomm, root int, dst, src []T, opts ...Option) error {
 	if ic == nil {
@@ -37,9 +38,9 @@ func newInterGather[T comm.Elem](ctx context.Context, a *across, k kind, dst, sr
 }
 
 // InterScatter copies the i-th part of the root's src into dst of the i-th member of the other
-// group. root is as described at Root. All parts have one length, that of each dst: else ErrLength
-// for src, or ErrMismatch where a message of another length arrives. Errors: ErrRoot, ErrLength,
-// ErrMismatch, and those of all collectives. MPI 6.6.
+// group. root is as described at Root. All dst have the same length, and src has RemoteSize() times
+// this length: else ErrLength for src, or ErrMismatch where a message of another length arrives.
+// Errors: ErrRoot, ErrLength, ErrMismatch, and those of all collectives. MPI 6.6.
 func InterScatter[T comm.Elem](ctx context.Context, ic *comm.Intercomm, root int, dst, src []T, opts ...Option) error {
 	if ic == nil {
 		return Scatter(ctx, nil, root, dst, src, opts...)
@@ -62,10 +63,10 @@ func InterScatter[T comm.Elem](ctx context.Context, ic *comm.Intercomm, root int
 }
 
 // InterAllgather copies src of every member of the remote group, in rank order, into dst of
-// every member of the local group. All src of a group have one length, and dst of the other
-// group that times the number of parts: else ErrLength, or ErrMismatch where a message of
-// another length arrives. The two groups may have different lengths, and one of them none:
-// its members then send nothing. Errors: ErrLength, ErrMismatch, and those of all
+// every member of the local group. All src of one group have the same length, and dst of the other
+// group has RemoteSize() times this length: else ErrLength, or ErrMismatch where a message of
+// another length arrives. The lengths of the two groups may differ. The src of one group may have
+// length 0: its members then send nothing. Errors: ErrLength, ErrMismatch, and those of all
 // collectives. MPI 6.7.
 func InterAllgather[T comm.Elem](ctx context.Context, ic *comm.Intercomm, dst, src []T, opts ...Option) error {
 	if ic == nil {

@@ -41,9 +41,11 @@ func prepareNeighbors[T any](ctx context.Context, c *comm.Comm, k kind, t topolo
 }
 
 // NeighborAllgather sends src to every out-neighbour, and stores the data from the i-th
-// in-neighbour in the i-th part of dst. All src have one length, and dst has that times the number
-// of parts: else ErrLength here, or ErrMismatch where a message of another length arrives. Errors:
-// ErrUnsupported without a topology, and those of all collectives. MPI 8.6.1.
+// in-neighbour in the i-th part of dst (comm.Comm.Neighbors returns both lists). All src have the
+// same length, and dst has this length for each in-neighbour: else ErrLength here, or ErrMismatch
+// where a message of another length arrives. An in-neighbour comm.None, as at a border of a grid,
+// has a part, too, which stays as it is. Errors: ErrUnsupported without a topology, and those of
+// all collectives. MPI 8.6.1.
 func NeighborAllgather[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T, opts ...Option) error {
 	t, ok := topologyOf(c)
 	return newNeighborAllgather(ctx, c, t, ok, dst, src).with(opts).run()
@@ -91,9 +93,10 @@ func newNeighborAllgatherv[T comm.Elem](ctx context.Context, c *comm.Comm, t top
 }
 
 // NeighborAlltoall sends the i-th part of src to the i-th out-neighbour, and stores the data from
-// the i-th in-neighbour in the i-th part of dst. All parts have one length: else ErrLength here, or
-// ErrMismatch where a message of another length arrives. dst and src may be the same slice. Errors:
-// ErrUnsupported without a topology, and those of all collectives. MPI 8.6.2.
+// the i-th in-neighbour in the i-th part of dst. All parts have one length, those of the neighbours
+// comm.None included, which are neither sent nor changed: else ErrLength here, or ErrMismatch where
+// a message of another length arrives. dst and src may be the same slice. Errors: ErrUnsupported
+// without a topology, and those of all collectives. MPI 8.6.2.
 func NeighborAlltoall[T comm.Elem](ctx context.Context, c *comm.Comm, dst, src []T, opts ...Option) error {
 	t, ok := topologyOf(c)
 	return newNeighborAlltoall(ctx, c, t, ok, dst, src).with(opts).run()

@@ -157,7 +157,7 @@ func LXor[T Logical](sealed) operation[T] { return operation[T]{code: opLXor} }
 // communicator: f may run wherever progress is made, in any goroutine of the process. If f makes
 // such a call, except for local queries (Rank, Size), f ends with a panic and the collective with
 // ErrUnsupported. Calls that f delegates to another goroutine and waits for are not detected. A
-// panic of f is the panic of a blocking call, and ends a non-blocking call with ErrUnsupported.
+// panic of f is the panic of a blocking call, and ends a nonblocking call with ErrUnsupported.
 func Custom[T comm.Elem](f func(acc, in []T), commutative bool) Op[T] {
 	return func(sealed) operation[T] { return operation[T]{code: opCustom, f: f, ordered: !commutative} }
 }

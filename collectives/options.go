@@ -113,7 +113,7 @@ func (k *variants) keep(known *map[variant]*settings, v variant, made *settings)
 	k.known.CompareAndSwap(known, &more)
 }
 
-// unbound is the context of all non-blocking calls, and of no other call. It has no end: each wait
+// unbound is the context of all nonblocking calls, and of no other call. It has no end: each wait
 // for a call has a context of its own.
 var unbound context.Context = &background{context.Background()}
 

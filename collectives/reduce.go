@@ -9,11 +9,12 @@ import (
 	"github.com/goulfm/goulfm/internal/shm/nodecoll"
 )
 
-// Reduce combines src of all members, element by element and in the order of the
-// ranks, into dst of the root. All src have one length, and so has dst at the
-// root: else ErrLength there; elsewhere dst is not used and may be nil. dst and
-// src may be the same slice. Errors: ErrRoot, ErrLength, ErrMismatch, and those
-// of all collectives. MPI 6.9.1.
+// Reduce combines src of all members, element by element, into dst of the root. An
+// operation that does not commute combines in the order of the ranks; for any other
+// the order is described at Allreduce, and between nodes depends on the root, too.
+// All src have one length, and so has dst at the root: else ErrLength there;
+// elsewhere dst is not used and may be nil. dst and src may be the same slice.
+// Errors: ErrRoot, ErrLength, ErrMismatch, and those of all collectives. MPI 6.9.1.
 func Reduce[T comm.Elem](ctx context.Context, c *comm.Comm, root int, dst, src []T, op Op[T], opts ...Option) error {
 	to, from := byteview.Bytes(dst), byteview.Bytes(src)
 	if red, _, elem, ok := reduction(op); ok && shared(c, reduce, sched.ReduceTo, root, len(from), opts) && (c.Rank() != root || len(dst) == len(src)) {
