@@ -8,11 +8,6 @@ import (
 	"github.com/goulfm/goulfm/comm"
 )
 
-// Collectives involve all PEs of the heap or team of dst, which must be that of src, too. All give
-// the same objects and parts. A PE reads its own part of src, and writes its own part of dst.
-// Collectives do not complete other operations. After the death of a PE they fail as those of
-// package collectives do.
-
 // both returns an error if the symbols of a collective are invalid.
 func both[T comm.Elem](op string, dst, src Sym[T]) error {
 	switch {
@@ -47,8 +42,8 @@ func Broadcast[T comm.Elem](ctx context.Context, root int, dst, src Sym[T]) erro
 	return dst.h.told(op, collectives.Bcast(ctx, dst.h.win.Comm(), root, dst.Local()))
 }
 
-// Fcollect concatenates the parts src of all PEs, in order, in dst at all PEs: dst has PEs times
-// their length (shmem_fcollect). Errors as of Broadcast.
+// Fcollect concatenates the parts src of all PEs, in order, in dst at all PEs: dst has PEs() times
+// the length of src (shmem_fcollect). Errors as of Broadcast.
 func Fcollect[T comm.Elem](ctx context.Context, dst, src Sym[T]) error {
 	const op = "fcollect"
 	if err := both(op, dst, src); err != nil {
@@ -82,8 +77,9 @@ func Collect[T comm.Elem](ctx context.Context, dst, src Sym[T]) (int, error) {
 	return sum, dst.h.told(op, collectives.Allgatherv(ctx, c, dst.Local()[:sum], collectives.Blocks{Counts: counts}, src.Local()))
 }
 
-// Alltoall copies the k-th of PEs equal parts of src at PE i to the i-th part of dst at PE k
-// (shmem_alltoall). Errors as of Broadcast; the lengths are multiples of PEs.
+// Alltoall divides src and dst of each PE into PEs() equal parts, and copies the k-th part of src
+// at PE i to the i-th part of dst at PE k (shmem_alltoall). dst and src have the same length, a
+// multiple of PEs(). Errors as of Broadcast.
 func Alltoall[T comm.Elem](ctx context.Context, dst, src Sym[T]) error {
 	const op = "alltoall"
 	if err := both(op, dst, src); err != nil {
@@ -109,7 +105,8 @@ func Scan[T comm.Elem](ctx context.Context, dst, src Sym[T], op collectives.Op[T
 	return fold(ctx, "scan", dst, src, op, collectives.Scan[T])
 }
 
-// Exscan is Scan without the PE itself: dst of PE 0 is unchanged (shmem_sum_exscan).
+// Exscan is Scan without the src of the PE itself: dst of PE 0 is unchanged (shmem_sum_exscan).
+// Errors as of Reduce.
 func Exscan[T comm.Elem](ctx context.Context, dst, src Sym[T], op collectives.Op[T]) error {
 	return fold(ctx, "exscan", dst, src, op, collectives.Exscan[T])
 }

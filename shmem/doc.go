@@ -25,6 +25,20 @@
 //     several events at once. Contexts (shmem_ctx_create) therefore have no purpose.
 //   - Locks are granted in no order.
 //
+// # Atomic operations
+//
+// Fetch, Set, Swap, CompareSwap, FetchOp, Add, And, Or, Xor, Inc and the functions that begin with
+// Fetch change or return element i, from 0, of one PE. They take effect after every operation of
+// this PE on that PE whose call happened before (P1). Their errors are those of Put, and
+// comm.ErrType for records and complex128.
+//
+// # Collectives
+//
+// Broadcast, Collect, Fcollect, Alltoall, Reduce, Scan and Exscan involve all PEs of the heap or
+// team of dst, which must be that of src, too. All PEs pass the same objects and parts. A PE reads
+// its own part of src and writes its own part of dst. Collectives do not complete other operations.
+// After the death of a PE they fail as those of package collectives do.
+//
 // # Failures
 //
 // OpenSHMEM does not define failures. Here an operation on a dead PE returns comm.ErrProcFailed

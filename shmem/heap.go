@@ -36,11 +36,11 @@ type kin struct{ _ byte }
 // headBytes are in front of the objects at each PE: the word to wake by.
 const headBytes = firstfit.Line
 
-// New makes a heap of bytes zeroed bytes at each PE. Collective over c: all give the same number
-// and the same options, of which only Populate is useful for a heap. New succeeds at every living
-// PE or at none. A revocation of c also revokes the heap.
+// New makes a heap at each PE. Its size is given in bytes, all of which are 0 at first. Collective
+// over c: all give the same size and the same options, of which only Populate is useful for a heap.
+// New succeeds at every living PE or at none. A revocation of c also revokes the heap.
 //
-// Errors: comm.ErrArgument for a wrong number, comm.ErrMismatch if PEs gave different ones, and
+// Errors: comm.ErrArgument for a wrong size, comm.ErrMismatch if PEs gave different ones, and
 // those of rma.Allocate (OpenSHMEM 1.5, 9.1.1: there the environment sets the size of the heap).
 func New(ctx context.Context, c *comm.Comm, bytes int, o ...rma.Option) (*Heap, error) {
 	size := headBytes + firstfit.RoundUp(bytes)

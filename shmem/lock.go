@@ -26,14 +26,15 @@ const (
 	lockWaiting = 1 << 62
 )
 
-// Lock acquires a lock exclusively, and waits for the lock: the first element of an object without
-// other use. Earlier stores under the lock are visible then (shmem_set_lock). A lock belongs to the
-// whole heap, also when the symbol is that of a team. Waiting PEs get the lock in no order.
+// Lock waits for a lock and acquires the lock exclusively (shmem_set_lock). The first element of
+// the object lock is the lock; the object has no other use. Stores that earlier holders made under
+// the lock are visible when Lock returns. A lock belongs to the whole heap, also when the symbol is
+// that of a team. Waiting PEs get the lock in no order.
 //
 // A PE that dies with a lock leaves the lock broken. Each Lock, waiting or later, then returns
 // comm.ErrProcFailed with the dead PE, until a PE calls Mend, repairs the protected data, and
-// unlocks. The death of PE 0, which has the locks, is that error, too. After a Repair of the heap
-// all its locks are free.
+// unlocks. PE 0 of the heap stores all locks: after its death each Lock returns comm.ErrProcFailed,
+// too. After a Repair of the heap all its locks are free.
 //
 // Other errors: comm.ErrRevoked, comm.ErrFreed, rma.ErrBounds for an object without elements; if
 // ctx ends the wait is withdrawn.
@@ -41,13 +42,13 @@ func (h *Heap) Lock(ctx context.Context, lock Sym[int64]) error {
 	return h.setLock(ctx, "lock", lock, false)
 }
 
-// Mend is Lock that also acquires a lock that a dead PE has left broken.
+// Mend is Lock that also acquires a lock that a dead PE has left broken. Errors as of Lock.
 func (h *Heap) Mend(ctx context.Context, lock Sym[int64]) error {
 	return h.setLock(ctx, "mend", lock, true)
 }
 
-// TestLock acquires a lock if the lock is free, and returns whether it has. Errors as of Lock
-// (shmem_test_lock).
+// TestLock acquires a lock if the lock is free, and reports whether the lock was acquired. Errors
+// as of Lock (shmem_test_lock).
 func (h *Heap) TestLock(ctx context.Context, lock Sym[int64]) (bool, error) {
 	l, err := h.lockOf("test_lock", lock)
 	if err != nil {

@@ -12,8 +12,8 @@ type SignalOp uint8
 
 // The operations on signals.
 const (
-	SignalSet SignalOp = iota + 1 // store
-	SignalAdd                     // add
+	SignalSet SignalOp = iota + 1 // store the value in the signal
+	SignalAdd                     // add the value to the signal
 )
 
 // PutSignal is Put that afterwards sets the first element of sig at that PE to v, or adds v. A PE
@@ -38,7 +38,8 @@ func (s Sym[T]) PutSignal(ctx context.Context, pe int, src []T, sig Sym[uint64],
 	return Add(ctx, sig, pe, 0, v)
 }
 
-// SignalFetch returns the first element of sig at this PE, atomically (shmem_signal_fetch).
+// SignalFetch returns the first element of sig at this PE, atomically (shmem_signal_fetch). Errors
+// as of Fetch.
 func SignalFetch(ctx context.Context, sig Sym[uint64]) (uint64, error) {
 	if sig.h == nil {
 		return 0, sig.wrong("signal_fetch")

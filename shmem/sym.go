@@ -156,7 +156,8 @@ func (s Sym[T]) Local() []T {
 }
 
 // Ptr returns a PE's elements, to load and store directly. They can be read also when the PE is
-// dead; see Salvage (shmem_ptr).
+// dead; see Salvage (shmem_ptr). Errors: comm.ErrRank, comm.ErrFreed; comm.ErrUnsupported for a PE
+// whose memory is not shared.
 func (s Sym[T]) Ptr(pe int) ([]T, error) {
 	if s.w == nil {
 		return nil, s.raise(s.wrong("ptr"))
@@ -275,7 +276,8 @@ func (s Sym[T]) G(ctx context.Context, pe, i int) (T, error) {
 
 // Salvage copies a PE's elements, also those of a dead PE, into dst, as many as dst has: each is
 // the value of some whole write. Salvage works until the heap is freed here, also after a
-// revocation or a repair. Errors: comm.ErrRank, rma.ErrBounds, comm.ErrFreed.
+// revocation or a repair. Errors: comm.ErrRank, rma.ErrBounds, comm.ErrFreed; comm.ErrUnsupported
+// as of Ptr.
 func (s Sym[T]) Salvage(pe int, dst []T) error {
 	if s.isOutside(0, len(dst)) {
 		return s.raise(s.outside("salvage", pe, 0, len(dst)))

@@ -11,7 +11,8 @@ import (
 // A Cmp is the comparison of an element with a value in a wait.
 type Cmp uint8
 
-// The comparisons: the element is on the left.
+// The comparisons, with the element on the left: equal, not equal, greater, greater or equal, less,
+// less or equal.
 const (
 	EQ Cmp = iota + 1
 	NE
@@ -40,7 +41,7 @@ func holds[T collectives.Real](c Cmp, a, b T) bool {
 
 // WaitUntil returns when the comparison of element i of this PE with v holds, with the element's
 // value. All stores of the storing PE before its store of this value (by P, an atomic operation or
-// a signal) are visible then. A wait spins, yields and sleeps.
+// a signal) are visible then. WaitUntil polls for a time, and then blocks.
 //
 // From are the PEs that may store the awaited value: when one of them is dead the error is
 // comm.ErrProcFailed. Without from, the death of any PE causes this error. A comparison that holds
@@ -55,7 +56,8 @@ func WaitUntil[T collectives.Real](ctx context.Context, s Sym[T], i int, cmp Cmp
 	return s.w.Wait(ctx, s.at+i, func(now T) bool { return holds(cmp, now, v) }, from...)
 }
 
-// Test reports whether the comparison of element i of this PE with v holds (shmem_test).
+// Test reports whether the comparison of element i of this PE with v holds (shmem_test). Errors:
+// rma.ErrBounds, comm.ErrArgument for another cmp, comm.ErrRevoked, comm.ErrFreed.
 func Test[T collectives.Real](ctx context.Context, s Sym[T], i int, cmp Cmp, v T) (bool, error) {
 	if err := s.mayCompare("test", i, 1, cmp); err != nil {
 		return false, s.raise(err)
@@ -72,32 +74,37 @@ func WaitUntilAll[T collectives.Real](ctx context.Context, s Sym[T], skip []bool
 	return done(waitSeveral(ctx, "wait_until_all", s, skip, cmp, values, from, func(found, of int) bool { return found == of }))
 }
 
-// WaitUntilAny returns the first element whose comparison holds, when there is one; -1 at once if
-// all are left out. See WaitUntilAll (shmem_wait_until_any, _any_vector).
+// WaitUntilAny returns the index of the first element whose comparison holds, when there is one; -1
+// at once if all are left out. See WaitUntilAll (shmem_wait_until_any, _any_vector).
 func WaitUntilAny[T collectives.Real](ctx context.Context, s Sym[T], skip []bool, cmp Cmp, values []T, from ...int) (int, error) {
 	found, err := WaitUntilSome(ctx, s, skip, cmp, values, from...)
 	return first(found), err
 }
 
-// WaitUntilSome returns all elements whose comparisons hold, in order, when there are any; none at
-// once if all are left out. See WaitUntilAll (shmem_wait_until_some, _some_vector).
+// WaitUntilSome returns the indices of all elements whose comparisons hold, in order, when there
+// are any; none at once if all are left out. See WaitUntilAll (shmem_wait_until_some,
+// _some_vector).
 func WaitUntilSome[T collectives.Real](ctx context.Context, s Sym[T], skip []bool, cmp Cmp, values []T, from ...int) ([]int, error) {
 	return waitSeveral(ctx, "wait_until_some", s, skip, cmp, values, from, func(found, of int) bool { return found > 0 || of == 0 })
 }
 
-// TestAll is WaitUntilAll that does not wait (shmem_test_all).
+// TestAll reports whether the comparisons of all elements hold, as WaitUntilAll compares them, and
+// does not wait (shmem_test_all). Errors: those of Test, and comm.ErrLength for values or skip of
+// another length.
 func TestAll[T collectives.Real](ctx context.Context, s Sym[T], skip []bool, cmp Cmp, values []T) (bool, error) {
 	found, of, err := look(ctx, "test_all", s, skip, cmp, values, nil)
 	return err == nil && len(found) == of, err
 }
 
-// TestAny is WaitUntilAny that does not wait: -1 if there is none (shmem_test_any).
+// TestAny is WaitUntilAny that does not wait: -1 if there is none (shmem_test_any). Errors as of
+// TestAll.
 func TestAny[T collectives.Real](ctx context.Context, s Sym[T], skip []bool, cmp Cmp, values []T) (int, error) {
 	found, _, err := look(ctx, "test_any", s, skip, cmp, values, nil)
 	return first(found), err
 }
 
-// TestSome is WaitUntilSome that does not wait (shmem_test_some).
+// TestSome is WaitUntilSome that does not wait: none if no comparison holds (shmem_test_some).
+// Errors as of TestAll.
 func TestSome[T collectives.Real](ctx context.Context, s Sym[T], skip []bool, cmp Cmp, values []T) ([]int, error) {
 	found, _, err := look(ctx, "test_some", s, skip, cmp, values, nil)
 	return found, err
