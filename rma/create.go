@@ -59,7 +59,8 @@ func made[T comm.Elem](k *core, err error) (*Win[T], error) {
 // notificationsMax is the maximum number of notification counters of a window.
 const notificationsMax = 1 << 16
 
-// An Option changes the properties of a window. All members give the same options.
+// An Option changes the properties of a window. All members give the same options, except Fresh,
+// Inherit and Keep, which are each member's own.
 type Option func(*spec)
 
 // Notifications gives each member n counters that a PutNotify increments; without this option there
@@ -351,8 +352,8 @@ func (k *creation) findRegion(o window.Offer) (*window.Region, error) {
 }
 
 // The flag of the agreement: bit 0 is the vote of all members. Each of the first ranked members
-// that votes no clears a bit of its own. A member that votes no because of a revocation clears the last
-// bit, since other members may not have learned of the revocation yet:
+// that votes no clears a bit of its own. A member that votes no because of a revocation clears the
+// last bit, since other members may not have learned of the revocation yet:
 //
 //	0                              1
 //	offers its memory              offers its memory, has all offers

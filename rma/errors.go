@@ -7,7 +7,7 @@ import (
 	"github.com/goulfm/goulfm/comm"
 )
 
-// The classes of errors that only windows raise. Each error is wrapped in a *comm.Error, as all.
+// The classes of errors that only windows raise. Each error is wrapped in a *comm.Error.
 var (
 	// ErrBounds: elements that the target does not have.
 	ErrBounds = errors.New("outside of the window")

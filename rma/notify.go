@@ -41,7 +41,8 @@ func (k *core) waitNotify(ctx context.Context, slot int, n uint64, from []int) e
 	return k.await(ctx, op, from, func() bool { return segment.Load64(counter) >= n })
 }
 
-// Notified returns this member's counter; 0 for an invalid slot.
+// Notified returns this member's counter of a slot, from 0 to n-1 of the option Notifications; 0
+// for an invalid slot, and after Free.
 func (w *Win[T]) Notified(slot int) uint64 {
 	if w.k.sight.Load().freed || slot < 0 || slot >= w.k.spec.notifications {
 		return 0

@@ -37,11 +37,11 @@ type slot struct {
 // A Ref is the location of an object of a Pool: n elements of T at a member. A Ref can be sent, and
 // be in an element of a window. The zero value refers to no object.
 type Ref[T comm.Elem] struct {
-	Rank       int32
-	Slot       int32
-	Generation uint64 // 0: no object
+	Rank       int32  // of the member that has the object
+	Slot       int32  // number of the object's entry in the table of this member
+	Generation uint64 // number of objects that the slot has had, this one included; 0: no object
 	Offset     uint64 // in bytes, of the member's memory
-	Len        uint64
+	Len        uint64 // in elements of T
 }
 
 // A word of a slot is the generation of the object in the slot, and the code of its type; with code
@@ -51,9 +51,11 @@ const codeBits = 8
 // bytesOfSlot is the number of bytes of a pool for each slot.
 const bytesOfSlot = 256
 
-// NewPool makes a Pool of up to the given bytes of objects at each member. Pages are allocated at
-// the first access if there are more than 64 MiB. An object takes a multiple of 64 bytes, and there
-// is one for each 256 bytes at most. Collective, uniform, and with the errors of Allocate.
+// NewPool makes a Pool with the given number of bytes for the objects of each member. An object
+// takes a multiple of 64 bytes. A member has at most bytes/256 + 8 objects at a time, rounded up to
+// a multiple of 8. Pages are allocated at the first access if there are more than 64 MiB.
+// Collective, uniform, and with the errors of Allocate; comm.ErrMismatch if members give different
+// numbers.
 func NewPool(ctx context.Context, c *comm.Comm, bytes int) (*Pool, error) {
 	slots := 8 * roundTo(bytes/bytesOfSlot+8, 8)
 	size := slots + roundTo(bytes, firstfit.Line)
