@@ -13,7 +13,8 @@ import (
 // another World. ctx ends with the attempt; its cause gives the reason.
 type Body func(ctx context.Context, w *World) error
 
-// Config is the same at all ranks. Its zero value is the default for each field.
+// A Config configures Run and Main. All ranks must pass the same Config. Its zero value is the
+// default for each field.
 type Config struct {
 	// Copies is the number of other processes that keep a copy of a rank's data. Default 1.
 	Copies int
@@ -26,39 +27,40 @@ type Config struct {
 	// MemoryMax bounds the node memory of a rank, in bytes. A commit above this bound returns
 	// ErrMemory with the sizes. 0: no bound.
 	MemoryMax int64
-	// Every makes each Every-th Commit a commit; the others only count. Default 0: the interval
-	// follows from the cost of a commit and the failures seen so far (Young 1974, Daly 2006).
+	// Every makes each Every-th call of Commit copy the data; the other calls only count. 0: the
+	// interval follows from the cost of a commit and the failures seen so far (Young 1974, Daly
+	// 2006).
 	Every int
 	// MTBF is the initial mean time between failures for that computation. Default one hour.
 	MTBF time.Duration
 	// Verify is for tests: a repair restores one version earlier than necessary, and the data that
-	// the program computes again are compared with those of its first computation. A difference is
-	// ErrReplay. Every defaults to 1 with Verify.
+	// the program computes again are compared with those of its first computation. ErrReplay
+	// reports a difference. Every defaults to 1 with Verify.
 	Verify bool
 	// Shortage is the policy for a repair that has too few processes to replace the dead.
 	Shortage Shortage
-	// Wait bounds the time that the policy [ShortageWait] waits for processes.
+	// Wait bounds the time that the policy [ShortageWait] waits for processes. 0: no wait.
 	Wait time.Duration
 	// Tries ends a program that loses one rank Tries times without a new commit in between: the
 	// rank would be lost again. Default 5.
 	Tries int
 	// Files is the place for versions that outlive the job.
 	Files Files
-	// Comm is for Main: how the process joins its job.
+	// Comm configures how the process joins its job. Only Main uses it.
 	Comm comm.Config
 	// Before is called at the surviving ranks when an attempt other than the last has ended, with
 	// the error of the body. Before makes no calls to other ranks.
 	Before func(w *World, err error)
-	// Log receives a record for each repair ("repaired"), for a start from files ("restored"), and for
-	// each version in files or in node memory that could not be written or restored. The message is
-	// the name of the event, and the attributes are its values. nil: lines on stderr. A panic of the
-	// body is printed on stderr in any case.
+	// Log receives a record for each repair ("repaired"), for a start from files ("restored"), and
+	// for each version in files or in node memory that could not be written or restored. The
+	// message is the name of the event, and the attributes are its values. nil: lines on stderr. A
+	// panic of the body is printed on stderr in any case.
 	Log *slog.Logger
 }
 
-// Erasure divides the ranks into groups of Data + Parity, on different nodes if there are enough
-// nodes. Any Parity ranks of a group may be lost. Each rank keeps Parity/Data of the size of its
-// protected data, instead of the whole size for each copy.
+// Erasure divides the ranks into groups of Data + Parity ranks, on different nodes if there are
+// enough nodes. Any Parity ranks of a group may be lost. Each rank keeps Parity/Data of the size of
+// its protected data, instead of the whole size for each copy.
 type Erasure struct{ Data, Parity int }
 
 // NodeMemory is the use of memory that outlives processes.
@@ -66,9 +68,9 @@ type NodeMemory int
 
 // The uses of node memory.
 const (
-	// NodeMemoryWithoutCopies uses node memory instead of copies and parity as long as all ranks are
-	// on one node that has node memory: such memory survives the loss of any processes. Otherwise
-	// node memory is used in addition to copies, which survive the loss of a node.
+	// NodeMemoryWithoutCopies uses node memory instead of copies and parity as long as all ranks
+	// are on one node that has node memory: such memory survives the loss of any processes.
+	// Otherwise node memory is used in addition to copies, which survive the loss of a node.
 	NodeMemoryWithoutCopies NodeMemory = iota
 	NodeMemoryWithCopies               // always in addition to copies
 	NodeMemoryOff                      // node memory is not used
@@ -110,7 +112,7 @@ var (
 	ErrFiles = errors.New("checkpoints cannot be written")
 	// ErrInUse: another job writes versions of the same name into the same folder or store.
 	ErrInUse = errors.New("checkpoints are in use")
-	// ErrArguments: the newest version in files was written with other arguments.
+	// ErrArguments: the newest version in files was written with other arguments (Files.Arguments).
 	ErrArguments = errors.New("checkpoints are of other arguments")
 	// ErrMemory: the protected data of a rank do not fit into Config.MemoryMax, or into the memory
 	// of its node.

@@ -14,8 +14,8 @@ import (
 
 // Bounds of the members of a program.
 const (
-	MembersMax   = 1024
-	NameBytesMax = 64
+	MembersMax   = 1024 // number of members
+	NameBytesMax = 64   // length of a member's name, in bytes
 )
 
 // A Member is a protected variable of a program: a Slice or a Value.
@@ -39,9 +39,9 @@ type options struct {
 // An Option sets how a member is treated.
 type Option func(*options)
 
-// Same declares that a member is equal at all ranks. Each commit compares digests, and a commit in
-// which ranks differ returns ErrReplica (at the latest the next commit does, except in one case of
-// a million).
+// Same declares that a member is equal at all ranks. A commit at which ranks differ returns
+// ErrReplica. Commits compare ten bits of a digest that changes with each version: one commit
+// misses a difference in one of 1,024 cases, two commits in a row miss it in one of a million.
 func Same() Option { return func(o *options) { o.Same = true } }
 
 // Static declares that a member does not change after the first commit: the member is copied once,
@@ -49,14 +49,18 @@ func Same() Option { return func(o *options) { o.Same = true } }
 func Static() Option { return func(o *options) { o.Static = true } }
 
 // Forward leaves the member unchanged at survivors in a repair. New processes get the value of the
-// last version, and the body makes up for the difference.
+// last version, which may be older. The body then brings the ranks in World.Lost up to date.
 func Forward() Option { return func(o *options) { o.Forward = true } }
 
-// Rows declares that a Slice is one rank's part of total rows of width elements each, distributed
-// as by World.Block. In a world of another size the rows are redistributed.
+// Rows declares that a Slice holds the rows of this rank, of total rows of width elements each. The
+// rank has the rows lo to hi-1 of World.Block(total), so the slice has (hi-lo)*width elements; a
+// commit with another length returns ErrMember. In a world of another size the rows are
+// redistributed.
 func Rows(total, width int) Option { return func(o *options) { o.Total, o.Width = total, width } }
 
-// Slice protects the elements of *p, of a fixed size and without pointers. Its length may change.
+// Slice protects the elements of *p, of a fixed size and without pointers. The length of *p may
+// change between commits. name identifies the member and has 1 to NameBytesMax bytes. Protect
+// returns ErrMember for another name, for a name that occurs twice and for other elements.
 func Slice[T any](name string, p *[]T, opts ...Option) Member {
 	m := newMember(name, "slice of "+reflect.TypeFor[T]().String(), opts)
 	m.elem = byteview.Size[T]()
@@ -88,7 +92,8 @@ func Slice[T any](name string, p *[]T, opts ...Option) Member {
 	return m
 }
 
-// Value protects *p, encoded by its own encoding.BinaryMarshaler (as rand.PCG has) or by gob.
+// Value protects *p, encoded by its own encoding.BinaryMarshaler (as rand.PCG has) or by gob. name
+// is as for Slice.
 func Value[T any](name string, p *T, opts ...Option) Member {
 	m := newMember(name, "value of "+reflect.TypeFor[T]().String(), opts)
 	if p == nil {

@@ -13,7 +13,8 @@ import (
 
 // Own declares that a member is saved by World.Save alone, by each rank at any time, and is never
 // rolled back. After a repair each rank, or its replacement, has the data that the rank saved last.
-// A member that was never saved keeps the value that the body has set.
+// A member that was never saved keeps the value that the body has set. Own allows no other option:
+// otherwise Protect returns ErrMember.
 func Own() Option { return func(o *options) { o.Own = true } }
 
 // A saving holds the last Save of the process of a home: for each Own member the bytes, or nil.
@@ -66,9 +67,10 @@ func (s *savings) retain(homes rankset.Set) {
 	}
 }
 
-// Save stores the present values of Own members, or of all of them without names. They go to the
-// keepers of this rank's copies, and into the memory of its node if there is any. Once Save has
-// returned nil the values are as safe as the data of a Commit. The other ranks need not take part:
+// Save stores the present values of the named Own members; without names, of all Own members. They
+// go to the keepers of this rank's copies, and into the memory of its node if there is any. Once
+// Save has returned nil the values are as safe as the data of a Commit. ErrMember is the error of a
+// name that is no Own member, and of a call before Protect. The other ranks need not take part:
 // Save exchanges one message and its answer with each keeper. With an error the attempt is over;
 // this rank, if it lives, nevertheless continues with these values.
 func (w *World) Save(ctx context.Context, names ...string) error {

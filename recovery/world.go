@@ -19,7 +19,7 @@ import (
 // A World gives a body, during one attempt, its ranks and its protected data. Its single
 // responsibility is the body's side of an attempt: it passes calls to the rules of repair, and ends
 // the attempt at the first error. Only the body's own goroutine calls its methods, except Comm,
-// Rank, Size, Block and Go.
+// Rank, Size, Block, BlockOf and Go.
 type World struct {
 	r    *runner
 	run  repair.Run
@@ -197,9 +197,9 @@ func (w *World) takePart(p part, kept rankset.Set, stands func(m Member) bool) e
 	return nil
 }
 
-// Steps returns the remaining steps, from the restored one to n-1, and calls Commit after each.
-// Steps stops early when the attempt is over; Err then returns the reason. Before each step Steps
-// marks the point "step" with the number of the step, from 1 (comm.Comm.Mark).
+// Steps returns the remaining steps, from the restored one (at first 0) to n-1, and calls Commit
+// after each. Steps stops early when the attempt is over; Err then returns the reason. Before step
+// i Steps marks the point "step" with i+1, so marks count from 1 (comm.Comm.Mark).
 func (w *World) Steps(ctx context.Context, n int) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for w.err == nil && w.step < n {
@@ -213,13 +213,13 @@ func (w *World) Steps(ctx context.Context, n int) iter.Seq[int] {
 	}
 }
 
-// Err returns the error that has stopped Steps early, or nil. A body returns this error.
+// Err returns the error that has stopped Steps early, or nil. A body must return this error.
 func (w *World) Err() error { return w.err }
 
-// Commit marks a point at which the members of all ranks are consistent and no message is in
-// transit. If a commit is due, Commit makes a version of their present values: once Commit has
-// returned nil at any rank no older version is restored. If not, Commit only counts, at almost no
-// cost. Collective. With an error the attempt is over: return the error.
+// Commit makes a version of the present values of the members, if a commit is due: once Commit has
+// returned nil at any rank no older version is restored. If none is due, Commit only counts, at
+// almost no cost. The program calls Commit where the members of all ranks are consistent and no
+// message is in transit. Collective. With an error the attempt is over: return the error.
 func (w *World) Commit(ctx context.Context) error { return w.commit(ctx, false) }
 
 // CommitNow is a Commit that is always due. All ranks call CommitNow at the same point.
