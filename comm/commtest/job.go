@@ -54,10 +54,10 @@ type Job struct {
 
 // Killed is a process that dies when its program reaches a point (comm.Comm.Mark).
 type Killed struct {
-	Rank int // number of the process: those with which the job begins have that of their rank
-	Mark string
-	At   int
-	Node bool // all processes of its node die with it, and the memory of the node is gone
+	Rank int    // number of the process: those with which the job begins have that of their rank
+	Mark string // name of the point, as the program passes to Mark
+	At   int    // number of the point, as the program passes to Mark
+	Node bool   // all processes of its node die with it, and the memory of the node is gone
 }
 
 // A jobRun is one call of Job.Run.

@@ -13,7 +13,7 @@ import (
 )
 
 // Kill ends the rank that w belongs to, as SIGKILL would. From here on every call of the rank, in
-// any of its goroutines, returns ErrFenced, and the goroutine that calls Kill ends with
+// any of its goroutines, returns comm.ErrFenced, and the goroutine that calls Kill ends with
 // runtime.Goexit. Peers learn of the death only from the detector.
 //
 // w may be any communicator of the rank. Kill panics when w does not belong to a Run in progress.
@@ -26,10 +26,10 @@ func Kill(w *comm.Comm) {
 	runtime.Goexit()
 }
 
-// RunKilled is Run in which one rank dies inside of any operation: before the frame-th frame (1 is
-// the first) that it would send or receive. From there on its calls return ErrFenced, and its body
-// should return. RunKilled reports whether the rank reached that frame, so that a test can try all
-// frames:
+// RunKilled is Run in which the rank victim dies inside of any operation: before the frame-th frame
+// (1 is the first) that it would send or receive. A frame is one unit of the transport: a header
+// and bytes. From there on its calls return comm.ErrFenced, and its body should return. RunKilled
+// reports whether the rank reached that frame, so that a test can try all frames:
 //
 //	for frame := uint64(1); commtest.RunKilled(t, n, 2, frame, body); frame++ {
 //	}
@@ -59,9 +59,10 @@ func runKilled(t testing.TB, l limits, w world, victim int, frame uint64, body f
 }
 
 // Freeze ends the rank that w belongs to at the current point of the calling goroutine, also in the
-// middle of a call with locks held. Hooks that the library calls use it. Freeze returns when all
-// other ranks have ended or are frozen; every later call returns ErrFenced. The other goroutines of
-// the rank must be in no call: they would continue, unlike the threads of a killed process.
+// middle of a call with locks held. A hook that the library calls may call Freeze. Freeze returns
+// when all other ranks have ended or are frozen; every later call returns comm.ErrFenced. The other
+// goroutines of the rank must be in no call: they would continue, unlike the threads of a killed
+// process.
 func Freeze(w *comm.Comm) {
 	k, ok := living.Load(door.Engine(w).Proc())
 	if !ok {

@@ -10,9 +10,9 @@ import (
 )
 
 // OpenAll opens a file at all members, as os.OpenFile does. Rank 0 opens the file first, and it
-// alone applies the flags for creation and truncation. name and perm need not be the same at all
-// members. After an error no member has the file open, but a file that was created stays.
-// Collective.
+// alone applies the flags for creation and truncation. All members pass the same flag; name and
+// perm may differ. After an error no member has the file open, but a file that was created stays.
+// Collective. The package comment lists the errors of all functions.
 func OpenAll(ctx context.Context, c *comm.Comm, name string, flag int, perm os.FileMode) (*os.File, error) {
 	v, err := begin(ctx, c, open)
 	if err != nil {
@@ -48,7 +48,7 @@ func leave(f *os.File, err error) error {
 }
 
 // WriteAtAll writes buf to the file, from byte off on. Each member writes its own part, of any
-// length, or nothing. Collective.
+// length, or nothing. off counts bytes, not elements. Collective.
 func WriteAtAll[T comm.Elem](ctx context.Context, c *comm.Comm, f *os.File, buf []T, off int64) error {
 	return with(ctx, c, write, func() error {
 		b, err := comm.Bytes(buf)
@@ -59,9 +59,9 @@ func WriteAtAll[T comm.Elem](ctx context.Context, c *comm.Comm, f *os.File, buf 
 	})
 }
 
-// ReadAtAll fills buf from the file, from byte off on. Each member reads its own part, of any
-// length. If the file ends before a buf is full, errors.Is(err, io.ErrUnexpectedEOF) holds at all
-// members. Collective.
+// ReadAtAll fills buf from the file, from byte off on: off counts bytes, not elements. Each member
+// reads its own part, of any length. If the file ends before a buf is full, errors.Is(err,
+// io.ErrUnexpectedEOF) holds at all members. Collective.
 func ReadAtAll[T comm.Elem](ctx context.Context, c *comm.Comm, f *os.File, buf []T, off int64) error {
 	return with(ctx, c, read, func() error {
 		b, err := comm.Bytes(buf)

@@ -22,7 +22,7 @@ type Message interface{ message() }
 
 // Beat is a sign of life (emitter to observer).
 type Beat struct {
-	Stream  uint32   // which observation, see Observer.Stream
+	Stream  uint32   // number of the observation, see Observer.Stream
 	Epoch   uint16   // of the latest Adjust that the emitter obeys
 	Seq     uint32   // number; the next one is one more, also of a beat that is left out
 	Nominal Time     // when the beat was due, on the emitter's clock
@@ -32,7 +32,7 @@ type Beat struct {
 // Adjust asks for a period (observer to emitter). An Adjust also renews the observation.
 type Adjust struct {
 	Stream uint32
-	Epoch  uint16 // grows by one with each new period; the order is that of the circle
+	Epoch  uint16 // grows by one with each new period, modulo 2^16
 	Clock  Time   // of the observer
 	Period Duration
 	ByLink bool // beats are to be sent over the connection, because datagrams do not arrive

@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	// PeersMax is how many processes one Observer observes.
+	// PeersMax is the highest number of processes that one Observer observes: 4096.
 	PeersMax = 1 << peerBits
 	peerBits = 12
 

@@ -193,8 +193,8 @@ func (w *Watch) Setting() Setting {
 }
 
 // Quality returns the quality of the period in force on the measured network, and whether any
-// period attains the requested quality there. The period in force may be up to a tenth too long:
-// see look.
+// period attains the requested quality there. The period in force may be up to a tenth too long,
+// because a smaller change of the period is not adopted at once.
 func (w *Watch) Quality() Quality {
 	m := newModel(w.network(), w.qos, w.limits)
 	q := m.quality(w.period.Seconds())

@@ -10,7 +10,7 @@ import (
 // version is that of the lines, in both directions.
 const version = 1
 
-// None is the Proc or Node of an event that is about none.
+// None is the Proc of an event without a process, and the Node of an event without a node.
 const None = -1
 
 // An Event reports a change of one member: a process of the job (with a Proc), a node of the job (a
@@ -19,7 +19,8 @@ type Event struct {
 	// Seq is the number of the event: 1 for the first event of the job, then one more each. The
 	// events of a snapshot have the number of the last event that the snapshot includes.
 	Seq uint64 `json:"seq"`
-	// The kind of the event: Joined and the constants below. Future versions may add kinds.
+	// What is the kind of the event: one of the constants from Present to Over. Future versions may
+	// add kinds.
 	What string `json:"what"`
 	// Name is the host of a node, or the name under which a program has registered.
 	Name string `json:"name,omitempty"`
@@ -28,7 +29,7 @@ type Event struct {
 	Proc int `json:"proc"`
 	// Node is the number of the node, that of the process if there is a Proc; or None.
 	Node int `json:"node"`
-	// Evidence is the source of that knowledge, for people: "killed (SIGKILL)", "exit code 3".
+	// Evidence is the reason for the event, for people: "killed (SIGKILL)", "exit code 3".
 	Evidence string `json:"evidence,omitempty"`
 	// AtNs is when the launcher learned of the event: CLOCK_MONOTONIC of its machine, in ns.
 	AtNs int64 `json:"atNs"`

@@ -21,10 +21,10 @@ const KeyMax = 1024
 // Put makes a file of the bytes of r, whole or not at all. size is their number, which is checked,
 // or -1 if the caller does not know the number.
 //
-// Get reads n bytes from offset off on, and to the end if n is -1. A reader of a file that is
-// shorter ends early.
+// Get reads n bytes from byte off on, and to the end if n is -1. If the file is shorter, the reader
+// returns io.EOF after fewer than n bytes.
 //
-// List returns the files whose keys begin with prefix, in the order of keys.
+// List returns the files whose keys begin with prefix, in ascending order of keys.
 //
 // Delete removes a file.
 type Store interface {

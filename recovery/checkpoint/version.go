@@ -15,21 +15,27 @@ import (
 // Reasons why a version cannot be restored. Errors of List and Verify wrap one of these and name
 // the file.
 var (
+	// ErrIncomplete: the version has no manifest, because its files were not all written.
 	ErrIncomplete = errors.New("checkpoint: the version was not published")
-	ErrMissing    = errors.New("checkpoint: a file is missing or has another length")
-	ErrForeign    = ckptfile.ErrForeign
-	ErrFormat     = ckptfile.ErrFormat
-	ErrTorn       = ckptfile.ErrTorn
-	ErrCorrupt    = ckptfile.ErrCorrupt
+	// ErrMissing: a file that the manifest lists is missing or has another length.
+	ErrMissing = errors.New("checkpoint: a file is missing or has another length")
+	// ErrForeign: a file is no checkpoint, or belongs to another rank or version.
+	ErrForeign = ckptfile.ErrForeign
+	// ErrFormat: a file or manifest has a format that this library does not know.
+	ErrFormat = ckptfile.ErrFormat
+	// ErrTorn: a file was not written to its end.
+	ErrTorn = ckptfile.ErrTorn
+	// ErrCorrupt: the bytes of a file or manifest have changed since they were written.
+	ErrCorrupt = ckptfile.ErrCorrupt
 )
 
 // Version is the state of one version in a store.
 type Version struct {
-	Job    string
+	Job    string // name of the versions of a job (recovery.Files.Job)
 	Epoch  uint64 // of the attempt that made the version
-	Number uint64
-	Ranks  int   // of the world that made the version; 0 if not published
-	Bytes  int64 // of all its files
+	Number uint64 // of the commit, counted from 1
+	Ranks  int    // of the world that made the version; 0 if not published
+	Bytes  int64  // of all its files
 
 	// Arguments is a digest of the arguments with which the job computed; "": the arguments were
 	// not noted, or the version was not published.
