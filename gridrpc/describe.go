@@ -13,31 +13,31 @@ import (
 
 // Description describes one process of a platform.
 type Description struct {
-	Name     string
-	Addr     string
-	Parent   string // "": none, as the root, or an agent that searches for a parent
+	Name     string // unique on the platform
+	Addr     string // at which the process serves
+	Parent   string // "": none, as the root, or an agent that searches for one
 	Children []Description
-	Server   bool
-	Running  []Running
-	Watched  []Watched
-	Err      error // the process could not be asked; the other fields are from its parent
+	Server   bool      // a server, and not a master or an agent
+	Running  []Running // of a server: its calls
+	Watched  []Watched // the processes that this process observes
+	Err      error     // the process did not answer; its fields are those that its parent knows
 }
 
 // Running is a call at a server.
 type Running struct {
-	Call    string
-	Attempt int
+	Call    string // Session.ID of the call
+	Attempt int    // number of the attempt, from 1
 	Service string
-	Done    float64
-	Total   float64
+	Done    float64 // progress, in the unit of Total
+	Total   float64 // 0: unknown
 
 	Checkpoints int // made by this attempt
 }
 
 // Watched is the quality with which one process observes another one.
 type Watched struct {
-	Name       string
-	RTT        time.Duration
+	Name       string        // of the observed process
+	RTT        time.Duration // measured round-trip time
 	Loss       float64       // probability of a loss; at least 1/2 divided by the number of received beats
 	Period     time.Duration // between two heartbeats
 	Recurrence time.Duration // expected time between two wrong suspicions, at least

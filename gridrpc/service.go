@@ -30,14 +30,14 @@ type CallOption func(*settings)
 // Tries bounds the attempts of a call that were not refused. The default is 16.
 func Tries(n int) CallOption { return func(s *settings) { s.rule.Tries = n } }
 
-// Patience is how long a call waits for a service that no server offers, and for masters that do
+// Patience sets how long a call waits for a service that no server offers, and for masters that do
 // not answer. The default is 30 s.
 func Patience(d time.Duration) CallOption {
 	return func(s *settings) { s.rule.Patience = max(1, mono.Duration(d)) }
 }
 
-// Stall is the time after which a body without progress and checkpoints counts as lost. By default
-// a body may be silent.
+// Stall sets the time after which a body that reports no progress and makes no checkpoint counts as
+// lost. By default there is no limit.
 func Stall(d time.Duration) CallOption {
 	return func(s *settings) { s.rule.Stall = mono.Duration(d) }
 }
@@ -67,12 +67,13 @@ type Func[Req, Rep any] struct {
 	options []CallOption
 }
 
-// Service returns a service by its name, without a request.
+// Service returns a service by its name and sends no message. The options apply to all its calls.
 func Service[Req, Rep any](c *Client, name string, o ...CallOption) Func[Req, Rep] {
 	return Func[Req, Rep]{client: c, name: name, options: o}
 }
 
-// Call calls and waits for the result.
+// Call calls the service with *in and waits for the result. Its error is an *Error: one of the
+// classes of this package, or the error of ctx, which also ends the call.
 func (f Func[Req, Rep]) Call(ctx context.Context, in *Req, o ...CallOption) (*Rep, error) {
 	s, err := f.Go(ctx, in, o...)
 	if err != nil {
@@ -81,7 +82,9 @@ func (f Func[Req, Rep]) Call(ctx context.Context, in *Req, o ...CallOption) (*Re
 	return s.wait(ctx, func(result []byte) []byte { return result }) // there is no other Wait
 }
 
-// Go begins a call. It is cancelled when ctx is done.
+// Go begins a call with *in, which Go encodes before it returns. The end of ctx cancels the call,
+// also after Go has returned. Errors of Go: ErrCodec, ErrTooLarge, and a time of Keep out of range;
+// Session.Wait returns all others.
 func (f Func[Req, Rep]) Go(ctx context.Context, in *Req, o ...CallOption) (*Session[Rep], error) {
 	set := settings{codec: Gob, work: 1, tell: func(Event) {}}
 	for _, o := range append(f.options[:len(f.options):len(f.options)], o...) {
@@ -110,7 +113,7 @@ type Session[Rep any] struct {
 // ID names the call, for Attach.
 func (s *Session[Rep]) ID() string { return s.flight.id.Text() }
 
-// Cancel gives the call up.
+// Cancel ends the call, at its server, too; Wait then returns context.Canceled.
 func (s *Session[Rep]) Cancel() { s.flight.cancel() }
 
 // Wait returns the outcome, or an error of ctx, after which the call continues. Each Wait returns a
@@ -134,7 +137,7 @@ func (s *Session[Rep]) wait(ctx context.Context, memory func([]byte) []byte) (*R
 	return out, nil
 }
 
-// Test reports whether the call has ended, and returns its outcome.
+// Test reports whether the call has ended, and returns its outcome if so. Test does not wait.
 func (s *Session[Rep]) Test() (out *Rep, done bool, err error) {
 	select {
 	case <-s.flight.done:
