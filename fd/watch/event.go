@@ -19,8 +19,8 @@ type Event struct {
 	// Seq is the number of the event: 1 for the first event of the job, then one more each. The
 	// events of a snapshot have the number of the last event that the snapshot includes.
 	Seq uint64 `json:"seq"`
-	// What is the kind of the event: one of the constants from Present to Over. Future versions may
-	// add kinds.
+	// The kind of the event: one of the constants from Present to Over. Future versions may add
+	// kinds.
 	What string `json:"what"`
 	// Name is the host of a node, or the name under which a program has registered.
 	Name string `json:"name,omitempty"`
