@@ -56,7 +56,8 @@ func (Adjust) message() {}
 func (Probe) message()  {}
 func (Echo) message()   {}
 
-// The kinds of a message, the flags of an Adjust, and where its fields are.
+// The layout of a message: its kinds, the flags of an Adjust, the offsets of its fields, its
+// length.
 const (
 	kindBeat   = 1
 	kindAdjust = 2

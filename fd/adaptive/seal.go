@@ -5,7 +5,7 @@ import (
 	"crypto/sha256"
 )
 
-// Sizes of a sealed message, in bytes. With the header of UDP one has 40 bytes.
+// Sizes of the tag and of a sealed message, in bytes. The header of UDP adds 8 bytes to a message.
 const (
 	TagSize    = 8
 	SealedSize = BodySize + TagSize

@@ -185,7 +185,8 @@ func (m *Monitor) Broken() {
 	m.during(func() { m.step(adaptive.Broken{Peer: int(m.place), At: m.node.now()}) })
 }
 
-// Refused reports that no process listens at the address of the process any more: it is dead.
+// Refused reports that the machine of the process has refused a connection, because no process
+// listens at its address any more: the process is declared dead.
 func (m *Monitor) Refused() {
 	m.during(func() { m.step(adaptive.Refused{Peer: int(m.place), At: m.node.now()}) })
 }

@@ -104,7 +104,8 @@ func (n *Endpoint) endLapsed(now adaptive.Time) {
 	}
 }
 
-// Senders returns the number of monitors of this process; 0 if the endpoint is closed.
+// Senders returns the number of senders of the endpoint, one for each process that monitors this
+// process; 0 if the endpoint is closed.
 func (n *Endpoint) Senders() (number int) {
 	n.ask(func() {
 		for _, list := range n.byStream {
