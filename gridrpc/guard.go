@@ -38,7 +38,7 @@ type guard struct {
 
 // server returns the observed server.
 func (one *guard) server() session.Server {
-	name, incarnation := one.watch.Who()
+	name, incarnation := one.watch.Peer()
 	return session.Server{Name: name, Incarnation: incarnation}
 }
 

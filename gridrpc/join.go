@@ -35,7 +35,7 @@ func Enter(ctx context.Context, m Membership, server bool) (dir, name string, er
 	}
 	id, dir, err := join.Admit(ctx, m.wish(role))
 	if err == nil {
-		_, name, err = id.Who()
+		_, name, err = id.Subject()
 	}
 	if err != nil {
 		return "", "", &Error{Op: "join", Err: err}

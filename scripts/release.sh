@@ -80,12 +80,12 @@ publish() {
 		return 1
 	fi
 	tools
-	GOPROXY=$(go env GOPROXY) GOULFM_RELEASE=$(release) PATH=$PWD/bin/tools:$PATH bin/tools/goreleaser release --clean
+	GOULFM_RELEASE=$(release) PATH=$PWD/bin/tools:$PATH bin/tools/goreleaser release --clean
 }
 
 # dist builds all archives into bin/dist.
 dist() {
-	GOPROXY=$(go env GOPROXY) GOULFM_RELEASE=$(release) PATH=$PWD/bin/tools:$PATH \
+	GOULFM_RELEASE=$(release) PATH=$PWD/bin/tools:$PATH \
 		bin/tools/goreleaser release --snapshot --clean --config .goreleaser.yaml
 	rm -rf bin/dist
 	mv dist bin/dist

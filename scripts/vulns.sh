@@ -20,7 +20,7 @@ look() {
 	return $((code != 0))
 }
 
-for module in . bench/figures stress/linear bench/swim gridrpc; do
+for module in . bench/figures stress/linear bench/swim docs/site gridrpc; do
 	code=0
 	look "$module" || code=$?
 	if ((code == 77)); then

@@ -94,7 +94,7 @@ func serve(ctx context.Context, setup func(*Server) error) error {
 		release, err := join.Occupy(s.dir)
 		if err == nil {
 			defer release()
-			_, name, err = me.Identity.Who()
+			_, name, err = me.Identity.Subject()
 		}
 		if err == nil {
 			at, err = listenForMasters(s.dir)

@@ -33,8 +33,8 @@ type Watch struct {
 // gone is the index of a Watch that has ended.
 const gone = -1
 
-// Who returns the name and incarnation of the process.
-func (w *Watch) Who() (name string, incarnation uint64) { return w.name, w.incarnation }
+// Peer returns the name and incarnation of the process.
+func (w *Watch) Peer() (name string, incarnation uint64) { return w.name, w.incarnation }
 
 // work is an introduction that is under way, or waits for its turn.
 type work struct {

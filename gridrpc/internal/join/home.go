@@ -88,7 +88,7 @@ func Enter(ctx context.Context, w Wish) (id *link.Identity, dir string, err erro
 		if w.Token == "" {
 			return nil, "", fmt.Errorf("%s: the certificate has ended at %s: %w", dir, id.Ends().Format(time.DateTime), ErrNoIdentity)
 		}
-		if _, name, err := id.Who(); err == nil && w.Name == "" {
+		if _, name, err := id.Subject(); err == nil && w.Name == "" {
 			w.Name = name
 		}
 	case !errors.Is(err, fs.ErrNotExist):
@@ -108,7 +108,7 @@ func Enter(ctx context.Context, w Wish) (id *link.Identity, dir string, err erro
 
 // fits returns an error if an existing identity does not fit the wish.
 func (w Wish) fits(id *link.Identity, t token.Token) error {
-	role, name, err := id.Who()
+	role, name, err := id.Subject()
 	switch {
 	case err != nil:
 		return err

@@ -96,7 +96,7 @@ func proves(reply *pb.Enrolled, ca *x509.Certificate, key *ecdsa.PrivateKey, w W
 	if err != nil {
 		return err
 	}
-	role, name, err := link.WhoIs(cert)
+	role, name, err := link.SubjectOf(cert)
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func renew(ctx context.Context, id *link.Identity, dir string) error {
 	if !ok {
 		return errors.New("no key that can be renewed: join once more, with a new token")
 	}
-	role, name, err := id.Who()
+	role, name, err := id.Subject()
 	if err != nil {
 		return err
 	}

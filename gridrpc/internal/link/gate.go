@@ -102,7 +102,7 @@ func pinned(state tls.ConnectionState, ca token.Hash) (*x509.Certificate, error)
 	if _, err := leaf.Verify(x509.VerifyOptions{Roots: roots, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}); err != nil {
 		return nil, fmt.Errorf("%w (%w)", ErrOtherAuthority, err)
 	}
-	if role, _, err := WhoIs(leaf); err != nil || role != Master {
+	if role, _, err := SubjectOf(leaf); err != nil || role != Master {
 		return nil, ErrOtherAuthority
 	}
 	return state.PeerCertificates[at], nil

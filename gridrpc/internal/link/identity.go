@@ -70,8 +70,8 @@ func LoadPair(dir, name string) (tls.Certificate, error) {
 	return tls.X509KeyPair(text, text)
 }
 
-// Who returns the role and name of this process.
-func (id *Identity) Who() (Role, string, error) { return WhoIs(id.cert.Load().Leaf) }
+// Subject returns the role and name of this process.
+func (id *Identity) Subject() (Role, string, error) { return SubjectOf(id.cert.Load().Leaf) }
 
 // Ends returns when the certificate ends.
 func (id *Identity) Ends() time.Time { return id.cert.Load().Leaf.NotAfter }
@@ -173,11 +173,11 @@ func otherSide(c tls.ConnectionState) (Role, string, error) {
 	if len(c.PeerCertificates) == 0 {
 		return "", "", status.Error(codes.Unauthenticated, "no certificate")
 	}
-	return WhoIs(c.PeerCertificates[0])
+	return SubjectOf(c.PeerCertificates[0])
 }
 
-// WhoIs returns the role and name in a certificate.
-func WhoIs(cert *x509.Certificate) (Role, string, error) {
+// SubjectOf returns the role and name in a certificate.
+func SubjectOf(cert *x509.Certificate) (Role, string, error) {
 	if len(cert.URIs) != 1 {
 		return "", "", status.Error(codes.Unauthenticated, "a certificate of nobody")
 	}

@@ -124,7 +124,7 @@ func TestFromFile(t *testing.T) {
 		time.Sleep(fileEach)
 		synctest.Wait()
 		assert.Equal(t, first.Add(40*time.Minute), id.Ends())
-		role, name, err := id.Who()
+		role, name, err := id.Subject()
 		require.NoError(t, err)
 		assert.Equal(t, "agent a1", string(role)+" "+name)
 	})

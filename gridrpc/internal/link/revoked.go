@@ -64,7 +64,7 @@ func (id *Identity) Revoke(keys []token.Hash) (closed []string) {
 	named := map[string]bool{}
 	for _, k := range theirs {
 		go HangUp(k) // may wait for a while, for the alert to the other side
-		if role, name, err := WhoIs(k.cert); err == nil && !named[name] {
+		if role, name, err := SubjectOf(k.cert); err == nil && !named[name] {
 			named[name] = true
 			closed = append(closed, fmt.Sprintf("%s %s", role, name))
 		}
