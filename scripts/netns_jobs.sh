@@ -52,6 +52,10 @@ heat="$dir/heat -steps 150 -print 0"
 want=told
 job "neither can dial: the line comes before the time is out" 'node 0 does not reach node 1 at 10.77.1.2:[0-9]+: no answer' \
   --no-dial 0:1 --no-dial 1:0:reject 2 -- "! ${pair/120s/6s} $heat && echo told"
+heat="$dir/heat -steps 150 -print 0"
+want=$($dir/goulfm run -q -n 3 $heat)
+job "neither can dial for longer than --link-timeout: one of the two nodes is declared" 'node 1 \(.*\) is lost: it and node 0 .* cannot reach each other' \
+  --no-dial 0:1 --no-dial 1:0:reject 3 -- "$pair --link-timeout 2s --kill-must $heat"
 # Every connection of a job is reset, at both ends: of the launcher, of daemons, of ranks. RESETS: how often.
 cat >"$dir/reset" <<'END'
 resets() {

@@ -198,6 +198,22 @@ func TestTheNetworkIsCut(t *testing.T) {
 	}
 }
 
+// TestNodesThatCannotMeet: two nodes live, and their processes cannot connect to each other. After
+// --link-timeout one of the two nodes is declared lost, and the others complete the job.
+func TestNodesThatCannotMeet(t *testing.T) {
+	longtest.Skip(t, "waits for a second without a connection, and for --link-timeout")
+	heat := build(t, "../../examples/heat")
+	alone := goulfmCommand(t, "", "run", "-n", "3", heat, "-steps", "40")
+	require.Zero(t, alone.code, alone.err)
+	got := goulfmCommand(t, "", "run", "--host", "3", "--ppn", "1", "--timeout-factor", "50", "--orphan-after", "25s", "--link-timeout", "6s",
+		"--cut", "1>2@0s+60s", "--cut", "2>1@0s+60s", heat, "-steps", "40")
+	assert.Zero(t, got.code, got.err)
+	assert.Equal(t, alone.out, got.out)
+	assert.Contains(t, got.err, "node 1 does not reach node 2 at 127.0.0.1:")
+	assert.Contains(t, got.err, "node 2 (local2) is lost: it and node 1 (local1) cannot reach each other: open the ports between them, or raise --link-timeout")
+	assert.Contains(t, got.err, "3 of 4 ranks finished, 1 rank lost; exit code 0")
+}
+
 // pidsOf reads the numbers that n ranks print.
 func pidsOf(t *testing.T, lines *bufio.Scanner, n int) (pids []int) {
 	for len(pids) < n && lines.Scan() {

@@ -56,6 +56,7 @@ type node struct {
 	state    atomic.Int32    // a presence
 	isNew    atomic.Bool     // not all others have been notified yet that it is there
 	leaving  atomic.Bool     // its engine takes it back
+	silent   atomic.Bool     // suspected
 	buried   atomic.Bool     // it was declared dead while the job ran
 	isOver   bool            // the launcher closes the connection
 	why      error           // the connection has ended
@@ -392,11 +393,11 @@ func (n *node) bury() {
 		return
 	}
 	n.buried.Store(true)
+	f := n.f
 	if why == nil {
-		why = errSilent
+		why = f.whyDeclared(n)
 	}
 	n.conn.Close()
-	f := n.f
 	f.host.Note("node", "%s is lost: %v", n, why)
 	if pausepoint.Enabled {
 		pausepoint.At("launcher.buries")
@@ -418,6 +419,18 @@ func (n *node) bury() {
 		}
 	}
 	f.endOutputOf(n)
+}
+
+// whyDeclared returns the reason of a declaration for the user: a node that is heard and is declared
+// all the same could not be reached from another one.
+func (f *Client) whyDeclared(n *node) error {
+	f.mu.Lock()
+	other, ok := f.unmet.unreached(f.of, n.index)
+	f.mu.Unlock()
+	if !ok || n.silent.Load() {
+		return errSilent
+	}
+	return fmt.Errorf("it and %s cannot reach each other: open the ports between them, or raise --link-timeout", f.nodes[other])
 }
 
 // endOutputOf ends the output of all processes of a node, those before in their slots, too.

@@ -54,6 +54,17 @@ func (u *unmet) forget(slot int) {
 	}
 }
 
+// unreached returns the lowest node that a node and its processes do not reach, in neither direction,
+// by the node of each slot.
+func (u *unmet) unreached(of []int, node int) (other int, ok bool) {
+	for r := range u.roads {
+		if _, back := u.roads[r.back()]; back && of[r.from] == node && (!ok || of[r.to] < other) {
+			other, ok = of[r.to], true
+		}
+	}
+	return other, ok
+}
+
 // isUnmet asks the process of a slot to dial the process with the given number, which has reported
 // that it cannot dial that slot. If neither can dial, a note names the two nodes, once.
 func (f *Client) isUnmet(number int, m rankproto.Unmet) {

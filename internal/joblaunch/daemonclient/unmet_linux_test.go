@@ -20,6 +20,11 @@ func TestUnmet(t *testing.T) {
 	assert.Empty(t, u.hear(3, cannot(1, 0)), "another peer")
 	assert.Equal(t, []road{{0, 3, 0}, {3, 0, 0}}, u.hear(3, cannot(0, 0)))
 	assert.Equal(t, "refused", u.roads[road{0, 3, 0}].Why)
+	for node, want := range map[int]int{0: 1, 1: 0, 2: -1} {
+		other, ok := u.unreached([]int{0, 0, 2, 1}, node)
+		assert.Equal(t, want >= 0, ok)
+		assert.Equal(t, max(want, 0), other, "slots 0 and 3 are on nodes 0 and 1")
+	}
 
 	assert.Empty(t, u.hear(0, rankproto.Unmet{Proc: 3, Over: true}), "they have met")
 	assert.Empty(t, u.hear(3, cannot(0, 0)))

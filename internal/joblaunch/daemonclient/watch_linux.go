@@ -91,6 +91,7 @@ func (w watcher) Declaration(member int) { go w.f.nodes[member-1].bury() }
 // Suspect is for people.
 func (w watcher) Suspect(member int, silent mono.Duration) {
 	n := w.f.nodes[member-1]
+	n.silent.Store(silent > 0)
 	if silent > 0 && !n.isClosed() {
 		w.f.host.Note("suspect", "%s: not heard for %s", n, time.Duration(silent).Round(time.Millisecond))
 	}

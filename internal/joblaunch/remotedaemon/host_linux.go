@@ -24,6 +24,7 @@ func (o *nodeDaemon) Found(proc int, by job.Evidence, left bool, atNs int64) {
 		o.revocations.take(proc) // Finalize has ensured that all members have learned of them
 	}
 	o.roll.enter(proc, left)
+	o.complaints.forget(proc)
 	if pausepoint.Enabled {
 		pausepoint.At("remotedaemon.publishes")
 	}
@@ -65,6 +66,9 @@ func (o *nodeDaemon) Said(proc int, said rankproto.Received) error {
 	if m, ok := said.Message.(rankproto.Revoked); ok {
 		o.revocations.add(proc, revocation(m.Name))
 		return nil
+	}
+	if m, ok := said.Message.(rankproto.Unmet); ok {
+		o.complaints.hear(proc, m) // and the launcher asks the peer to dial
 	}
 	if o.hearAlone(proc, said.Message) {
 		return nil

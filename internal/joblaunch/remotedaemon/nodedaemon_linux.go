@@ -59,6 +59,7 @@ type nodeDaemon struct {
 	solo       solo
 
 	revocations revocations
+	complaints  *complaints
 	drain       drain
 
 	guests Guests              // nil: it starts its processes itself
@@ -324,6 +325,7 @@ func (o *nodeDaemon) begin(t daemonproto.Table) error {
 	o.d, err = daemon.NewNode(o, o.plan.Procs, o.plan.Homes, o.neighbours)
 	if err == nil {
 		o.roll = newRoll(o.d, t.Nodes, o.nodes)
+		o.complaints = &complaints{own: o.boot.Node, nodes: t.Nodes, lanes: map[lane]bool{}, count: map[int]int{}, unreachable: o.complain}
 		o.solo.may, o.solo.dir = t.Beats.Survive, o.plan.OutputDir
 		if o.guests == nil { // else the engine sends them their own
 			go o.passSignals()

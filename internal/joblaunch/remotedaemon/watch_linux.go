@@ -50,6 +50,10 @@ func (o *nodeDaemon) leave() {
 	o.driver.Close()
 }
 
+// complain informs the membership that processes of this node cannot connect to those of another
+// node, or can connect again.
+func (o *nodeDaemon) complain(node int, so bool) { o.driver.Unreachable(node+1, so) }
+
 // hold has the node stand still as the launcher does. Its daemon does, too: else it would find the
 // launcher silent.
 func (o *nodeDaemon) hold(on bool) {

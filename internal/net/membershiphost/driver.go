@@ -137,6 +137,16 @@ func (v *Driver) Admit(member int, p Peer) error {
 // the member is declared dead. Condemn does nothing after Close.
 func (v *Driver) Condemn(member int) { v.tell(membership.Condemned{Member: member}) }
 
+// Unreachable reports that processes of this node cannot connect to those of a member, or (so is
+// false) can connect again. Unreachable does nothing after Close. No Host method may call it.
+func (v *Driver) Unreachable(member int, so bool) {
+	if so {
+		v.tell(membership.Unreachable{Member: member})
+		return
+	}
+	v.tell(membership.Reachable{Member: member})
+}
+
 // Publish sends entries to all other members. The entries are already in this node's own list
 // (B23). Publish does nothing after Close. No Host method may call it.
 func (v *Driver) Publish(entries ...membership.Entry) { v.tell(membership.Publish{Entries: entries}) }

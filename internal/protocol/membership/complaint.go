@@ -79,20 +79,33 @@ func (h *coordinator) dropComplaints(member int) {
 	h.links = slices.DeleteFunc(h.links, func(c complaint) bool { return c.by == member || c.of == member })
 }
 
-// condemnLinks ends a pair of living nodes that has not met for Config.Link: one of the two
-// receives no more grants, and is declared when its lease is over. The coordinator chooses the node
-// with more complaints against it, of equals the one with the higher number; if one of them is
-// condemned already, that one.
+// condemnLinks ends a pair of living nodes that have both complained of each other for Config.Link:
+// one of the two receives no more grants, and is declared when its lease is over. The coordinator
+// chooses the node with more complaints against it, of equals the one with the higher number; if
+// one of them is condemned already, that one.
+//
+// The complaint of one node alone condemns nobody. A process that stands still answers no dial, nor
+// does it dial: its peer complains, and both nodes may live.
 func (h *coordinator) condemnLinks(r *Roster) {
 	for _, c := range h.links {
-		fresh := c.by == r.cfg.Me || r.now.Sub(h.peers[c.by].reports) <= r.cfg.Timeout
-		if !fresh || r.now < c.since.Add(r.cfg.Link) || h.condemned.Has(c.by) || h.condemned.Has(c.of) {
+		if !h.holdsForLong(r, c.by, c.of) || !h.holdsForLong(r, c.of, c.by) || h.condemned.Has(c.by) || h.condemned.Has(c.of) {
 			continue
 		}
 		if worse := h.worseOf(c.by, c.of); worse != r.cfg.Me {
 			h.condemned.Add(worse)
 		}
 	}
+}
+
+// holdsForLong reports whether a member has complained of another one for Config.Link, and does so
+// still.
+func (h *coordinator) holdsForLong(r *Roster, by, of int) bool {
+	if by != r.cfg.Me && r.now.Sub(h.peers[by].reports) > r.cfg.Timeout {
+		return false
+	}
+	return slices.ContainsFunc(h.links, func(c complaint) bool {
+		return c.by == by && c.of == of && r.now >= c.since.Add(r.cfg.Link)
+	})
 }
 
 func (h *coordinator) worseOf(a, b int) int {

@@ -82,6 +82,16 @@ func lanes() []Edit {
 			Tests:   []Test{{Run: "TestUnmet"}},
 		},
 		{
+			Name: "complaint-alone", Rule: "the complaint of one node alone condemns nobody: a process there may stand still",
+			Changes: []Change{{File: "internal/protocol/membership/complaint.go", Old: " || !h.holdsForLong(r, c.of, c.by)", New: ""}},
+			Tests:   []Test{{Run: "TestLinkTrouble"}},
+		},
+		{
+			Name: "complaint-of-the-dead", Rule: "the end of a process withdraws its complaints",
+			Changes: []Change{{File: "internal/joblaunch/remotedaemon/complaints_linux.go", Old: "\t\tif l.proc == proc {\n", New: "\t\tif false {\n"}},
+			Tests:   []Test{{Run: "TestComplaints"}},
+		},
+		{
 			Name: "session-bye-ack", Rule: "a closed end still answers a bye",
 			Changes: []Change{{File: dir + "goodbye.go", Old: "\t\ts.act(WriteByeAck{Conn: c}) // the", New: "\t\t// the"}},
 			Tests:   []Test{{Run: "TestGoodbyeExhaustively"}},

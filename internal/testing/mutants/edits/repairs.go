@@ -129,7 +129,7 @@ func versions() []Edit {
 			Changes: []Change{
 				{File: "internal/ckpt/commitinterval/pacer.go", Old: "	p.cost = smooth(p.cost, cost)\n", New: "	p.kept += work + cost\n	p.cost = smooth(p.cost, cost)\n"},
 				{File: "internal/ckpt/commitinterval/pacer.go", Old: "	return MTBF(now.Sub(p.begun), p.prior", New: "	return MTBF(p.kept+0*now.Sub(p.begun), p.prior"},
-				{File: "internal/ckpt/commitinterval/pacer.go", Old: "	begun    mono.Time     // when it began to observe\n", New: "	begun    mono.Time     // when it began to observe\n	kept     mono.Duration\n"},
+				{File: "internal/ckpt/commitinterval/pacer.go", Old: "	begun    mono.Time     // start of the observed time\n", New: "	begun    mono.Time     // start of the observed time\n	kept     mono.Duration\n"},
 			},
 			Tests: []Test{{Run: "TestTimeThatIsLostCounts"}},
 		},
