@@ -104,8 +104,8 @@ Detection:
                       (default: half of the timeout)
   --detection D       declare silent nodes dead within D, with few heartbeats
                       (default: by --period, --timeout-factor, --confirm)
-  --link-timeout D    time for which a node that another node still hears may fail to reach the
-                      coordinator before it is declared dead (default 10s)
+  --link-timeout D    time for which two living nodes may fail to connect to each other, or one of
+                      them to the coordinator, before one is declared dead (default 10s)
   --orphan-after D    time for which a node that lost the launcher stays frozen before it kills its
                       ranks (default 30s)
   --suspect-after D   kill a rank that shows no life for D, at least 200ms (default: never)
