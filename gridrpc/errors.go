@@ -15,8 +15,6 @@ var (
 	ErrNoMaster = discovery.ErrNoMaster
 	// ErrNoService: no server offers the service, and the time of Patience is over.
 	ErrNoService = errors.New("no such service")
-	// ErrRefused is returned by no call at present: a call that a server refuses is tried again.
-	ErrRefused = errors.New("refused by the server")
 	// ErrServerLost: the server was lost under a call that is not tried again (AtMostOnce, Tries,
 	// Attach).
 	ErrServerLost = errors.New("server lost")

@@ -25,7 +25,7 @@
 //	posted, completed                  counts for Start and WaitPosted
 //
 // So each frame of an origin takes effect after all earlier frames of that origin (P1), and a
-// flush needs no list. A Target has one hold.Lock for each origin that has asked, in the same
+// flush needs no list. A Target has one Locker for each origin that has asked, in the same
 // memory as the members that reach the lock directly: the Target makes an origin's steps as that
 // origin would. If the target dies, the lock dies with it. If the origin dies, the others see in
 // the lock's words the same state as after the death of any member.
