@@ -32,8 +32,8 @@ func Main(cfg Config, body Body) {
 // Run calls body until all ranks have finished, on the members of w, a world that has not been used
 // before. In a process that has replaced another, Run continues on the communicator that the
 // process has joined. Collective. Its error is the same at all living ranks; the error of a rank
-// whose body has failed also wraps the error of that body. Once a rank was replaced w is freed, and
-// only Finalize may use w afterwards.
+// whose body has failed also wraps the error of that body. The first repair frees w: from then on
+// only Finalize may use w.
 func Run(ctx context.Context, w *comm.Comm, cfg Config, body Body) error {
 	r, err := newRunner(ctx, w, cfg, body)
 	if err != nil {

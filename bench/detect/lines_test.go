@@ -40,7 +40,7 @@ func FuzzParseLine(f *testing.F) {
 }
 
 func TestSocketOf(t *testing.T) {
-	path, ok := socketOf(`{"event":"watch","at":0.01,"text":"goulfm watch --socket /tmp/goulfm-watch-1-2/socket shows who lives"}`)
+	path, ok := socketOf(`{"event":"watch","at":0.01,"text":"goulfm watch --socket /tmp/goulfm-watch-1-2/socket shows the processes that are alive"}`)
 	assert.True(t, ok)
 	assert.Equal(t, "/tmp/goulfm-watch-1-2/socket", path)
 	for _, line := range []string{"", "{", `{"event":"start","text":"goulfm watch --socket /x"}`, `{"event":"watch","text":"--socket "}`, `{"event":"watch"}`} {

@@ -122,7 +122,7 @@ func (n *nodeFlags) checkAlone(given map[string]bool) error {
 	}
 	for _, name := range []string{"ppn", "launcher", "rsh", "daemon-path", "iface", "secure", "confirm", "detection", "link-timeout", "orphan-after", "survive-launcher"} {
 		if given[name] && n.launcher != launch.LauncherLocal {
-			return fmt.Errorf("--%s: say with --host or --hostfile which nodes the job has", name)
+			return fmt.Errorf("--%s: name the nodes of the job with --host or --hostfile", name)
 		}
 	}
 	return nil

@@ -93,7 +93,7 @@ func TestAllocationsThatFail(t *testing.T) {
 		code      int
 		want      string
 	}{
-		{"PROGRAM_OF_N2=/no/goulfm", "", 3, `^goulfm run: node 1 \(n2\): its daemon could not start: .*not found: install goulfm there at the same path, or say where it is with --daemon-path\n$`},
+		{"PROGRAM_OF_N2=/no/goulfm", "", 3, `^goulfm run: node 1 \(n2\): its daemon could not start: .*not found: install goulfm there at the same path, or name its path with --daemon-path\n$`},
 		{"PROGRAM_OF_N2=/bin/false", "", 3, `^goulfm run: node 1 \(n2\): its daemon could not start: Exited with exit code 1\n$`},
 		{"PATH=/nowhere", "", 3, `node 2 \(n3\): .*: --launcher slurm needs Slurm's srun in PATH\n$`},
 		{"SLURM_JOB_NODELIST=n[1-", "", 2, `SLURM_JOB_NODELIST="?n\[1-.*--launcher local`},

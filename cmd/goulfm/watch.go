@@ -70,7 +70,7 @@ func watchJob(ctx context.Context, args []string, out, errs io.Writer) int {
 // printEvents prints all events of the job that has its socket at path.
 func printEvents(ctx context.Context, path string, out io.Writer, asJSON bool) error {
 	if path == "" {
-		return fmt.Errorf("%w: say with --socket where, as goulfm run --watch does, or set %s", watch.ErrNoJob, watch.Variable)
+		return fmt.Errorf("%w: name the socket that goulfm run --watch has printed with --socket, or set %s", watch.ErrNoJob, watch.Variable)
 	}
 	w, err := watch.OpenAt(ctx, path)
 	if err != nil {

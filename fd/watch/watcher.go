@@ -140,7 +140,7 @@ func (w *Watcher) Register(name string) error {
 	case err != nil:
 		return err
 	case e.What != registered:
-		return fmt.Errorf("watch: register %q: the job says %q", name, e.What)
+		return fmt.Errorf("watch: register %q: the answer of the job is %q", name, e.What)
 	}
 	return nil
 }

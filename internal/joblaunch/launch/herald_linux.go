@@ -39,7 +39,7 @@ func newHerald(spec *Spec, rep *reporter) (*herald, error) {
 	if len(spec.Hosts.Nodes) == 0 || spec.Hosts.Launcher == LauncherLocal {
 		spec.Env = append(spec.Env, watch.Variable+"="+post.Path())
 	}
-	rep.note("watch", "goulfm watch --socket %s shows who lives", post.Path())
+	rep.note("watch", "goulfm watch --socket %s shows the processes that are alive", post.Path())
 	rep.atOnce() // scripts read the path there
 	nodes := spec.Hosts.Nodes
 	if len(nodes) == 0 {

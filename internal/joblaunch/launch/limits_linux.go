@@ -62,13 +62,13 @@ func (s *Spec) check() error {
 	for _, k := range s.Kills {
 		if k.Self {
 			if len(s.Hosts.Nodes) == 0 {
-				return fmt.Errorf("--kill launcher@...: on one machine nothing is left without it: say with --host which nodes the job has")
+				return fmt.Errorf("--kill launcher@...: on one machine nothing is left without it: name the nodes of the job with --host")
 			}
 			continue
 		}
 		if k.Node > 0 {
 			if len(s.Hosts.Nodes) == 0 {
-				return fmt.Errorf("--kill node%d@...: say with --host which nodes the job has", k.Node-1)
+				return fmt.Errorf("--kill node%d@...: name the nodes of the job with --host", k.Node-1)
 			}
 			if k.Node > len(s.Hosts.Nodes) {
 				return fmt.Errorf("--kill node%d@...: there are nodes 0 to %d", k.Node-1, len(s.Hosts.Nodes)-1)

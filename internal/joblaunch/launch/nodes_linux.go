@@ -278,7 +278,7 @@ func (s *Spec) checkSurvive() error {
 	case !s.Hosts.Survive:
 		return nil
 	case s.OutputDir == "":
-		return fmt.Errorf("--survive-launcher: say with --output-dir where each node writes what its ranks print: the launcher may be gone")
+		return fmt.Errorf("--survive-launcher: name with --output-dir the folder for the output of the ranks: the launcher may be gone")
 	case s.Tag || s.Timestamp:
 		return fmt.Errorf("--tag, --timestamp: with --survive-launcher each rank has files of its own, in --output-dir on its node")
 	case len(s.Hosts.Nodes) < 2:

@@ -62,12 +62,17 @@ type nodeDaemon struct {
 	complaints  *complaints
 	drain       drain
 
-	guests Guests              // nil: it starts its processes itself
-	begun  bool                // Go has come
-	first  []daemonproto.Start // processes started then
-	mu     sync.Mutex          // of feeds
-	feeds  map[int]chan daemonproto.Input
-	joined map[int]bool // processes that are in Init
+	guests  Guests     // nil: it starts its processes itself
+	opening beginning  // of the first processes
+	mu      sync.Mutex // of feeds
+	feeds   map[int]chan daemonproto.Input
+	joined  map[int]bool // processes that are in Init
+}
+
+// A beginning collects the orders that come before Go.
+type beginning struct {
+	begun bool                // Go has come
+	first []daemonproto.Start // processes started then
 }
 
 // AsTold stands for the node that the bootstrap names.
@@ -131,7 +136,7 @@ func (o *nodeDaemon) run(ctx context.Context) (int, error) {
 	stop := context.AfterFunc(ctx, func() { o.conn.Close() })
 	defer stop()
 	err := o.serve()
-	if !o.settled.Load() && o.begun && o.solo.may && ctx.Err() == nil {
+	if !o.settled.Load() && o.opening.begun && o.solo.may && ctx.Err() == nil {
 		err = o.goOnAlone(ctx)
 	}
 	switch {
@@ -146,7 +151,7 @@ func (o *nodeDaemon) run(ctx context.Context) (int, error) {
 	if why, _ := o.over.Load().(string); why != "" {
 		return 5, fmt.Errorf("node %d ends: %s", o.boot.Node, why)
 	}
-	if !o.begun {
+	if !o.opening.begun {
 		err = o.unlessTooLate("%w", err)
 	}
 	return 3, err
@@ -343,7 +348,7 @@ func (o *nodeDaemon) goOn() {
 		if o.guests != nil {
 			return o.adopt()
 		}
-		for _, s := range o.first {
+		for _, s := range o.opening.first {
 			if err := o.startOne(s); err != nil {
 				return fmt.Errorf("start rank %d: %w", s.Proc, err)
 			}
@@ -355,15 +360,15 @@ func (o *nodeDaemon) goOn() {
 		begun.Why = err.Error()
 	}
 	daemon.Calm(len(o.plan.Slots))
-	o.begun, o.first = true, nil
+	o.opening = beginning{begun: true}
 	o.mouth.Say(begun)
 }
 
 // start starts a process, or notes that it is to be started with the first.
 func (o *nodeDaemon) start(s daemonproto.Start) {
 	o.expectInput(s)
-	if !o.begun {
-		o.first = append(o.first, s)
+	if !o.opening.begun {
+		o.opening.first = append(o.opening.first, s)
 		return
 	}
 	o.d.OnStarter(func() {

@@ -78,7 +78,7 @@ func (t *Trust) In(m Mode) (*Trust, error) {
 
 // unanswered returns the error of a dialer whose preamble the listener has not answered.
 func unanswered(err error) error {
-	return fmt.Errorf("no answer to the preamble, as a stranger gets it: %w", err)
+	return fmt.Errorf("no answer to the preamble, as for a process of another job: %w", err)
 }
 
 // prove is the dialer's part in mode Auth, after its preamble.

@@ -69,7 +69,7 @@ func TestStrangersDoNot(t *testing.T) {
 			dials  uint64
 		}{"secret": {trust(t, 7, 2), 3}, "job": {trust(t, 8, 1), 3}, "process": {trust(t, 7, 1), 4}} {
 			dialed, accepted := meet(t, in(t, c.dialer, mode), in(t, trust(t, 7, 1), mode), c.dials, 3)
-			assert.ErrorContains(t, dialed, "as a stranger gets it", name)
+			assert.ErrorContains(t, dialed, "as for a process of another job", name)
 			assert.ErrorIs(t, accepted, ErrStranger, name)
 		}
 	})

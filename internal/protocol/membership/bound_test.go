@@ -316,10 +316,10 @@ func TestTwoNodesSurviveAnyOneLoss(t *testing.T) {
 	}
 }
 
-// TestLinkTrouble: two living nodes that cannot reach each other for Config.Link: the coordinator
+// TestB27LinkTrouble: two living nodes cannot reach each other for Config.Link. The coordinator
 // declares the one with more complaints, of equals the higher number. That node freezes first. The
 // complaint of one of them alone costs nobody's life: a process there may stand still.
-func TestLinkTrouble(t *testing.T) {
+func TestB27LinkTrouble(t *testing.T) {
 	for _, c := range []struct {
 		complaints [][2]int // complainer, accused
 		victim     int      // 0: none
@@ -342,8 +342,8 @@ func TestLinkTrouble(t *testing.T) {
 	}
 }
 
-// TestLinkMended: a complaint that is withdrawn in time costs nobody's life.
-func TestLinkMended(t *testing.T) {
+// TestB27LinkMended: a complaint that is withdrawn in time costs nobody's life.
+func TestB27LinkMended(t *testing.T) {
 	w := quietWorld(t, Config{Members: 4})
 	w.step(2, Unreachable{Member: 1})
 	w.step(1, Unreachable{Member: 2})

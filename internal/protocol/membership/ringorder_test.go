@@ -101,8 +101,8 @@ func TestB26WithoutRacks(t *testing.T) {
 	assert.Equal(t, []int{0, 3, 4, 1, 5, 6, 2}, ringOrder([]int{0, 0, 5, 5, 5, 5, 5}), "one rack of five, and two others")
 }
 
-// TestB26BeforeLateMembersCome: members that are not there yet are the last ones, without a rack. The
-// ring without them still alternates.
+// TestB26BeforeLateMembersCome: members that are not there yet are the last ones, without a rack.
+// The ring without them still alternates.
 func TestB26BeforeLateMembersCome(t *testing.T) {
 	for present := 2; present <= 9; present++ {
 		eachPartition(present, present/2, nil, func(sizes []int) {
@@ -120,8 +120,8 @@ func TestB26BeforeLateMembersCome(t *testing.T) {
 }
 
 // TestB26LossOfARack: of 8 nodes in two racks one rack falls silent at one moment, at different
-// moments of a Period. All know within one round, Period + Timeout + Confirm. Without racks the four
-// are neighbours on the ring, and take two more rounds.
+// moments of a Period. All know within one round, Period + Timeout + Confirm. Without racks the
+// four are neighbours on the ring, and take two more rounds.
 func TestB26LossOfARack(t *testing.T) {
 	racks := []int{0, 1, 1, 1, 1, 2, 2, 2, 2}
 	for _, survive := range []bool{false, true} {

@@ -16,7 +16,7 @@ const RulesPath = "docs/SEMANTICS.md"
 var families = []struct {
 	letter string
 	last   int
-}{{"R", 68}, {"A", 28}, {"B", 26}, {"C", 11}, {"F", 13}, {"W", 24}, {"V", 14}}
+}{{"R", 68}, {"A", 28}, {"B", 27}, {"C", 11}, {"F", 13}, {"W", 24}, {"V", 14}}
 
 var ruleRow = regexp.MustCompile(`(?m)^\| \*{0,2}([A-Z]\d+)\*{0,2} \| *(.*?) *\|`)
 

@@ -84,7 +84,7 @@ func lanes() []Edit {
 		{
 			Name: "complaint-alone", Rule: "the complaint of one node alone condemns nobody: a process there may stand still",
 			Changes: []Change{{File: "internal/protocol/membership/complaint.go", Old: " || !h.holdsForLong(r, c.of, c.by)", New: ""}},
-			Tests:   []Test{{Run: "TestLinkTrouble"}},
+			Tests:   []Test{{Run: "TestB27LinkTrouble"}},
 		},
 		{
 			Name: "complaint-of-the-dead", Rule: "the end of a process withdraws its complaints",
@@ -276,7 +276,7 @@ func detection() []Edit {
 		{
 			Name: "roster-link", Rule: "a condemned member gets no more grants",
 			Changes: []Change{{File: dir + "coordinator.go", Old: " && !h.condemned.Has(to)", New: ""}},
-			Tests:   []Test{{Run: "TestLinkTrouble"}},
+			Tests:   []Test{{Run: "TestB27LinkTrouble"}},
 		},
 		{
 			Name: "roster-quality", Rule: "the ring suspects no member before its lease has expired",
