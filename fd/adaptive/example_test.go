@@ -78,3 +78,126 @@ func ExampleObserver() {
 	// 9s: silent for 6.68217s
 	// 10s: dead by silence
 }
+
+// The owner of an Observer finds the peer of a received message by the number in the message, and
+// inspects the state of this peer.
+func ExampleObserver_Stream() {
+	const replica = 3 // the place of the peer
+	var observer adaptive.Observer
+	announced := observer.Next(replica) // the peer learns this number before the observation begins
+	observer.Step(adaptive.Observe{Peer: replica, QoS: adaptive.QoS{Detection: 10 * adaptive.Second}})
+	fmt.Println(observer.Stream(replica) == announced, adaptive.PeerOf(announced))
+
+	observer.Step(adaptive.Broken{Peer: replica, At: adaptive.Time(adaptive.Second)})
+	fmt.Println("suspected:", observer.Suspected(replica))
+	fmt.Println("requested period:", observer.Watch(replica).Wanted())
+	// Output:
+	// true 3
+	// suspected: true
+	// requested period: 2.21783s
+}
+
+// An emitter sends a beat each second, and sleeps until the next one is due.
+func ExampleEmitter_Deadline() {
+	var emitter adaptive.Emitter
+	emitter.Step(adaptive.Accept{Adjust: adaptive.Adjust{Stream: 7, Period: adaptive.Second}})
+	for range 3 {
+		due, _ := emitter.Deadline()
+		for _, reply := range emitter.Step(adaptive.Instant{Now: due}) {
+			fmt.Println(adaptive.Duration(due), "beat", reply.Message.(adaptive.Beat).Seq)
+		}
+	}
+	// Output:
+	// 0ms beat 0
+	// 1s beat 1
+	// 2s beat 2
+}
+
+// One process is watched without an Observer. Its first beat takes 50 ms, and the answer to a probe
+// arrives 20 ms after the probe.
+func ExampleWatch() {
+	at := func(d adaptive.Duration) adaptive.Time { return adaptive.Time(d) }
+	since := func(t adaptive.Time) adaptive.Duration { return adaptive.Duration(t) }
+
+	var w adaptive.Watch
+	w.Start(at(0), adaptive.QoS{Detection: 10 * adaptive.Second}, adaptive.Limits{})
+	fmt.Println("to request: a beat each", w.Wanted())
+
+	w.Heard(at(50*adaptive.Millisecond), adaptive.Beat{Period: w.Wanted()}, false)
+	fmt.Println("next beat after", since(w.Expected()), "or suspected after", since(w.Freshness()))
+
+	w.Answered(at(60*adaptive.Millisecond), 20*adaptive.Millisecond, false)
+	fmt.Println("round trip", w.Network().RTT, "or suspected after", since(w.Freshness()))
+	fmt.Println(w.Setting().Period == w.Period(), w.Setting().Shift == w.TimeToSuspect()-w.Period())
+	fmt.Println("attainable:", w.Quality().Attainable)
+	// Output:
+	// to request: a beat each 2.21783s
+	// next beat after 2.26783s or suspected after 9.05s
+	// round trip 20ms or suspected after 9.04s
+	// true true
+	// attainable: true
+}
+
+// Of ten seconds for the detection, the beat takes up to 40 ms, and the answer of the suspect up to
+// one second.
+func ExampleTimeToSuspect() {
+	n := adaptive.Network{RTT: 40 * adaptive.Millisecond}
+	fmt.Println(adaptive.TimeToSuspect(n, adaptive.QoS{Detection: 10 * adaptive.Second}, adaptive.Limits{}))
+	// Output: 8.96s
+}
+
+// A program checks the quality that its user requires, and shows the defaults of the other values.
+func ExampleQoS_Check() {
+	q := adaptive.QoS{Detection: 10 * adaptive.Second}
+	l := adaptive.Limits{Confirm: 2 * adaptive.Second}
+	fmt.Println(q.Check(), l.Check(q))
+	fmt.Println("a mistake lasts", q.WithDefaults().Duration, "at most")
+	fmt.Println("the period is at least", l.WithDefaults(q).PeriodMin)
+
+	fmt.Println(adaptive.QoS{Detection: adaptive.Millisecond}.Check())
+	fmt.Println(adaptive.Limits{Confirm: 6 * adaptive.Second}.Check(q))
+	// Output:
+	// <nil> <nil>
+	// a mistake lasts 60s at most
+	// the period is at least 10ms
+	// quality of detection: detection within 1ms, want 200ms to 86400s
+	// quality of detection: time to confirm 6s, want at most half of the detection time
+}
+
+// A beat with a tag crosses an untrusted network. The receiver finds the key by the number of the
+// stream, and drops a message that was changed on its way.
+func ExampleSeal() {
+	keys := map[uint32][]byte{7: []byte("0123456789abcdef")}
+	sealed := adaptive.Seal(nil, keys[7], adaptive.Beat{Stream: 7, Seq: 1, Period: adaptive.Second})
+
+	stream, _ := adaptive.StreamOf(sealed)
+	body, genuine := adaptive.Unseal(keys[stream], sealed)
+	beat, isBeat := adaptive.ParseBeat(body)
+	fmt.Println(len(sealed), "bytes:", genuine, isBeat, "beat", beat.Seq, "each", beat.Period)
+
+	sealed[8]++ // the number of the beat
+	_, genuine = adaptive.Unseal(keys[stream], sealed)
+	fmt.Println("changed:", genuine)
+	// Output:
+	// 32 bytes: true true beat 1 each 1s
+	// changed: false
+}
+
+// Messages over an authenticated connection need no tag.
+func ExampleAppendMessage() {
+	request := adaptive.AppendMessage(nil, adaptive.Probe{Stream: 7, Clock: adaptive.Time(adaptive.Second)})
+	m, err := adaptive.ParseMessage(request)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	probe := m.(adaptive.Probe)
+	answer := adaptive.AppendMessage(nil, adaptive.Echo(probe))
+	m, err = adaptive.ParseMessage(answer)
+	fmt.Printf("%d bytes: %+v %v\n", len(answer), m, err)
+	_, err = adaptive.ParseMessage(answer[1:])
+	fmt.Println(err)
+	// Output:
+	// 24 bytes: {Stream:7 Clock:1000000000} <nil>
+	// malformed heartbeat message
+}
