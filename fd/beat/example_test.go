@@ -2,7 +2,9 @@ package beat_test
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"net/netip"
@@ -10,6 +12,7 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/goulfm/goulfm/fd/adaptive"
 	"github.com/goulfm/goulfm/fd/beat"
@@ -125,4 +128,124 @@ func ExampleEndpoint_Monitor() {
 	_, err = e.Monitor(adaptive.QoS{Detection: adaptive.Millisecond}, func(beat.Event) {})
 	fmt.Println(err)
 	// Output: quality of detection: detection within 1ms, want 200ms to 86400s
+}
+
+// A service reports the state of its own connection to the monitor of a peer: the connection
+// breaks, the peer answers on another one, and later its machine refuses a connection.
+func ExampleMonitor_Refused() {
+	e, err := beat.Listen("127.0.0.1:0")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer e.Close()
+	events := make(chan beat.Event, 100)
+	m, err := e.Monitor(adaptive.QoS{}, func(ev beat.Event) { events <- ev })
+	if err == nil {
+		err = m.Connected(beat.Connection{Stream: m.NextStream(), Key: beat.NewKey()})
+	}
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	m.Broken()
+	fmt.Println((<-events).Kind, m.Stats().Suspected)
+	m.Answered(time.Millisecond)
+	fmt.Println((<-events).Kind, m.Stats().Network.RTT)
+	m.Refused()
+	ev := <-events
+	fmt.Println(ev.Kind, "by", ev.Evidence)
+	// Output:
+	// suspected true
+	// trusted 1ms
+	// dead by refusal
+}
+
+// link is one direction of a connection between two processes.
+type link chan []byte
+
+// send does not block: a full connection loses the message.
+func (l link) send(sealed []byte) {
+	select {
+	case l <- bytes.Clone(sealed):
+	default:
+	}
+}
+
+// A firewall drops all datagrams. The monitor notices this, and the heartbeats use the connection
+// of the two processes.
+func ExampleMonitor_Receive() {
+	client, errA := beat.Listen("127.0.0.1:0")
+	server, errB := beat.Listen("127.0.0.1:0")
+	if err := errors.Join(errA, errB); err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer client.Close()
+	defer server.Close()
+	events, toServer, toClient := make(chan beat.Event, 100), make(link, 100), make(link, 100)
+	m, err := client.Monitor(adaptive.QoS{Detection: 2 * adaptive.Second}, func(ev beat.Event) { events <- ev })
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	stream, key := m.NextStream(), beat.NewKey()
+	s, err := server.Accept(stream, key, toClient.send)
+	if err == nil { // without an address: no datagram is sent
+		err = m.Connected(beat.Connection{Stream: stream, Key: key, Link: toServer.send})
+	}
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	fmt.Println((<-events).Text)
+	s.Receive(<-toServer)         // the monitor requests heartbeats
+	m.Receive(stream, <-toClient) // its request is answered
+	m.Receive(stream, <-toClient) // the first heartbeat
+	fmt.Println(server.Senders(), "sender, suspected:", m.Stats().Suspected)
+	m.Close()
+	// Output:
+	// 3 datagrams without an answer: its beats go by the connection
+	// 1 sender, suspected: false
+}
+
+// Both processes keep their connection until a heartbeat has arrived as a datagram, and close it
+// then. The heartbeats continue.
+func ExampleMonitor_Detach() {
+	client, errA := beat.Listen("127.0.0.1:0")
+	server, errB := beat.Listen("127.0.0.1:0")
+	if err := errors.Join(errA, errB); err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer client.Close()
+	defer server.Close()
+	events, toServer, toClient := make(chan beat.Event, 100), make(link, 100), make(link, 100)
+	m, err := client.Monitor(adaptive.QoS{}, func(ev beat.Event) { events <- ev })
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	stream, key := m.NextStream(), beat.NewKey()
+	s, err := server.Accept(stream, key, toClient.send)
+	if err == nil {
+		err = m.Connected(beat.Connection{Stream: stream, Addr: server.Addr(), Key: key, Link: toServer.send})
+	}
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	fmt.Println((<-events).Kind)
+	m.Detach(stream)
+	s.Detach()
+	fmt.Println(server.Senders(), "sender, suspected:", m.Stats().Suspected)
+	s.Close() // the server serves this client no more
+	fmt.Println(server.Senders(), "senders")
+	// Output:
+	// reached
+	// 1 sender, suspected: false
+	// 0 senders
 }
