@@ -2,8 +2,10 @@ package watch_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/goulfm/goulfm/fd/watch"
 	"github.com/goulfm/goulfm/internal/joblaunch/watchserver"
@@ -46,4 +48,42 @@ func Example() {
 	// 2 complete
 	// 3 rank 1 (node 0) died: killed (SIGKILL)
 	// 4 the job is over: 1 of 2 ranks finished
+}
+
+// A service outside the job is watched, too: watchers of the job learn of its end. The service
+// finds the job by the path of its socket, for example from its command line.
+func ExampleWatcher_Register() {
+	post, err := watchserver.New("", nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer post.Close()
+
+	w, err := watch.OpenAt(context.Background(), post.Path())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer w.Close()
+	if err := w.Register("indexer"); err != nil {
+		fmt.Println(err)
+		return
+	}
+	again := w.Register("indexer") // by a second instance of the service
+	fmt.Println("refused:", errors.Is(again, watch.ErrRefused))
+	post.Tell(watch.Event{What: watch.Over, Proc: watch.None, Node: watch.None})
+
+	for e, err := range w.Events() {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(strings.TrimSpace(e.Name + " " + e.What))
+	}
+	// Output:
+	// refused: true
+	// complete
+	// indexer joined
+	// over
 }
