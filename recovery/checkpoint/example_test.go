@@ -39,9 +39,14 @@ func ExampleDir() {
 	fmt.Println(string(part), err)
 	items, err := store.List(ctx, "notes/")
 	fmt.Println(items, err)
+	fmt.Println(store.Delete(ctx, "notes/first"))
+	items, err = store.List(ctx, "notes/")
+	fmt.Println(items, err)
 	// Output:
 	// ell <nil>
 	// [{notes/first 5}] <nil>
+	// <nil>
+	// [] <nil>
 }
 
 // Find the versions that can be restored, and check that their bytes are as written.
@@ -99,6 +104,62 @@ func ExampleVerify() {
 	}
 	fmt.Println(errors.Is(checkpoint.Verify(ctx, store, v), checkpoint.ErrIncomplete))
 	// Output: true
+}
+
+// A job that was restarted too early may not write the versions of a name while the former job is
+// alive. Processes of one job hold the lock together.
+func ExampleLocker() {
+	ctx, path := context.Background(), folder()
+	defer os.RemoveAll(filepath.Dir(path))
+	store := checkpoint.Dir(path).(checkpoint.Locker)
+	first := checkpoint.Owner{ID: "7f3a", Host: "node-a", PID: 4711}
+	release, err := store.Lock(ctx, "heat", first)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	second := checkpoint.Owner{ID: "91c0", Host: "node-b", PID: 42}
+	_, err = store.Lock(ctx, "heat", second)
+	var locked *checkpoint.LockedError
+	fmt.Println(errors.As(err, &locked), err)
+
+	release() // the end of the process releases the lock, too
+	release, err = store.Lock(ctx, "heat", second)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	release()
+	// Output:
+	// true versions of "heat" are written by process 4711 on host node-a (job 7f3a)
+}
+
+// near is a store on the disks of its nodes, in little: all files are at one host.
+type near struct {
+	checkpoint.Store
+	host checkpoint.Host
+}
+
+func (n near) Locate(context.Context, string) ([]checkpoint.Host, error) {
+	return []checkpoint.Host{n.host}, nil
+}
+
+// A program starts the reader of a file at a host that has the file. Dir knows no hosts, because
+// all nodes see its folder.
+func ExampleLocate() {
+	ctx, path := context.Background(), folder()
+	defer os.RemoveAll(filepath.Dir(path))
+	shared := checkpoint.Dir(path)
+	if err := shared.Put(ctx, "notes/first", 5, strings.NewReader("hello")); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(checkpoint.Locate(ctx, shared, "notes/first"))
+	fmt.Println(checkpoint.Locate(ctx, near{shared, "node-a"}, "notes/first"))
+	// Output:
+	// [] <nil>
+	// [node-a] <nil>
 }
 
 // Remove deletes the remains of a version that is not needed any more.
