@@ -107,8 +107,24 @@ func ExampleOwn()           { ExampleNewPool() }
 func ExampleSalvageObject() { ExampleNewPool() }
 func ExamplePool_Fence()    { ExampleNewPool() }
 func ExamplePool_Free()     { ExampleNewPool() }
-func ExamplePool_Comm()     { ExampleNewPool() }
-func ExamplePool_Revoke()   { ExampleNewPool() }
+
+// A rank that cannot continue revokes the pool, so that no other rank waits for it in a Fence.
+func ExamplePool_Revoke() {
+	ranks(2, func(ctx context.Context, c *comm.Comm) {
+		p, err := rma.NewPool(ctx, c, 1<<10)
+		told(err)
+		if p.Comm().Rank() == 1 {
+			told(p.Revoke())
+		} else {
+			err := p.Fence(ctx)
+			fmt.Println(errors.Is(err, comm.ErrRevoked), p.Comm().IsRevoked())
+		}
+		told(p.Free())
+	})
+	// Output: true true
+}
+
+func ExamplePool_Comm() { ExamplePool_Revoke() }
 
 // Pages of all the memory are there before the first access.
 func ExamplePopulate() {
