@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// withoutExample are the exported operations that no example shows.
+// withoutExample are the exported operations that no example runs: each is in an example that is
+// only compiled.
 var withoutExample = map[string]string{
 	"Abort":       "ends the process",
 	"ErrorsAbort": "ends the process",

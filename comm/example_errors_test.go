@@ -31,3 +31,22 @@ func ExampleRecoverable() {
 	// true true
 	// true false
 }
+
+// An error on the world ends the whole job, and an error on one half of the ranks ends this half
+// alone. The example has no Output and is only compiled, because both handlers would end the test.
+// To run it: goulfm run -n 4 ./program.
+func ExampleErrorsFatal() {
+	comm.Main(func(ctx context.Context, w *comm.Comm) error {
+		w.SetErrorHandler(comm.ErrorsFatal)
+		half, err := w.Split(ctx, w.Rank()%2, w.Rank())
+		if err != nil {
+			return err
+		}
+		half.SetErrorHandler(comm.ErrorsAbort)
+		next := (half.Rank() + 1) % half.Size()
+		_, err = comm.SendRecv(ctx, half.To(next), []int{w.Rank()}, half.From(comm.Any), make([]int, 1))
+		return err
+	})
+}
+
+func ExampleErrorsAbort() { ExampleErrorsFatal() }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"runtime"
 	"testing"
 
 	"github.com/goulfm/goulfm/comm"
@@ -50,6 +52,18 @@ func ExampleMain() {
 		return nil
 	})
 	// Output: hello from rank 0
+}
+
+// A job without its input ends with exit code 3 at all ranks. The example has no Output and is only
+// compiled, because Abort would end the test. To run it: goulfm run -n 4 ./program.
+func ExampleComm_Abort() {
+	comm.Main(func(_ context.Context, w *comm.Comm) error {
+		if _, err := os.Stat("input.txt"); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			w.Abort(3)
+		}
+		return nil
+	})
 }
 
 func ExampleComm_Finalize() {
@@ -659,6 +673,27 @@ func ExampleComm_AgreeFailed() {
 		g, err := w.AgreeFailed(ctx)
 		if w.Rank() == 0 {
 			fmt.Println(g, err)
+		}
+	})
+	// Output: [2] <nil>
+}
+
+// A rank computes while the members agree on the failed ones.
+func ExamplePending_Test() {
+	ranks(3, func(ctx context.Context, w *comm.Comm) {
+		if w.Rank() == 2 {
+			commtest.Kill(w)
+		}
+		p := w.IagreeFailed()
+		for {
+			failed, over, err := p.Test()
+			if over {
+				if w.Rank() == 0 {
+					fmt.Println(failed, err)
+				}
+				return
+			}
+			runtime.Gosched() // in place of a step of the computation
 		}
 	})
 	// Output: [2] <nil>
