@@ -7,6 +7,7 @@ import (
 	"go/importer"
 	"go/token"
 	"go/types"
+	"strings"
 )
 
 // standard reads the standard library's types from its source, each package once
@@ -83,4 +84,22 @@ func (c *checker) check(importPath string, p *Package) *types.Package {
 	pkg, _ := conf.Check(importPath, c.tree.fset, files, info) // errors went to Error
 	c.infos[p.Dir] = info
 	return pkg
+}
+
+// testInfo returns the known types in test files of p: of its own package, or of the external test
+// package. Errors are ignored, as in check. Packages of other modules are unknown here: examples of
+// this module need no types of theirs.
+func (c *checker) testInfo(p *Package, tests []*File) *types.Info {
+	info := &types.Info{Uses: map[*ast.Ident]types.Object{}}
+	files := tests
+	if name := tests[0].AST.Name.Name; !strings.HasSuffix(name, "_test") {
+		files = append(p.code(), tests...)
+	}
+	var parsed []*ast.File
+	for _, f := range files {
+		parsed = append(parsed, f.AST)
+	}
+	conf := types.Config{Importer: c, Error: func(error) {}}
+	_, _ = conf.Check(c.tree.Module+"/"+p.Dir, c.tree.fset, parsed, info) // errors went to Error
+	return info
 }

@@ -10,6 +10,7 @@
 //   - the rules page lists every rule that a comment may cite ([Rules]);
 //   - CHANGELOG.md lists every published name that is removed ([API]);
 //   - published packages show no type of an internal package ([Surface]);
+//   - each published function and method is in an example of its package ([Examples]);
 //   - the pages for users mention only names that exist ([Names]);
 //   - links in pages lead to files that exist ([Links]);
 //   - the glossary is short, and the code uses its terms ([Glossary]);
@@ -24,6 +25,6 @@
 //
 // Build constraints are ignored on purpose: a file counts for every platform
 // and tag at once, so that files hidden from this build are checked as well.
-// Test files may import anything; only the checks of text, of prose and of the
+// Test files may import anything; only the checks of text, of prose, of examples and of the
 // list of packages apply to them.
 package tidy
