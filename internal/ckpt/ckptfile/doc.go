@@ -28,15 +28,18 @@
 //   - A file is there whole or not at all, also after a loss of power: it is written under
 //     another name, synced, renamed, and the folder is synced (WriteFile).
 //   - A version exists iff its manifest does. The manifest is written after all files.
-//   - Reading does not panic, for any bytes of a file. Apart from the decoded head, no
-//     buffer is longer than the file or a chunk. The error distinguishes a foreign file,
+//   - Reading does not panic, for any bytes of a file. The error distinguishes a foreign file,
 //     another format, a torn file and a corrupt one. With any byte changed, Open or Verify
 //     returns an error.
+//   - No buffer is longer than the file or a chunk. A head is decoded only after its checksum was
+//     compared. Decoding it allocates at most 20 times its length, garbage included, also if
+//     the head was made for this purpose and has a correct checksum (decode.go).
 //
 // # Not promised
 //
 // Protection from a person who changes a file and its checksums. For that reason a folder that
-// others may write to is refused.
+// others may write to is refused. A manifest with a correct checksum is decoded before the number
+// of its files is checked.
 //
-// To read next: head.go, writer.go, reader.go, manifest.go, folder.go.
+// To read next: head.go, writer.go, reader.go, decode.go, manifest.go, folder.go.
 package ckptfile

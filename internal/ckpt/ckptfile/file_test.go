@@ -298,20 +298,11 @@ func FuzzSealed(f *testing.F) {
 	f.Add(text, noise(40, 1), uint32(40), uint32(None))
 	f.Add(text, encoder().EncodeAll(make([]byte, 40), nil), uint32(40), uint32(Zstd))
 	f.Add(text, encoder().EncodeAll(make([]byte, 1<<20), nil), uint32(40), uint32(Zstd))
+	for _, head := range hostileHeads(200) {
+		f.Add(head, noise(40, 1), uint32(40), uint32(None))
+	}
 	f.Fuzz(func(t *testing.T, head, stored []byte, size, codec uint32) {
-		b := little.AppendUint32([]byte(magic), Format)
-		b = little.AppendUint32(b, uint32(len(head)))
-		b = append(b, head...)
-		headCRC, first := CRC(b), len(b)
-		for _, n := range []uint32{uint32(len(stored)), size, codec} {
-			b = little.AppendUint32(b, n)
-		}
-		b = little.AppendUint32(b, castagnoli(CRC(b[first:]), stored))
-		b = append(b, stored...)
-		at := len(b)
-		index := little.AppendUint64(little.AppendUint32(nil, headCRC), uint64(first))
-		index = little.AppendUint32(index, CRC(index))
-		b = append(append(append(b, index...), little.AppendUint64(nil, uint64(at))...), magic...)
+		b := assemble(head, assembleChunk(stored, size, Codec(codec)))
 		r, err := Open(b)
 		if err == nil {
 			err = r.Verify()

@@ -53,11 +53,12 @@ type Head struct {
 
 // Member is one item of the data that the program protects.
 type Member struct {
-	Name    string   `json:"name"`
-	Kind    string   `json:"kind"`           // of its elements, or of its encoding
-	Element int      `json:"element"`        // bytes of an element; 0: it has none
-	Bytes   int64    `json:"bytes"`          // of this rank's data
-	Runs    [][2]int `json:"runs,omitempty"` // start and count of the elements that this rank holds, if they are distributed
+	Name    string `json:"name"`
+	Kind    string `json:"kind"`    // of its elements, or of its encoding
+	Element int    `json:"element"` // bytes of an element; 0: it has none
+	Bytes   int64  `json:"bytes"`   // of this rank's data
+	// Runs has the start and the count of the elements of this rank, if they are distributed.
+	Runs    [][2]int `json:"runs,omitempty"`
 	Options string   `json:"options,omitempty"`
 }
 

@@ -2,7 +2,6 @@ package ckptfile
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -20,53 +19,58 @@ type Reader struct {
 	at      int64    // -1: none
 }
 
-// NewReader reads the head and the index of a file of size bytes, but not its
-// chunks.
+// NewReader reads the head and the index of a file of size bytes, but not its chunks. The head is
+// decoded only after its checksum, which the index holds, was compared.
 func NewReader(r io.ReaderAt, size int64) (*Reader, error) {
 	f := &Reader{r: r, at: -1}
-	headCRC, err := f.readHead(size)
+	text, crc, err := f.readHead(size)
 	if err != nil {
 		return nil, err
 	}
-	return f, f.readIndex(size, headCRC)
+	if err := f.findIndex(size, crc); err != nil {
+		return nil, err
+	}
+	if f.head, err = decodeHead(text); err == nil {
+		err = f.head.check()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: its head: %w", ErrCorrupt, err)
+	}
+	return f, f.readIndex(size)
 }
 
 // Head returns the head of the file.
 func (f *Reader) Head() Head { return f.head }
 
-func (f *Reader) readHead(size int64) (crc uint32, err error) {
+// readHead returns the text of the head, and the checksum of all bytes before the first chunk.
+func (f *Reader) readHead(size int64) (text []byte, crc uint32, err error) {
 	var b [fixedHead]byte
 	if size < int64(fixedHead+fixedIndex+trailer) {
-		return 0, fmt.Errorf("%w: %d bytes", ErrTorn, size)
+		return nil, 0, fmt.Errorf("%w: %d bytes", ErrTorn, size)
 	}
 	if err := f.read(b[:], 0); err != nil {
-		return 0, err
+		return nil, 0, err
 	}
 	if string(b[:len(magic)]) != magic {
-		return 0, ErrForeign
+		return nil, 0, ErrForeign
 	}
 	if format := little.Uint32(b[len(magic):]); format != Format {
-		return 0, fmt.Errorf("%w: %d", ErrFormat, format)
+		return nil, 0, fmt.Errorf("%w: %d", ErrFormat, format)
 	}
 	n := int64(little.Uint32(b[len(magic)+4:]))
 	f.first = int64(fixedHead) + n
 	if n > HeadMax || f.first+int64(fixedIndex+trailer) > size {
-		return 0, fmt.Errorf("%w: a head of %d bytes in a file of %d", ErrTorn, n, size)
+		return nil, 0, fmt.Errorf("%w: a head of %d bytes in a file of %d", ErrTorn, n, size)
 	}
-	text := make([]byte, n)
-	if err := f.read(text, int64(fixedHead)); err != nil {
-		return 0, err
-	}
-	if err := json.Unmarshal(text, &f.head); err != nil {
-		return 0, fmt.Errorf("%w: its head: %w", ErrCorrupt, err)
-	}
-	if err := f.head.check(); err != nil {
-		return 0, fmt.Errorf("%w: its head: %w", ErrCorrupt, err)
-	}
-	return castagnoli(CRC(b[:]), text), nil
+	text = make([]byte, n)
+	err = f.read(text, int64(fixedHead))
+	return text, castagnoli(CRC(b[:]), text), err
 }
 
-func (f *Reader) readIndex(size int64, headCRC uint32) error {
+// findIndex finds the index, and compares the checksum of the head in the index with crc. It reads
+// no more of the index: only a decoded head shows whether the length of the index is right, and an
+// index at a wrong offset could be as long as the file.
+func (f *Reader) findIndex(size int64, crc uint32) error {
 	var end [trailer]byte
 	if err := f.read(end[:], size-int64(trailer)); err != nil {
 		return err
@@ -74,12 +78,24 @@ func (f *Reader) readIndex(size int64, headCRC uint32) error {
 	if string(end[8:]) != magic {
 		return fmt.Errorf("%w: no mark at its end", ErrTorn)
 	}
-	at, n := little.Uint64(end[:]), size-int64(trailer)
-	if at < uint64(f.first) || at > uint64(n-int64(fixedIndex)) {
+	at := little.Uint64(end[:])
+	if at < uint64(f.first) || at > uint64(size-int64(trailer+fixedIndex)) {
 		return fmt.Errorf("%w: its index at %d", ErrCorrupt, at)
 	}
 	f.index = int64(at)
-	n -= f.index
+	var b [4]byte
+	if err := f.read(b[:], f.index); err != nil {
+		return err
+	}
+	if little.Uint32(b[:]) != crc {
+		return fmt.Errorf("%w: its head", ErrCorrupt)
+	}
+	return nil
+}
+
+// readIndex reads and checks the index.
+func (f *Reader) readIndex(size int64) error {
+	n := size - int64(trailer) - f.index
 	if (n-int64(fixedIndex))%entryLength != 0 || (n-int64(fixedIndex))/entryLength != f.head.chunks() {
 		return fmt.Errorf("%w: an index of %d bytes for %d chunks", ErrCorrupt, n, f.head.chunks())
 	}
@@ -89,9 +105,6 @@ func (f *Reader) readIndex(size int64, headCRC uint32) error {
 	}
 	if CRC(b[:n-4]) != little.Uint32(b[n-4:]) {
 		return fmt.Errorf("%w: its index", ErrCorrupt)
-	}
-	if little.Uint32(b) != headCRC {
-		return fmt.Errorf("%w: its head", ErrCorrupt)
 	}
 	return f.takeOffsets(b[4 : n-4])
 }

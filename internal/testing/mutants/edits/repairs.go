@@ -159,6 +159,16 @@ func versions() []Edit {
 			Tests:   []Test{{Run: "TestEveryByteCounts"}},
 		},
 		{
+			Name: "ckptfile-members", Rule: "a head is refused at the first member too many",
+			Changes: []Change{{File: "internal/ckpt/ckptfile/decode.go", Old: "if len(*m) == MembersMax {", New: "if len(*m) == MembersMax<<16 {"}},
+			Tests:   []Test{{Run: "TestHostileHead"}},
+		},
+		{
+			Name: "ckptfile-undecoded", Rule: "a head is not decoded before its checksum was compared",
+			Changes: []Change{{File: "internal/ckpt/ckptfile/reader.go", Old: "if err := f.findIndex(size, crc); err != nil {", New: "if _, err := decodeHead(text); err != nil {\n\t\treturn nil, fmt.Errorf(\"%w: %w\", ErrCorrupt, err)\n\t}\n\tif err := f.findIndex(size, crc); err != nil {"}},
+			Tests:   []Test{{Run: "TestDamagedHead"}},
+		},
+		{
 			Name: "ckptfile-rename", Rule: "a file gets its name only when it is complete",
 			Changes: []Change{{File: "internal/ckpt/ckptfile/folder.go", Old: "f, err := os.CreateTemp(dir, filepath.Base(path)+\".*\"+Unfinished)", New: "f, err := os.Create(path)"}},
 			Tests:   []Test{{Run: "TestWriteFile"}},
