@@ -82,6 +82,7 @@ func (a *agreement) mergeUnset(w Value) {
 				{Run: "TestRandomSchedules/short", Says: ": R36:"},
 				{Run: smallestWorlds, Says: "R36:"},
 				{Run: "TestScripts", Script: "A5b.txt"},
+				{Package: "internal/testing/sim/cluster", Run: "TestSearches", Says: "R38: "},
 			},
 		},
 		{

@@ -105,6 +105,10 @@
 // and notices (explore.go, models.go). They copy and compare the machines of the rules without
 // changes to these (machine.go).
 //
+//	agree, shrink   I1 to I4, I6, I8, R36, R38
+//	flood           I4 for each item, I8
+//	ring detector   I5, I6
+//
 // # Out of scope
 //
 //   - Duplicated frames: the channels promise to deliver once and in order until one end dies.

@@ -1,8 +1,11 @@
 package cluster
 
 import (
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 
 	"github.com/goulfm/goulfm/internal/base/rankset"
 	"github.com/goulfm/goulfm/internal/protocol/commstate"
@@ -32,6 +35,58 @@ func TestSearches(t *testing.T) {
 			}
 			t.Logf("%d states, %d ends", e.States, e.Ends)
 		})
+	}
+}
+
+// spoiled is a model with an input that goes wrong: before and after are called around take. before
+// reports whether the input is lost.
+type spoiled struct {
+	model
+	before func(w *smallWorld, p int, in any) bool
+	after  func(w *smallWorld, p int, in any)
+}
+
+func (m spoiled) take(w *smallWorld, p int, in any) {
+	if m.before != nil && m.before(w, p, in) {
+		return
+	}
+	m.model.take(w, p, in)
+	if m.after != nil {
+		m.after(w, p, in)
+	}
+}
+
+// enters replaces the sets with which processes are noted to have called. Texts of the sets are
+// those of rankset.Set.
+func enters(from, to string) func(w *smallWorld, p int, in any) {
+	return func(w *smallWorld, p int, _ any) {
+		w.oracle[p] = slices.Clone(w.oracle[p])
+		for i, text := range w.oracle[p] {
+			if sets, ok := strings.CutPrefix(text, called+" "); ok && sets == from {
+				w.oracle[p][i] = called + " " + to
+			}
+		}
+	}
+}
+
+// TestSearchesFindIt: a search finds each planted wrong value, by the invariant that forbids the
+// value.
+func TestSearchesFindIt(t *testing.T) {
+	agree, shrink := callModel{kind: commstate.KindAgree}, callModel{kind: commstate.KindShrink}
+	for _, c := range []struct {
+		name string
+		want string
+		s    Search
+	}{
+		{"a contributor to a shrink knew of a death that is not agreed", "R38: ", Search{spoiled{shrink, nil, enters("{}|{}", "{}|{1}")}, 2, 0}},
+		{"a contributor to an agree knew of a death that is not agreed", "R38: ", Search{spoiled{agree, nil, enters("{}|{}", "{}|{1}")}, 2, 0}},
+		{"an agree succeeds, and a death was not acknowledged", "R36: ", Search{spoiled{agree, nil, enters("{1}|{1}", "{}|{1}")}, 2, 1}},
+		{"an agree fails, and each death was acknowledged", "R36: ", Search{spoiled{agree, nil, enters("{}|{1}", "{1}|{1}")}, 2, 1}},
+		{"an agree succeeds, and another death was acknowledged", "R36: ", Search{spoiled{agree, nil, enters("{}|{}", "{1}|{}")}, 2, 0}},
+	} {
+		_, err := c.s.Run()
+		require.ErrorContains(t, err, c.want, c.name)
+		t.Log(c.name+": ", err)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/goulfm/goulfm/fd"
@@ -87,7 +88,7 @@ func (m callModel) take(w *smallWorld, p int, in any) {
 		if in {
 			_, _ = known.Ack(w.n) // never more than the number of members
 		}
-		w.note(p, called+" %v %v", known.AckedSet(), known.Set())
+		w.note(p, called+" %v|%v", known.AckedSet(), known.Set())
 		m.act(w, p, c.Step(control.Propose{Comm: control.World, Token: 1, Call: commstate.Call{Kind: m.kind}, Flag: ^(uint64(1) << p)}))
 	case control.Revoke:
 		w.note(p, revokes)
@@ -109,7 +110,7 @@ func (m callModel) act(w *smallWorld, p int, acts []control.Action) {
 			if g := a.Outcome.New; g != nil {
 				made = fmt.Sprintf("%v %v", g.Procs, g.Indices)
 			}
-			w.note(p, answer+"%x|%v|%s|%v|%s", a.Outcome.Flag, a.Outcome.Dead, world.ClassName(a.Outcome.Err), world.RanksOf(a.Outcome.Err), made)
+			w.note(p, answer+"%x|%v|%s|%v|%s", a.Outcome.Flag, rankset.Of(a.Outcome.Dead...), world.ClassName(a.Outcome.Err), world.RanksOf(a.Outcome.Err), made)
 		case control.Revoked:
 			w.note(p, revoked)
 		case control.Declared:
@@ -124,7 +125,7 @@ func (m callModel) act(w *smallWorld, p int, acts []control.Action) {
 	}
 }
 
-// always checks I1, I3, I4 and I6 among the live processes.
+// always checks I1, I3, I4, I6, R36 and R38 among the live processes.
 func (m callModel) always(w *smallWorld) error {
 	first, by := "", -1
 	for p := range w.n {
@@ -151,30 +152,92 @@ func (m callModel) always(w *smallWorld) error {
 	if by < 0 {
 		return nil
 	}
-	return m.participation(w, first)
-}
-
-func (m callModel) participation(w *smallWorld, text string) error {
-	var flag uint64
-	var dead string
-	if _, err := fmt.Sscanf(strings.TrimPrefix(text, answer), "%x|", &flag); err != nil {
+	d, err := parseDecision(first)
+	if err != nil {
 		return err
 	}
-	dead = strings.Split(text, "|")[1]
+	if err := d.participation(w); err != nil {
+		return err
+	}
+	return d.entries(w, m.kind)
+}
+
+// decision is an answer, as it was noted.
+type decision struct {
+	text  string
+	flag  uint64 // a zero for each contributor
+	dead  rankset.Set
+	class string // of the error
+}
+
+func parseDecision(text string) (d decision, err error) {
+	parts := strings.Split(strings.TrimPrefix(text, answer), "|")
+	if len(parts) < 3 {
+		return d, fmt.Errorf("no answer: %q", text)
+	}
+	d.text, d.class = text, parts[2]
+	if d.flag, err = strconv.ParseUint(parts[0], 16, 64); err != nil {
+		return d, err
+	}
+	d.dead, err = rankset.Parse(parts[1])
+	return d, err
+}
+
+func (d decision) contributed(p int) bool { return d.flag>>p&1 == 0 }
+
+// participation checks I3 and I6.
+func (d decision) participation(w *smallWorld) error {
 	for p := range w.n {
-		contributed, agreed := flag>>p&1 == 0, slices.Contains(strings.Fields(strings.Trim(dead, "[]")), fmt.Sprint(p))
+		contributed, agreed := d.contributed(p), d.dead.Has(p)
 		switch {
 		case contributed && !has(w.oracle[p], called):
-			return fmt.Errorf("I3: %s has %d, which called nothing", text, p)
+			return fmt.Errorf("I3: %s has %d, which called nothing", d.text, p)
 		case !contributed && !w.isDead(p):
-			return fmt.Errorf("I3: %s is without %d, which lives", text, p)
+			return fmt.Errorf("I3: %s is without %d, which lives", d.text, p)
 		case !contributed && !agreed:
-			return fmt.Errorf("I3: %s is without %d, which is not agreed to be dead", text, p)
+			return fmt.Errorf("I3: %s is without %d, which is not agreed to be dead", d.text, p)
 		case agreed && !w.isDead(p):
-			return fmt.Errorf("I6: %s says that %d is dead", text, p)
+			return fmt.Errorf("I6: %s names %d, which lives", d.text, p)
 		}
 	}
 	return nil
+}
+
+// entries compares a decision with the sets with which its contributors called. R38: a death that a
+// contributor knew is agreed. R36: an agree succeeds if and only if each contributor had
+// acknowledged the agreed deaths, and no others.
+func (d decision) entries(w *smallWorld, kind commstate.Kind) error {
+	all := true
+	for p := range w.n {
+		if !d.contributed(p) {
+			continue
+		}
+		acked, known, err := entrySets(w.oracle[p])
+		switch {
+		case err != nil:
+			return err
+		case !known.SubsetOf(d.dead):
+			return fmt.Errorf("R38: %s, and %d knew %v", d.text, p, known)
+		}
+		all = all && acked.Equal(d.dead)
+	}
+	if succeeds := d.class == world.ClassName(nil); kind == commstate.KindAgree && succeeds != all {
+		return fmt.Errorf("R36: %s, and the contributors had acknowledged the agreed dead: %v", d.text, all)
+	}
+	return nil
+}
+
+// entrySets returns the sets with which a process has called: the deaths that it had acknowledged,
+// and the deaths that it knew.
+func entrySets(told []string) (acked, known rankset.Set, err error) {
+	i := slices.IndexFunc(told, func(s string) bool { return strings.HasPrefix(s, called+" ") })
+	if i < 0 {
+		return acked, known, errors.New("a contributor without a call")
+	}
+	before, after, _ := strings.Cut(strings.TrimPrefix(told[i], called+" "), "|")
+	acked, errAcked := rankset.Parse(before)
+	known, errKnown := rankset.Parse(after)
+	return acked, known, errors.Join(errAcked, errKnown)
 }
 
 // end checks I2 and I8.
