@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/goulfm/goulfm/internal/base/rankset"
@@ -83,10 +84,49 @@ func TestSearchesFindIt(t *testing.T) {
 		{"an agree succeeds, and a death was not acknowledged", "R36: ", Search{spoiled{agree, nil, enters("{1}|{1}", "{}|{1}")}, 2, 1}},
 		{"an agree fails, and each death was acknowledged", "R36: ", Search{spoiled{agree, nil, enters("{}|{1}", "{1}|{1}")}, 2, 1}},
 		{"an agree succeeds, and another death was acknowledged", "R36: ", Search{spoiled{agree, nil, enters("{}|{}", "{1}|{}")}, 2, 0}},
+		{"a publisher and all others lose its item", "I8: process 1 published its item and lives, processes [0 1] do not", Search{spoiled{floodModel{}, func(w *smallWorld, p int, in any) bool {
+			_, publishes := in.(bool)
+			if publishes && p == 1 {
+				w.note(p, called)
+			}
+			return publishes && p == 1
+		}, nil}, 2, 0}},
+		{"a frame is lost", "I8: process 0 published its item and lives, processes [1] do not", Search{spoiled{floodModel{}, func(_ *smallWorld, p int, in any) bool {
+			_, arrives := in.(frameFrom)
+			return arrives && p == 1
+		}, nil}, 2, 0}},
 	} {
 		_, err := c.s.Run()
 		require.ErrorContains(t, err, c.want, c.name)
 		t.Log(c.name+": ", err)
+	}
+}
+
+// TestFloodEnd: at the end, an item of a live publisher is held by all live processes, and an item
+// of a dead publisher by all or by none.
+func TestFloodEnd(t *testing.T) {
+	has0 := []string{called, answer + "0"}
+	for _, c := range []struct {
+		name   string
+		dead   uint64
+		oracle [][]string
+		want   string
+	}{
+		{"nobody publishes", 0, [][]string{nil, nil, nil}, ""},
+		{"all have the item", 0, [][]string{has0, has0[1:], has0[1:]}, ""},
+		{"nobody has the item", 0, [][]string{{called}, nil, nil}, "I8: process 0 published its item and lives, processes [0 1 2] do not have the item"},
+		{"one lacks the item", 0, [][]string{has0, nil, has0[1:]}, "I8: process 0 published its item and lives, processes [1] do not have the item"},
+		{"the item died with its publisher", 1, [][]string{has0, nil, nil}, ""},
+		{"the item outlives its publisher", 1, [][]string{has0, has0[1:], has0[1:]}, ""},
+		{"one lacks the item of a dead publisher", 1, [][]string{has0, has0[1:], nil}, "I8: processes [1] have item 0, processes [2] do not"},
+		{"a dead process lacks the item", 4, [][]string{has0, has0[1:], nil}, ""},
+	} {
+		err := floodModel{}.end(&smallWorld{n: 3, dead: c.dead, oracle: c.oracle})
+		if c.want == "" {
+			assert.NoError(t, err, c.name)
+		} else {
+			assert.EqualError(t, err, c.want, c.name)
+		}
 	}
 }
 

@@ -326,21 +326,28 @@ func (floodModel) always(w *smallWorld) error {
 	return nil
 }
 
-// end checks that all live processes have the same items.
+// end checks I8, the promise of package flood once every live process knows every death and every
+// message has arrived: all live processes hold the same items. A process that lives holds the item
+// that it published, so all live processes hold that item. An item of a publisher that died is held
+// by all or by none.
 func (floodModel) end(w *smallWorld) error {
 	for item := range publishers {
-		got, lack := -1, -1
+		var have, lack []int
 		for p := range w.n {
 			switch {
 			case w.isDead(p):
 			case has(w.oracle[p], fmt.Sprintf(answer+"%d", item)):
-				got = p
+				have = append(have, p)
 			default:
-				lack = p
+				lack = append(lack, p)
 			}
 		}
-		if got >= 0 && lack >= 0 {
-			return fmt.Errorf("I8: process %d has item %d, process %d does not", got, item, lack)
+		switch {
+		case len(lack) == 0:
+		case !w.isDead(item) && has(w.oracle[item], called):
+			return fmt.Errorf("I8: process %d published its item and lives, processes %v do not have the item", item, lack)
+		case len(have) > 0:
+			return fmt.Errorf("I8: processes %v have item %d, processes %v do not", have, item, lack)
 		}
 	}
 	return nil
