@@ -21,7 +21,8 @@ import (
 //	I3   every live member's contribution is in a decision, and nothing else
 //	I4   a call is answered exactly once
 //	I5   each death is known to all survivors in the end
-//	I6   a process that is dead for any other has ended, or its node was declared
+//	I6   a process that is dead for any other has ended, or its node was declared; in the end no
+//	     process of a declared node runs
 //	I7   only the coordinator declares; no agreement leaves out a member that runs
 //	I8   a communicator revoked at one live member is revoked at all live members
 //	B24  a revocation outlives its revoker, unless the node of the revoker is lost

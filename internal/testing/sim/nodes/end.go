@@ -102,15 +102,21 @@ func isMajorityOf(yes, voters rankset.Set) bool {
 	return half > 0 || half == 0 && have.Has(voters.Next(0))
 }
 
-// final checks the conditions that must hold in the end.
+// final checks the conditions that must hold in the end. One of them is the end of every
+// declaration: no process of a declared node runs (F7). The other machines can reach its machine
+// again, because all pauses and cuts are over. Package cluster permits a declared process that has
+// declared in turn; here at most one side of a partition continues (F9).
 func (k *nodeChecker) final() {
 	k.run.report.Stopped = !k.run.canGoOn()
 	for _, p := range k.run.ranks {
-		if p.left || !p.lives() || k.run.report.Stopped {
-			continue
+		switch {
+		case k.run.report.Stopped, p.ended():
+		case p.station.declared:
+			k.run.fail("I6", "the node of process %d was declared, and the process does not end\n%s", p.proc, k.run.describe())
+		case p.lives():
+			k.completeness(p)
+			k.revocations(p)
 		}
-		k.completeness(p)
-		k.revocations(p)
 	}
 }
 

@@ -107,6 +107,22 @@ func TestNodeChecksFindIt(t *testing.T) {
 	}
 }
 
+// TestADeclaredNodeMustEnd: a machine that never resumes after a pause is declared, and its ranks
+// do not end. The check finds them, also if all other ranks have left in peace.
+func TestADeclaredNodeMustEnd(t *testing.T) {
+	for _, closes := range []bool{false, true} {
+		_, err := Run(Options{
+			Seed: 3, Nodes: 3, Faults: []int{},
+			shape:  func(s *nodeSetup) { s.closes = closes },
+			tamper: func(r *nodeRun) { r.plan(mono.Millisecond, func() { r.stations[2].paused++ }) },
+		})
+		v, broken := errors.AsType[*Violation](err)
+		require.True(t, broken)
+		assert.Equal(t, "I6", v.Invariant)
+		assert.Contains(t, v.Text, "was declared, and the process does not end")
+	}
+}
+
 func TestNodeReplay(t *testing.T) {
 	if *nodeReplay == 0 {
 		t.Skip("needs -node-replay SEED")
