@@ -3,4 +3,4 @@
 package buildid
 
 // Build identifies the wire formats and memory layouts of this build.
-const Build uint32 = 0xc55979cf
+const Build uint32 = 0x87a076fd
