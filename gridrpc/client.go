@@ -49,7 +49,7 @@ type Client struct {
 // DialOption configures a client.
 type DialOption func(*Client)
 
-// Detect bounds the time until a server that is stopped or cut off is given up: at least 200 ms, by
+// Detect bounds the time until a server that is stopped or cut off is given up: at least 250 ms, by
 // default 30 s. A live server is wrongly suspected once in 30 days on average, where the network
 // allows that. The death of a killed server is known in milliseconds in any case.
 func Detect(within time.Duration) DialOption {
@@ -72,7 +72,7 @@ func Dial(ctx context.Context, masters string, options ...DialOption) (*Client, 
 	for _, o := range options {
 		o(c)
 	}
-	if err := c.guards.asked.Check(); err != nil {
+	if err := checkQuality(c.guards.asked); err != nil {
 		return nil, &Error{Op: "dial", Err: err}
 	}
 	me, addresses, err := c.identify(ctx)

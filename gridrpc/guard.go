@@ -2,6 +2,7 @@ package gridrpc
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -66,8 +67,16 @@ const (
 // time.
 func quality(detection time.Duration) adaptive.QoS {
 	q := adaptive.QoS{Detection: adaptive.Duration(detection)}.WithDefaults()
-	q.Detection = max(adaptive.DetectionMin, q.Detection-adaptive.Duration(guardAfter))
+	q.Detection -= adaptive.Duration(guardAfter)
 	return q
+}
+
+// checkQuality returns an error that names the requested time if no server can be observed so.
+func checkQuality(q adaptive.QoS) error {
+	if asked, least := time.Duration(q.Detection)+guardAfter, time.Duration(adaptive.DetectionMin)+guardAfter; asked < least {
+		return fmt.Errorf("Detect(%v): want at least %v", asked, least)
+	}
+	return q.Check()
 }
 
 // begin starts the delivery of news in order, by a goroutine that exists only while there are news.

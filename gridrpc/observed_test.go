@@ -213,3 +213,17 @@ func probed(t testing.TB, id *link.Identity, ref *pb.Ref) *grpc.ClientConn {
 	require.Equal(t, ref.Name, reply.Me.Name)
 	return conn
 }
+
+// TestDetectTooSoon: a time that no observation can meet is an error of Dial, which names the least.
+func TestDetectTooSoon(t *testing.T) {
+	for within, want := range map[time.Duration]string{
+		time.Millisecond:       "Detect(1ms): want at least 250ms",
+		249 * time.Millisecond: "Detect(249ms): want at least 250ms",
+		-time.Second:           "Detect(-1s): want at least 250ms",
+	} {
+		_, err := Dial(t.Context(), "", Detect(within))
+		require.ErrorContains(t, err, want)
+	}
+	require.NoError(t, checkQuality(quality(250*time.Millisecond)))
+	require.NoError(t, checkQuality(quality(0)), "the default")
+}

@@ -45,7 +45,8 @@ func Stall(d time.Duration) CallOption {
 // AtMostOnce never lets a body run twice: the loss of its server is ErrServerLost.
 func AtMostOnce() CallOption { return func(s *settings) { s.rule.AtMostOnce = true } }
 
-// Keep lets a call continue after the end of its client. The server stores the outcome for d after
+// Keep lets a call continue after the end of its client, once a server has accepted it (Began); a
+// call that no server has accepted ends with its client. The server stores the outcome for d after
 // the end of the body, at most 7 days, and Attach finds it from any client. Results above 64 KiB
 // are in the store of the platform, if there is one; results in memory end with the server. A done
 // context and Session.Cancel still end the call; Close does not.

@@ -241,6 +241,7 @@ func (e *exports) typ(s *ast.TypeSpec) {
 	}
 	fields, isStruct := s.Type.(*ast.StructType)
 	if !isStruct {
+		defer withoutComments(s.Type)()
 		e.add(s.Name.Name, "type "+source(&ast.TypeSpec{Name: ast.NewIdent("T"), TypeParams: s.TypeParams, Assign: s.Assign, Type: s.Type}))
 		return
 	}
@@ -255,6 +256,21 @@ func (e *exports) typ(s *ast.TypeSpec) {
 			}
 		}
 	}
+}
+
+// withoutComments removes the comments of the methods of an interface: they are not a part of its
+// type. The returned function puts them back.
+func withoutComments(typ ast.Expr) (restore func()) {
+	restore = func() {}
+	ast.Inspect(typ, func(n ast.Node) bool {
+		if f, ok := n.(*ast.Field); ok {
+			doc, comment, before := f.Doc, f.Comment, restore
+			f.Doc, f.Comment = nil, nil
+			restore = func() { f.Doc, f.Comment = doc, comment; before() }
+		}
+		return true
+	})
+	return restore
 }
 
 var spaces = regexp.MustCompile(`\s+`)

@@ -33,7 +33,8 @@ const Any, hidden = -1, 2
 var ErrRank error
 
 type Elem interface {
-	~int | ~bool
+	// A comment is not a part of the type.
+	~int | ~bool // nor is this one
 }
 
 type Pair[T Elem] struct {
