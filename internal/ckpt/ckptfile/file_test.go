@@ -140,9 +140,36 @@ func TestTorn(t *testing.T) {
 	require.ErrorIs(t, open(good[:len(good)-1]), ErrTorn)
 	require.True(t, named(open(append(slices.Clone(good), 0))))
 	require.ErrorIs(t, open([]byte("%PDF-1.7 and much more that has nothing to do with it")), ErrForeign)
-	newer := slices.Clone(good)
-	newer[8] = 2
-	require.ErrorIs(t, open(newer), ErrFormat)
+}
+
+const newerFormat = "a checkpoint of a newer format: format 2, and this build reads formats up to 1: use the build that wrote it, or a later goulfm"
+
+// TestNewerFormat: the error of a file of a later format has the numbers of both formats, also if
+// nothing after the number is as in this format.
+func TestNewerFormat(t *testing.T) {
+	good := encode(t, sample(150, 70), None, noise(220, 7))
+	good[len(magic)] = 2
+	for _, newer := range [][]byte{good, append(good[:len(magic)+4:len(magic)+4], noise(100, 3)...)} {
+		require.ErrorIs(t, open(newer), ErrFormat)
+		require.EqualError(t, open(newer), newerFormat)
+	}
+	good[len(magic)] = 0
+	require.ErrorIs(t, open(good), ErrCorrupt)
+	for text, want := range map[string]error{
+		`{"format":2,"job":"heat","epoch":3,"number":9,"files":[]}`: ErrFormat,
+		`{"format":2,"job":7,"files":{"rank-0.gck":[10,1]}}`:        ErrFormat,
+		`{"format":0,"job":"heat"}`:                                 ErrCorrupt,
+		`{"format":"2"}`:                                            ErrCorrupt,
+		`{"job":"heat"}`:                                            ErrCorrupt,
+	} {
+		b, err := json.Marshal(sealed{json.RawMessage(text), CRC([]byte(text))})
+		require.NoError(t, err)
+		_, err = DecodeManifest(append(b, '\n'))
+		require.ErrorIs(t, err, want, text)
+		if errors.Is(want, ErrFormat) {
+			require.EqualError(t, err, "a manifest: "+newerFormat)
+		}
+	}
 }
 
 // TestForeignChunk: a chunk of another file, whole in itself, does not fit.

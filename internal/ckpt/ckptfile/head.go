@@ -108,6 +108,18 @@ func (h *Head) chunkBytes(i int64) int {
 	return int(min(int64(h.Chunk), h.Bytes()-i*int64(h.Chunk)))
 }
 
+// checkFormat refuses formats that this build does not know, before anything else of a file is read:
+// a later format may have another layout.
+func checkFormat(format int64) error {
+	switch {
+	case format > Format:
+		return fmt.Errorf("%w: format %d, and this build reads formats up to %d: use the build that wrote it, or a later goulfm", ErrFormat, format, Format)
+	case format < 1:
+		return fmt.Errorf("%w: format %d, and formats begin at 1", ErrCorrupt, format)
+	}
+	return nil
+}
+
 func castagnoli(crc uint32, b []byte) uint32 {
 	return crc32.Update(crc, crc32.MakeTable(crc32.Castagnoli), b)
 }

@@ -61,11 +61,17 @@ func DecodeManifest(b []byte) (Manifest, error) {
 	if CRC(s.Manifest) != s.CRC {
 		return m, fmt.Errorf("%w: a manifest", ErrCorrupt)
 	}
-	if err := json.Unmarshal(s.Manifest, &m); err != nil {
+	var known struct {
+		Format int64 `json:"format"`
+	}
+	if err := json.Unmarshal(s.Manifest, &known); err != nil {
 		return m, fmt.Errorf("%w: a manifest: %w", ErrCorrupt, err)
 	}
-	if m.Format != Format {
-		return m, fmt.Errorf("%w: a manifest of format %d", ErrFormat, m.Format)
+	if err := checkFormat(known.Format); err != nil {
+		return m, fmt.Errorf("a manifest: %w", err)
+	}
+	if err := json.Unmarshal(s.Manifest, &m); err != nil {
+		return m, fmt.Errorf("%w: a manifest: %w", ErrCorrupt, err)
 	}
 	if again, err := m.Encode(); err != nil || !bytes.Equal(again, b) {
 		return m, fmt.Errorf("%w: a manifest", ErrCorrupt)

@@ -54,8 +54,8 @@ func (f *Reader) readHead(size int64) (text []byte, crc uint32, err error) {
 	if string(b[:len(magic)]) != magic {
 		return nil, 0, ErrForeign
 	}
-	if format := little.Uint32(b[len(magic):]); format != Format {
-		return nil, 0, fmt.Errorf("%w: %d", ErrFormat, format)
+	if err := checkFormat(int64(little.Uint32(b[len(magic):]))); err != nil {
+		return nil, 0, err
 	}
 	n := int64(little.Uint32(b[len(magic)+4:]))
 	f.first = int64(fixedHead) + n
