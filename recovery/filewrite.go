@@ -22,12 +22,17 @@ func (w *World) head(job string, l repair.Label, p part) ckptfile.Head {
 			f.Bytes = int64(len(p[i]))
 		}
 		if m.isRows() {
-			lo, hi := w.Block(m.option.Total)
-			f.Runs = [][2]int{{lo * m.option.Width, (hi - lo) * m.option.Width}}
+			f.Runs = m.runs(w)
 		}
 		h.Members = append(h.Members, f)
 	}
 	return h
+}
+
+// runs returns the elements of a member of Rows that this rank of a world holds.
+func (m Member) runs(w *World) [][2]int {
+	lo, hi := w.Block(m.option.Total)
+	return [][2]int{{lo * m.option.Width, (hi - lo) * m.option.Width}}
 }
 
 // writes reports whether a member is in the file of this rank.

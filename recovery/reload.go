@@ -161,15 +161,7 @@ func (w *World) reload(l repair.Label) (part, error) {
 	}
 	p := make(part, len(w.members))
 	for i, member := range w.members {
-		switch {
-		case member.option.Same:
-			p[i], err = in.whole(0, i)
-		case len(m.Files) == w.Size():
-			p[i], err = in.whole(w.Rank(), i)
-		default:
-			p[i], err = in.rows(w, member, i)
-		}
-		if err != nil {
+		if p[i], err = in.member(w, member, i); err != nil {
 			return nil, err
 		}
 	}
@@ -194,6 +186,25 @@ func (s *source) file(rank int) (*ckptfile.Reader, error) {
 		s.files[rank] = f
 	}
 	return f, err
+}
+
+// member reads this rank's data of a member. The rows in the file of this rank may be others than
+// those that the rank has now, also if the number of ranks is the same: the build e872d31 spread the
+// surplus rows over all ranks, and comm.Block gives them to the first ones.
+func (s *source) member(w *World, m Member, member int) ([]byte, error) {
+	if m.option.Same {
+		return s.whole(0, member)
+	}
+	if len(s.manifest.Files) == w.Size() {
+		f, err := s.file(w.Rank())
+		if err != nil {
+			return nil, err
+		}
+		if !m.isRows() || slices.Equal(f.Head().Members[member].Runs, m.runs(w)) {
+			return s.whole(w.Rank(), member)
+		}
+	}
+	return s.rows(w, m, member)
 }
 
 func (s *source) whole(rank, member int) ([]byte, error) {
