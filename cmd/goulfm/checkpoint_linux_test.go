@@ -193,3 +193,40 @@ func TestCheckpointCommand(t *testing.T) {
 	assert.Equal(t, 0, r.code, r.err)
 	assert.NoDirExists(t, version)
 }
+
+// TestCheckpointsOfEarlierBuilds: each earlier build's checkpoints are listed as that build has
+// listed them. A file of a later format is named, with both formats and the remedy.
+func TestCheckpointsOfEarlierBuilds(t *testing.T) {
+	t.Parallel()
+	const kept = "../../internal/testing/earlier/testdata"
+	builds, err := os.ReadDir(kept)
+	require.NoError(t, err)
+	require.NotEmpty(t, builds)
+	for _, b := range builds {
+		dir := filepath.Join(t.TempDir(), "checkpoints")
+		require.NoError(t, os.CopyFS(dir, os.DirFS(filepath.Join(kept, b.Name(), "checkpoints"))))
+		folders, err := filepath.Glob(filepath.Join(dir, "*"))
+		require.NoError(t, err)
+		for _, folder := range append(folders, dir) {
+			require.NoError(t, os.Chmod(folder, 0o700)) // a checkout may have other permissions
+		}
+		want, err := os.ReadFile(filepath.Join(kept, b.Name(), "ls.txt"))
+		require.NoError(t, err)
+		assert.Equal(t, result{0, string(want), ""}, goulfmCommand(t, "", "checkpoint", "ls", dir))
+		r := goulfmCommand(t, "", "checkpoint", "verify", dir)
+		assert.Zero(t, r.code, "%s%s", r.out, r.err)
+
+		whole := regexp.MustCompile(`(?m)^(\S+) .* whole$`).FindSubmatch(want)
+		require.NotNil(t, whole)
+		name := string(whole[1])
+		file := filepath.Join(dir, name, "rank-0.gck")
+		data, err := os.ReadFile(file)
+		require.NoError(t, err)
+		data[8]++ // the number of the format
+		require.NoError(t, os.WriteFile(file, data, 0o600))
+		r = goulfmCommand(t, "", "checkpoint", "verify", dir)
+		assert.Equal(t, 1, r.code)
+		assert.Regexp(t, `(?m)^`+name+` +`+name+`/rank-0\.gck: a checkpoint of a newer format: format 2, and this build reads formats up to 1: use the build that wrote it, or a later goulfm$`, r.out)
+		assert.Regexp(t, `^goulfm checkpoint verify: 1 of \d+ versions cannot be restored\n$`, r.err)
+	}
+}
