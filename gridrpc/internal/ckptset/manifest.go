@@ -2,6 +2,7 @@ package ckptset
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -9,7 +10,12 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/goulfm/goulfm/gridrpc/internal/fileformat"
 )
+
+// Format is the number of the format of manifests, which package fileformat explains.
+const Format = 1
 
 // ErrMalformed is wrapped by each error for data that is no manifest.
 var ErrMalformed = errors.New("bundle: malformed manifest")
@@ -89,7 +95,7 @@ func Decode(data []byte) (m Manifest, err error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&m); err != nil {
-		return Manifest{}, fmt.Errorf("%w: %w", ErrMalformed, err)
+		return Manifest{}, fmt.Errorf("%w: %w", ErrMalformed, cmp.Or(fileformat.Check(data, Format), err))
 	}
 	if id, ok := parseKey(m.Key()); !ok || id != m.ID || m.Attempt < 1 || m.Number < 1 || !isHex(m.Call) {
 		return Manifest{}, fmt.Errorf("%w: of %q, attempt %d, number %d", ErrMalformed, m.Call, m.Attempt, m.Number)

@@ -2,6 +2,7 @@ package join
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,12 +14,16 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/goulfm/goulfm/gridrpc/internal/discovery"
+	"github.com/goulfm/goulfm/gridrpc/internal/fileformat"
 	"github.com/goulfm/goulfm/gridrpc/internal/token"
 	"github.com/goulfm/goulfm/recovery/checkpoint"
 )
 
 // bookMax bounds the file, in bytes.
 const bookMax = 256 << 20
+
+// bookFormat is the number of the format of the file, which package fileformat explains.
+const bookFormat = 1
 
 // Change applies f to the book of the platform in folder dir, and writes the book unless f fails. A
 // lock excludes other changes meanwhile.
@@ -62,7 +67,10 @@ func read(path string) (*token.Book, error) {
 		return nil, err
 	}
 	book, err := decodeBook(data)
-	if err != nil {
+	switch {
+	case errors.Is(err, fileformat.ErrLater):
+		return nil, fmt.Errorf("%s: %w", path, err)
+	case err != nil:
 		return nil, fmt.Errorf("%s: %w: delete it, and make new tokens", path, err)
 	}
 	return book, nil
@@ -76,7 +84,7 @@ func decodeBook(data []byte) (*token.Book, error) {
 	r.DisallowUnknownFields()
 	var book token.Book
 	if err := r.Decode(&book); err != nil {
-		return nil, err
+		return nil, cmp.Or(fileformat.Check(data, bookFormat), err)
 	}
 	for _, g := range book.Grants {
 		if g.ID == "" || g.Uses < 0 || g.Role != token.Client && g.Role != token.Server {

@@ -2,6 +2,7 @@ package results
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/goulfm/goulfm/gridrpc/internal/fileformat"
 	"github.com/goulfm/goulfm/recovery/checkpoint"
 )
 
@@ -20,6 +22,9 @@ var ErrMalformed = errors.New("shelf: malformed result")
 
 // Prefix begins all keys.
 const Prefix = "kept/"
+
+// Format is the number of the format of headers, which package fileformat explains.
+const Format = 1
 
 // Record is the header of a stored result.
 type Record struct {
@@ -135,7 +140,7 @@ func Decode(data []byte) (r Record, rest []byte, err error) {
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&r); err != nil {
-		return Record{}, nil, fmt.Errorf("%w: %w", ErrMalformed, err)
+		return Record{}, nil, fmt.Errorf("%w: %w", ErrMalformed, cmp.Or(fileformat.Check(line, Format), err))
 	}
 	call, err := hex.DecodeString(r.Call)
 	switch {
