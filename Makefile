@@ -42,7 +42,7 @@ RANDOM  ?=
 GOLANGCI ?= go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.5.0
 
 .DEFAULT_GOAL := help
-.PHONY: demo runsc s3 check nightly test quick long vulns race lint fuzz sim sim-nodes sim-repairs sim-deep sabotage stress random pauses nodestress nodes netns netns-platform engines site site-check snapshot bench ab ab-test compare figures help
+.PHONY: demo runsc s3 check nightly test quick long vulns race lint fuzz sim sim-nodes sim-repairs sim-deep sabotage stress random pauses nodestress nodes netns netns-platform mixed engines site site-check snapshot bench ab ab-test compare figures help
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -151,6 +151,9 @@ netns: ## jobs over networks of their own: a node killed, 5 of 100 packets lost,
 
 netns-platform: ## a GridRPC platform on four machines, which are networks of their own: that of the root is lost under calls, twice; a minute; no namespaces: code 77
 	@scripts/netns_platform.sh
+
+mixed: ## launchers, daemons and ranks of this tree meet those of commit e872d31: each pair is refused within 10 s, by one clear line; a minute; without that commit in the history: code 77
+	@scripts/mixed.sh
 
 engines: ## examples under real Slurm, hydra and Open MPI: one node and several, ranks and nodes killed; root, else code 77
 	@scripts/engines.sh

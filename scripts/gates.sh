@@ -86,6 +86,7 @@ nightly() {
 	gate stress make stress KILLS="-kills 1000" SHRINKS="-rounds 1000" REPLACES="-rounds 1000"
 	gate nodes make nodes
 	gate netns make netns
+	gate mixed scripts/mixed.sh
 	gate fuzz make fuzz FUZZFOR=10m
 	gate sim-deep make sim-deep
 }
