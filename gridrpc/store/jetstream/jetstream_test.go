@@ -23,7 +23,11 @@ import (
 )
 
 // cluster starts three replicas in this process, and returns the name of their store.
-func cluster(t *testing.T) string {
+func cluster(t *testing.T) string { return clusterIn(t, t.TempDir()) }
+
+// clusterIn is cluster with the data of the replicas in a folder.
+func clusterIn(t *testing.T, dir string) string {
+	t.Helper()
 	var listeners []net.Listener
 	for range 2 * copies {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -38,7 +42,6 @@ func cluster(t *testing.T) string {
 	ctx, cancel := context.WithCancel(context.Background())
 	var all sync.WaitGroup
 	t.Cleanup(func() { cancel(); all.Wait() })
-	dir := t.TempDir()
 	for i := range copies {
 		c := replica.Config{
 			Name: fmt.Sprint("r", i), Dir: filepath.Join(dir, fmt.Sprint(i)), Addr: addrs[i], Route: addrs[copies+i], Routes: addrs[copies:],

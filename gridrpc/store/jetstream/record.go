@@ -2,6 +2,7 @@ package jetstream
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/rand"
 	"encoding/binary"
 	"encoding/hex"
@@ -10,7 +11,12 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/goulfm/goulfm/gridrpc/internal/fileformat"
 )
+
+// recordFormat is the number of the format of records, which package fileformat explains.
+const recordFormat = 1
 
 // Sizes of messages. A piece has the largest size of a chunk of a checkpoint, so each chunk needs
 // one synced write.
@@ -62,7 +68,7 @@ func decodeRecord(data []byte) (r record, err error) {
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&r); err != nil {
-		return record{}, fmt.Errorf("%w: %w", errMalformed, err)
+		return record{}, fmt.Errorf("%w: %w", errMalformed, cmp.Or(fileformat.Check(line, recordFormat), err))
 	}
 	id, err := hex.DecodeString(r.ID)
 	switch {

@@ -18,7 +18,7 @@
 // e872d31 is the first build whose files users have. A copy of jobs_test.go and write_test.go in
 // the tree of that commit, in a folder of the same name and with the import paths of that tree, has
 // written its files. Module gridrpc has files of that build in folders testdata/e872d31 of its
-// packages internal/ckptset, internal/results and internal/join.
+// packages internal/ckptset, internal/results, internal/join and store/jetstream.
 //
 // # Files of a new release
 //
@@ -27,6 +27,8 @@
 //	go test ./internal/testing/earlier -run TestWrite -args -write testdata/COMMIT
 //	go run ./cmd/goulfm checkpoint ls internal/testing/earlier/testdata/COMMIT/checkpoints \
 //	    >internal/testing/earlier/testdata/COMMIT/ls.txt
+//
+// In module gridrpc the tests TestWrite of the four packages take the same flag.
 //
 // The tests then read the new folder, too. A folder of an earlier release is never written again.
 // When ckptfile.Format rises, the reader keeps the code of the former formats, or the tests and
@@ -38,6 +40,6 @@
 //   - Locks of checkpoint folders (.NAME.lock) hold no data once their job has ended.
 //   - Seeds and scripts of goulfm sim, and seeds of stress/randprog, replay a run in the build that
 //     printed them. The rules of another build may take other steps.
-//   - bench/results.json and stress/endure/long/out/log.csv belong to the repository: a commit
+//   - bench/results.json and stress/endure/long/out/pieces.csv belong to the repository: a commit
 //     changes such a file together with its reader.
 package earlier
