@@ -61,7 +61,7 @@ func (r release) copied(t *testing.T) string {
 	require.NoError(t, os.CopyFS(to, os.DirFS(filepath.Join(r.dir, "checkpoints"))))
 	require.NoError(t, filepath.WalkDir(to, func(path string, e fs.DirEntry, err error) error {
 		if err == nil && e.IsDir() {
-			err = os.Chmod(path, 0o700) //nolint:gosec // a folder
+			err = os.Chmod(path, 0o700)
 		}
 		return err
 	}))

@@ -3,13 +3,14 @@ package earlier_test
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"encoding/gob"
 	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
-	"unsafe"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -95,10 +96,9 @@ func writeChunks(t *testing.T, dir string) (name string) {
 		var file bytes.Buffer
 		w, err := ckptfile.NewWriter(&file, h, []ckptfile.Codec{ckptfile.None, ckptfile.Zstd}[rank])
 		require.NoError(t, err)
-		values := chunksOf(rows[0], rows[1], chunksStep)
-		_, err = w.Write(counted)
+		values, err := binary.Append(nil, binary.LittleEndian, chunksOf(rows[0], rows[1], chunksStep))
 		require.NoError(t, err)
-		_, err = w.Write(unsafe.Slice((*byte)(unsafe.Pointer(&values[0])), 8*len(values)))
+		_, err = w.Write(slices.Concat(counted, values))
 		require.NoError(t, err)
 		size, crc, err := w.Close()
 		require.NoError(t, err)
