@@ -18,6 +18,12 @@ CYCLONEDX=github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.10.0
 # release prints the version of this source.
 release() { sed -n 's/^const release = "\(.*\)"$/\1/p' cmd/goulfm/version.go; }
 
+# goreleaser runs it with the version and the date of the commit.
+goreleaser() {
+	GOULFM_RELEASE=$(release) GOULFM_DATE=$(git log -1 --format=%cI) GOULFM_TIMESTAMP=$(git log -1 --format=%ct) PATH=$PWD/bin/tools:$PATH \
+		bin/tools/goreleaser release --clean --config .goreleaser.yaml "$@"
+}
+
 # texts FOLDER prints the licence files of a folder.
 texts() {
 	local found=0 file
@@ -80,13 +86,12 @@ publish() {
 		return 1
 	fi
 	tools
-	GOULFM_RELEASE=$(release) PATH=$PWD/bin/tools:$PATH bin/tools/goreleaser release --clean
+	goreleaser
 }
 
 # dist builds all archives into bin/dist.
 dist() {
-	GOULFM_RELEASE=$(release) PATH=$PWD/bin/tools:$PATH \
-		bin/tools/goreleaser release --snapshot --clean --config .goreleaser.yaml
+	goreleaser --snapshot
 	rm -rf bin/dist
 	mv dist bin/dist
 }

@@ -88,7 +88,7 @@ func TestEarlier(t *testing.T) {
 
 		was, err := Load(home)
 		require.NoError(t, err)
-		role, name, err := was.Who()
+		role, name, err := was.Subject()
 		require.NoError(t, err)
 		assert.Equal(t, "server far", string(role)+" "+name)
 		_, err = enter(t, Wish{Dir: home, Role: link.Worker})
@@ -98,7 +98,7 @@ func TestEarlier(t *testing.T) {
 		p := earlierPlatform(t, dir)
 		is, err := enter(t, Wish{Dir: home, Token: p.token(token.Server).String(), Role: link.Worker})
 		require.NoError(t, err)
-		_, name, err = is.Who()
+		_, name, err = is.Subject()
 		require.NoError(t, err)
 		assert.Equal(t, "far", name)
 		assert.Equal(t, was.Pair().PrivateKey, is.Pair().PrivateKey)

@@ -142,7 +142,10 @@ func TestTorn(t *testing.T) {
 	require.ErrorIs(t, open([]byte("%PDF-1.7 and much more that has nothing to do with it")), ErrForeign)
 }
 
-const newerFormat = "a checkpoint of a newer format: format 2, and this build reads formats up to 1: use the build that wrote it, or a later goulfm"
+const (
+	newerFormat   = "a checkpoint of a newer format: format 2, and this build reads formats up to 1: use the build that wrote it, or a later goulfm"
+	newerManifest = "a manifest: a checkpoint of a newer format: format 3, and this build reads formats up to 2: use the build that wrote it, or a later goulfm"
+)
 
 // TestNewerFormat: the error of a file of a later format has the numbers of both formats, also if
 // nothing after the number is as in this format.
@@ -156,8 +159,8 @@ func TestNewerFormat(t *testing.T) {
 	good[len(magic)] = 0
 	require.ErrorIs(t, open(good), ErrCorrupt)
 	for text, want := range map[string]error{
-		`{"format":2,"job":"heat","epoch":3,"number":9,"files":[]}`: ErrFormat,
-		`{"format":2,"job":7,"files":{"rank-0.gck":[10,1]}}`:        ErrFormat,
+		`{"format":3,"job":"heat","epoch":3,"number":9,"files":[]}`: ErrFormat,
+		`{"format":3,"job":7,"files":{"rank-0.gck":[10,1]}}`:        ErrFormat,
 		`{"format":0,"job":"heat"}`:                                 ErrCorrupt,
 		`{"format":"2"}`:                                            ErrCorrupt,
 		`{"job":"heat"}`:                                            ErrCorrupt,
@@ -167,7 +170,7 @@ func TestNewerFormat(t *testing.T) {
 		_, err = DecodeManifest(append(b, '\n'))
 		require.ErrorIs(t, err, want, text)
 		if errors.Is(want, ErrFormat) {
-			require.EqualError(t, err, "a manifest: "+newerFormat)
+			require.EqualError(t, err, newerManifest)
 		}
 	}
 }
@@ -360,4 +363,24 @@ func FuzzManifest(f *testing.F) {
 			t.Fatalf("%q is taken for %q", b, again)
 		}
 	})
+}
+
+// TestFormatOfAManifest: builds that know format 1 alone read a manifest without arguments. With
+// arguments it has format 2; builds before 0.1.0 wrote 1 there, too, which is still read.
+func TestFormatOfAManifest(t *testing.T) {
+	m := Manifest{Job: "heat", Epoch: 3, Number: 9, Files: []File{{Name: "rank-0.gck", Bytes: 10, CRC: 1}}}
+	for arguments, want := range map[string]int{"": 1, "0123456789abcdef": ListFormat} {
+		m.Arguments = arguments
+		b, err := m.Encode()
+		require.NoError(t, err)
+		got, err := DecodeManifest(b)
+		require.NoError(t, err)
+		assert.Equal(t, want, got.Format)
+	}
+	m.Format = 1
+	b, err := m.encode()
+	require.NoError(t, err)
+	got, err := DecodeManifest(b)
+	require.NoError(t, err)
+	assert.Equal(t, m, got)
 }

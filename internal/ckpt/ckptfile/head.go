@@ -14,7 +14,8 @@ const Extension = ".gck"
 
 // Bounds.
 const (
-	Format     = 1
+	Format     = 1         // of a file of a rank
+	ListFormat = 2         // of a manifest; 1: without Arguments
 	ChunkBytes = 256 << 10 // of a chunk, unless a head has another value
 	ChunkMax   = 16 << 20
 	HeadMax    = 16 << 20
@@ -108,12 +109,12 @@ func (h *Head) chunkBytes(i int64) int {
 	return int(min(int64(h.Chunk), h.Bytes()-i*int64(h.Chunk)))
 }
 
-// checkFormat refuses formats that this build does not know, before anything else of a file is read:
-// a later format may have another layout.
-func checkFormat(format int64) error {
+// checkFormat refuses formats above the newest one that this build knows, before anything else of a
+// file is read: a later format may have another layout.
+func checkFormat(format, newest int64) error {
 	switch {
-	case format > Format:
-		return fmt.Errorf("%w: format %d, and this build reads formats up to %d: use the build that wrote it, or a later goulfm", ErrFormat, format, Format)
+	case format > newest:
+		return fmt.Errorf("%w: format %d, and this build reads formats up to %d: use the build that wrote it, or a later goulfm", ErrFormat, format, newest)
 	case format < 1:
 		return fmt.Errorf("%w: format %d, and formats begin at 1", ErrCorrupt, format)
 	}

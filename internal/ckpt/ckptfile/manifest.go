@@ -40,9 +40,17 @@ type sealed struct {
 	CRC      uint32          `json:"crc32c"`
 }
 
-// Encode returns the bytes of the manifest.
+// Encode returns the bytes of the manifest. Builds that know format 1 alone read a manifest without
+// Arguments, and refuse one with Arguments by its format.
 func (m Manifest) Encode() ([]byte, error) {
-	m.Format = Format
+	m.Format = 1
+	if m.Arguments != "" {
+		m.Format = ListFormat
+	}
+	return m.encode()
+}
+
+func (m Manifest) encode() ([]byte, error) {
 	text, err := json.Marshal(m)
 	if err != nil {
 		return nil, err
@@ -67,13 +75,13 @@ func DecodeManifest(b []byte) (Manifest, error) {
 	if err := json.Unmarshal(s.Manifest, &known); err != nil {
 		return m, fmt.Errorf("%w: a manifest: %w", ErrCorrupt, err)
 	}
-	if err := checkFormat(known.Format); err != nil {
+	if err := checkFormat(known.Format, ListFormat); err != nil {
 		return m, fmt.Errorf("a manifest: %w", err)
 	}
 	if err := json.Unmarshal(s.Manifest, &m); err != nil {
 		return m, fmt.Errorf("%w: a manifest: %w", ErrCorrupt, err)
 	}
-	if again, err := m.Encode(); err != nil || !bytes.Equal(again, b) {
+	if again, err := m.encode(); err != nil || !bytes.Equal(again, b) {
 		return m, fmt.Errorf("%w: a manifest", ErrCorrupt)
 	}
 	return m, m.check()

@@ -54,7 +54,7 @@ func (f *Reader) readHead(size int64) (text []byte, crc uint32, err error) {
 	if string(b[:len(magic)]) != magic {
 		return nil, 0, ErrForeign
 	}
-	if err := checkFormat(int64(little.Uint32(b[len(magic):]))); err != nil {
+	if err := checkFormat(int64(little.Uint32(b[len(magic):])), Format); err != nil {
 		return nil, 0, err
 	}
 	n := int64(little.Uint32(b[len(magic)+4:]))

@@ -8,6 +8,7 @@ import (
 // advice is the remedy for a daemon that has not started, by the output about it. The first line
 // that fits counts.
 var advice = []struct{ said, remedy string }{
+	{"goulfm daemon: bad order", "goulfm there is another build: install the same one on all nodes"},
 	{"Could not resolve hostname", "is the name right, in --host or the host file?"},
 	{"Host key verification failed", "log in there once by hand, and compare its key"},
 	{"Permission denied (", "ssh must not need a question: put a key there, as with ssh-copy-id"},

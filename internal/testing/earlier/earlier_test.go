@@ -225,8 +225,10 @@ func everyFile(t *testing.T, f func(dir string, v checkpoint.Version, file strin
 // and the remedy.
 func TestLaterFormat(t *testing.T) {
 	everyFile(t, func(dir string, v checkpoint.Version, file string, _ int) {
+		newest := ckptfile.Format
 		err := edited(t, dir, v, file, func(b []byte) []byte {
 			if file == ckptfile.ManifestName {
+				newest = ckptfile.ListFormat
 				return laterManifest(t, b)
 			}
 			binary.LittleEndian.PutUint32(b[8:], ckptfile.Format+1)
@@ -234,7 +236,7 @@ func TestLaterFormat(t *testing.T) {
 		})
 		require.ErrorIs(t, err, checkpoint.ErrFormat, "%s/%s", v.Name(), file)
 		assert.ErrorContains(t, err, v.Name()+"/"+file+": ")
-		assert.ErrorContains(t, err, fmt.Sprintf("format %d, and this build reads formats up to %d: use the build that wrote it, or a later goulfm", ckptfile.Format+1, ckptfile.Format))
+		assert.ErrorContains(t, err, fmt.Sprintf("format %d, and this build reads formats up to %d: use the build that wrote it, or a later goulfm", newest+1, newest))
 	})
 }
 
@@ -246,7 +248,7 @@ func laterManifest(t *testing.T, b []byte) []byte {
 		CRC      uint32          `json:"crc32c"`
 	}
 	require.NoError(t, json.Unmarshal(b, &sealed))
-	later := bytes.Replace(sealed.Manifest, []byte(`"format":1,`), fmt.Appendf(nil, `"format":%d,`, ckptfile.Format+1), 1)
+	later := bytes.Replace(sealed.Manifest, []byte(`"format":1,`), fmt.Appendf(nil, `"format":%d,`, ckptfile.ListFormat+1), 1)
 	require.NotEqual(t, string(sealed.Manifest), string(later))
 	sealed.Manifest, sealed.CRC = later, ckptfile.CRC(later)
 	b, err := json.Marshal(sealed)
@@ -281,7 +283,7 @@ func TestLaterFormatIsNotRestored(t *testing.T) {
 			return nil
 		})
 		assert.Contains(t, told.String(), `msg="version not restored" version=`+v.Name())
-		assert.Contains(t, told.String(), fmt.Sprintf("format %d, and this build reads formats up to %d", ckptfile.Format+1, ckptfile.Format))
+		assert.Contains(t, told.String(), fmt.Sprintf("format %d, and this build reads formats up to %d", ckptfile.ListFormat+1, ckptfile.ListFormat))
 		after, err := os.ReadFile(path)
 		require.NoError(t, err)
 		assert.Equal(t, later, after)
