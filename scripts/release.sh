@@ -4,12 +4,15 @@
 #   scripts/release.sh files      writes the files that an archive has beside the binary, into bin/release
 #   scripts/release.sh snapshot   builds all archives twice, compares their checksums, and examines them
 #   scripts/release.sh publish    builds the archives of the tag that is checked out, and uploads them as a draft
+#   scripts/release.sh sbom COMMAND FILE
+#                                 writes the modules of a command with versions, digests and licences
 #   scripts/release.sh notices FOLDER PACKAGE
 #                                 prints the licences of Go and of each module in a program
 #
 # The archives are in bin/dist. snapshot requires root for the run below an empty root directory;
 # without root it ends with code 77 after all other steps.
 set -euo pipefail
+here=$PWD
 cd "$(dirname "$0")/.."
 
 GORELEASER=github.com/goreleaser/goreleaser/v2@v2.15.1
@@ -20,7 +23,7 @@ release() { sed -n 's/^const release = "\(.*\)"$/\1/p' cmd/goulfm/version.go; }
 
 # goreleaser runs it with the version and the date of the commit.
 goreleaser() {
-	GOULFM_RELEASE=$(release) GOULFM_DATE=$(git log -1 --format=%cI) GOULFM_TIMESTAMP=$(git log -1 --format=%ct) PATH=$PWD/bin/tools:$PATH \
+	GOULFM_ROOT=$PWD GOULFM_RELEASE=$(release) GOULFM_DATE=$(git log -1 --format=%cI) GOULFM_TIMESTAMP=$(git log -1 --format=%ct) PATH=$PWD/bin/tools:$PATH \
 		bin/tools/goreleaser release --clean --config .goreleaser.yaml "$@"
 }
 
@@ -71,6 +74,19 @@ files() {
 	notices gridrpc ./cmd/gridrpc >"$dir/gridrpc/THIRD_PARTY_NOTICES"
 }
 
+# sbom COMMAND FILE reads the sources of a command, for GOOS and GOARCH, because a binary does not name
+# licences. The modules of this checkout have the version of the release there, and no digest, which
+# would cover all files of the folder.
+sbom() {
+	local folder=. file=$2
+	[[ $1 == goulfm ]] || folder=$1
+	[[ $file == /* ]] || file=$here/$file
+	(cd "$folder" && CGO_ENABLED=0 "$OLDPWD/bin/tools/cyclonedx-gomod" app -json -std -licenses -noserial -notimestamp -main "cmd/$1" -output "$file" .)
+	sed -i -E -e "s#(golang/github.com/goulfm/goulfm(/gridrpc)?)@v0\.0\.0-[0-9]+-[0-9a-f]+(%2Bdirty|\+dirty)?#\1@v$(release)#" \
+		-e '/"name": "github.com\/goulfm\/goulfm(\/gridrpc)?",$/,/"purl"/{/"hashes": \[/,/^      \],/d}' \
+		-e '/"name": "github.com\/goulfm\/goulfm(\/gridrpc)?"/{n;s#"v0\.0\.0-[^"]*"#"v'"$(release)"'"#}' "$file"
+}
+
 # tools installs the two programs that make archives into bin/tools.
 tools() {
 	mkdir -p bin/tools
@@ -100,7 +116,7 @@ dist() {
 modules() { go version -m "$1" | awk '$1 == "dep" { print $2 }' | sort; }
 
 snapshot() {
-	local version work archive binary missing
+	local version archive binary missing
 	version=$(release)
 	tools
 	dist
@@ -147,9 +163,9 @@ snapshot() {
 
 case ${1:-} in
 files | snapshot | publish) "$1" ;;
-notices) notices "$2" "$3" ;;
+notices | sbom) "$1" "$2" "$3" ;;
 *)
-	echo "usage: scripts/release.sh files|snapshot|publish|notices FOLDER PACKAGE" >&2
+	echo "usage: scripts/release.sh files|snapshot|publish|sbom COMMAND FILE|notices FOLDER PACKAGE" >&2
 	exit 2
 	;;
 esac
