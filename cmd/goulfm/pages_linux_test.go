@@ -24,11 +24,10 @@ import (
 //   - A block ```console has commands after "$ ", and below each command its output. Lines may come
 //     in any order, as lines of ranks do, and "..." stands for any text.
 //
-// Modules and commands come from this checkout, not from the network.
+// GOULFM is the folder of this checkout, from which the pages take modules and commands.
 type page struct {
 	dir string // working folder of the next command
 	env []string
-	sub *strings.Replacer
 }
 
 func newPage(t *testing.T) *page {
@@ -38,11 +37,7 @@ func newPage(t *testing.T) *page {
 	bin := t.TempDir()
 	return &page{
 		dir: t.TempDir(),
-		env: append(os.Environ(), "CGO_ENABLED=0", "GOBIN="+bin, "PATH="+bin+":"+os.Getenv("PATH"), "GOWORK=off"),
-		sub: strings.NewReplacer(
-			"go mod tidy", "go mod edit -replace github.com/goulfm/goulfm="+root+" && go mod tidy 2>/dev/null",
-			"go install github.com/goulfm/goulfm/cmd/goulfm@latest", "go -C "+root+" install ./cmd/goulfm",
-		),
+		env: append(os.Environ(), "CGO_ENABLED=0", "GOULFM="+root, "GOBIN="+bin, "PATH="+bin+":"+os.Getenv("PATH"), "GOWORK=off"),
 	}
 }
 
@@ -95,7 +90,7 @@ func (p *page) transcript(t *testing.T, text string) {
 func (p *page) run(t *testing.T, command string) string {
 	t.Helper()
 	at := filepath.Join(t.TempDir(), "pwd")
-	cmd := limited(t, "bash", "-c", "set -e; "+p.sub.Replace(command)+"\npwd > "+at)
+	cmd := limited(t, "bash", "-c", "set -e; "+command+"\npwd > "+at)
 	cmd.Dir, cmd.Env = p.dir, p.env
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s\n%s", command, out)
