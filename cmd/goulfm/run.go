@@ -30,9 +30,10 @@ files, is built first. A name without a slash is looked up in PATH: use ./DIR fo
 
 Ranks:
   -n, -np N           number of ranks (default: one per usable core); more than cores is normal
-  --universe N        limit of processes at a time, spawned ones included (default: twice -n and 16)
-  --spares N          N processes in Init that replace dead ranks; a used or dead spare is
-                      followed by another one after 0.1 s
+  --universe N        limit of processes at a time, spawned ones included (default: twice -n, the
+                      spares, and 16)
+  --spares N          N processes in Init that replace dead ranks; a used spare is followed by
+                      another one after 0.1 s, a dead one at once
   --respawn N         limit of processes started as replacements or further spares (default: none)
   --restart N         start all ranks again, at most N times, if all have died and none has finished:
                       package recovery continues from node memory or files (several nodes: files)

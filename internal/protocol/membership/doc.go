@@ -52,11 +52,11 @@
 // # Bounds
 //
 // With messages of some milliseconds: an ended daemon is known to all within 20 ms; a silent node
-// within Period + Timeout + Confirm, or within Adaptive.Detection if that is longer, f neighbours
-// on the ring within 1 + log2 f rounds of a Period and a Timeout. The nodes of a rack (Config.Racks)
-// are not neighbours, and are lost together within one round. A rank's death is known after one
-// message per hop. A coordinator that ended is replaced, and grants again, after about a Timeout and a
-// Confirm; a silent one after twice that.
+// within Period + Timeout + Confirm or, if it is set, within Adaptive.Detection, but not before the
+// end of its lease; f neighbours on the ring within 1 + log2 f rounds of a Period and a Timeout.
+// The nodes of a rack (Config.Racks) are not neighbours, and are lost together within one round. A
+// rank's death is known after one message per hop. A coordinator that ended is replaced, and grants
+// again, after about a Timeout and a Confirm; a silent one after twice that.
 //
 // # Not promised
 //
