@@ -2,6 +2,7 @@ package rma
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -18,6 +19,7 @@ type exposure struct {
 	mu      sync.Mutex
 	open    bool     // a Post is not over
 	origins []int    // of that Post
+	untold  []int    // of those, members that have to be informed by a frame, which was not sent yet
 	posted  []uint64 // by origin
 }
 
@@ -33,7 +35,8 @@ type access struct {
 // Start, accesses, and calls Complete (MPI 12.5.2, MPI_Win_post). Post does not wait. Accesses need
 // no Post: Post is for programs whose members order phases with some neighbours, and not with all
 // (Fence). Errors: comm.ErrRank for a group with others than members, comm.ErrArgument while
-// another Post is not over, comm.ErrRevoked, comm.ErrFreed.
+// another Post is not over, comm.ErrRevoked, comm.ErrFreed. If ctx ends the epoch has begun, and
+// WaitPosted and TestPosted inform the members that could not be informed yet.
 func (w *Win[T]) Post(ctx context.Context, g comm.Group) error {
 	return w.k.raise(w.k.post(ctx, g))
 }
@@ -49,7 +52,7 @@ func (w *Win[T]) Start(ctx context.Context, g comm.Group) error {
 // Complete ends the epoch of Start: all its accesses have taken effect for a target that returns
 // from WaitPosted (MPI 12.5.2, MPI_Win_complete). If targets have died the error is
 // comm.ErrProcFailed, which names them; at all others Complete has completed, and the epoch is over
-// (W16). ErrNotHeld without a Start.
+// (W16). ErrNotHeld without a Start. If ctx ends the epoch is not over: call Complete again.
 func (w *Win[T]) Complete(ctx context.Context) error {
 	return w.k.raise(w.k.complete(ctx))
 }
@@ -99,7 +102,7 @@ func (k *core) post(ctx context.Context, g comm.Group) error {
 	if err := k.watch.Enter(); err != nil {
 		return k.fail(op, nil, err)
 	}
-	x.open, x.origins = true, ranks
+	x.open, x.origins, x.untold = true, ranks, nil
 	for _, o := range ranks {
 		x.posted[o]++
 		segment.Store64(k.pieces[k.me].control.Posted(o), x.posted[o])
@@ -108,11 +111,33 @@ func (k *core) post(ctx context.Context, g comm.Group) error {
 	for _, o := range ranks {
 		k.ring(o)
 		if k.isAway(o) {
-			_ = k.far(o).tell(ctx, op, &rmaserver.Frame{Op: rmaserver.Posted, Count: x.posted[o]}) // WaitPosted names the dead
+			x.untold = append(x.untold, o)
 		}
+	}
+	return k.tellPosted(ctx, op)
+}
+
+// tellPosted informs the origins on other nodes of the Post. Of its errors it returns that of ctx
+// alone: WaitPosted names the dead.
+func (k *core) tellPosted(ctx context.Context, op string) error {
+	x := &k.exposure
+	for len(x.untold) > 0 {
+		o := x.untold[0]
+		err := k.far(o).tell(ctx, op, &rmaserver.Frame{Op: rmaserver.Posted, Count: x.posted[o]})
+		if err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+			return err
+		}
+		x.untold = x.untold[1:]
 	}
 	return nil
 }
+
+// over is a context that has ended: a frame is sent if there is room, and is not waited for.
+var over = func() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}()
 
 func (k *core) start(ctx context.Context, g comm.Group) error {
 	const op = "start"
@@ -165,8 +190,8 @@ func (k *core) complete(ctx context.Context) error {
 	if s.freed {
 		return k.fail(op, nil, s.err)
 	}
-	e.open = false
 	if s.err != nil { // its puts may have been refused: the targets must not count it
+		e.open = false
 		return k.fail(op, nil, s.err)
 	}
 	if err := k.watch.Enter(); err != nil {
@@ -184,10 +209,19 @@ func (k *core) complete(ctx context.Context) error {
 	k.watch.Leave()
 	for _, rank := range e.targets {
 		k.ring(rank)
-		if k.isAway(rank) && !s.dead[rank] && k.far(rank).tell(ctx, op, &rmaserver.Frame{Op: rmaserver.Completed, Count: e.started[rank]}) != nil && k.look().dead[rank] {
+		if !k.isAway(rank) || s.dead[rank] {
+			continue
+		}
+		// The count of a target that has received it is sent once more if Complete is called again.
+		err := k.far(rank).tell(ctx, op, &rmaserver.Frame{Op: rmaserver.Completed, Count: e.started[rank]})
+		switch {
+		case err != nil && k.look().dead[rank]:
 			dead = append(dead, rank)
+		case err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()):
+			return err
 		}
 	}
+	e.open = false
 	return k.failDead(op, dead)
 }
 
@@ -204,6 +238,9 @@ func (k *core) waitPosted(ctx context.Context) error {
 	}
 	if s := k.sees(); s.freed {
 		return k.fail(op, nil, s.err)
+	}
+	if err := k.tellPosted(ctx, op); err != nil {
+		return err
 	}
 	dead, err := k.awaitEach(ctx, op, x.origins, k.hasCompleted)
 	if err != nil {
@@ -225,11 +262,12 @@ func (k *core) testPosted() (bool, error) {
 	if s.freed {
 		return false, k.fail(op, nil, s.err)
 	}
-	dead, over := k.each(s, x.origins, k.hasCompleted)
+	_ = k.tellPosted(over, op)
+	dead, ended := k.each(s, x.origins, k.hasCompleted)
 	switch {
-	case s.err != nil && (!over || len(dead) > 0):
+	case s.err != nil && (!ended || len(dead) > 0):
 		return false, k.fail(op, nil, s.err)
-	case over:
+	case ended:
 		x.open = false
 		return true, k.failDead(op, dead)
 	}

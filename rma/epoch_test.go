@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/goulfm/goulfm/collectives"
 	"github.com/goulfm/goulfm/comm"
 	"github.com/goulfm/goulfm/comm/commtest"
 	"github.com/goulfm/goulfm/rma"
@@ -152,6 +153,57 @@ func TestCompleteOnARevokedWindow(t *testing.T) {
 			wants(t, w.At(1).Put(ctx, 0, []int{1}), comm.ErrRevoked, "put")
 			wants(t, w.Complete(ctx), comm.ErrRevoked, "complete")
 		}
+		assert.NoError(t, w.Free())
+	})
+}
+
+// TestEpochsWithoutRoom: a context ends while there is no room for the frame that ends or begins an
+// epoch at a member on another node. The call returns the error of the context, and no frame is
+// lost: the next call of the epoch sends the frame. The calls returned nil, and the other member
+// waited for ever.
+//
+// The other member reads in the background, so there may be room again by the time of the call. Then
+// the epoch is an ordinary one, and the next one tries again.
+func TestEpochsWithoutRoom(t *testing.T) {
+	commtest.Nodes{0, 1}.Run(t, func(ctx context.Context, c *comm.Comm) {
+		ended, cancel := context.WithCancel(ctx)
+		cancel()
+		block := make([]int, 1<<10)
+		w := allocate[int](ctx, t, c, len(block))
+		other := must(c.Group().Incl(1 - c.Rank()))
+		fill := func() {
+			for _, data := range [][]int{block, block[:1]} {
+				for w.At(1).Put(ended, 0, data) == nil {
+				}
+			}
+		}
+		for completed, posted := false, false; !completed || !posted; {
+			if c.Rank() == 1 {
+				assert.NoError(t, w.Post(ctx, other))
+				assert.NoError(t, w.WaitPosted(ctx))
+				assert.NoError(t, w.Start(ctx, other))
+				assert.NoError(t, w.Complete(ctx))
+			} else {
+				assert.NoError(t, w.Start(ctx, other))
+				fill()
+				if err := w.Complete(ended); err != nil {
+					assert.ErrorIs(t, err, context.Canceled)
+					assert.NoError(t, w.Complete(ctx))
+					completed = true
+				}
+				fill()
+				if err := w.Post(ended, other); err != nil {
+					assert.ErrorIs(t, err, context.Canceled)
+					wants(t, w.Post(ctx, other), comm.ErrArgument, "post")
+					posted = true
+				}
+				assert.NoError(t, w.WaitPosted(ctx))
+			}
+			both := []bool{completed, posted}
+			assert.NoError(t, collectives.Bcast(ctx, c, 0, both))
+			completed, posted = both[0], both[1]
+		}
+		assert.NoError(t, w.Fence(ctx))
 		assert.NoError(t, w.Free())
 	})
 }
