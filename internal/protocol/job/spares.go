@@ -80,12 +80,19 @@ func (r *Rules) awaitTurn(slot int) {
 	r.do(Waits{r.procs[slot].Number()})
 }
 
-// takeSpares gives a batch spares in consecutive slots: those on the nodes that have the fewest
-// processes.
+// takeSpares gives a batch spares in consecutive slots: those with which the fullest of their nodes
+// has the fewest processes that work. A waiting spare uses no core.
 func (r *Rules) takeSpares(ev Wanted) bool {
 	s := &r.spares
 	best, least := -1, 0
 	load := r.loads()
+	if load != nil {
+		for _, slot := range s.waiting {
+			if !r.procs[slot].Declared {
+				load[r.cfg.Nodes[slot]]--
+			}
+		}
+	}
 	for _, first := range s.waiting {
 		if !r.waits(first, ev.N) {
 			continue
