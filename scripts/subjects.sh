@@ -11,6 +11,7 @@ complain() {
 	printf '%s\n' "$1" | awk '
 	function fault(text) { printf "commit subject %s: %s\n", "\"" $0 "\"", text; bad = 1 }
 	/^(Merge|Revert|fixup!|squash!|amend!) / { exit }
+	/^release [0-9]+\.[0-9]+\.[0-9]+$/ { exit }
 	length($0) > 72 { fault(length($0) " columns instead of at most 72") }
 	!/^[a-z0-9._\/-]+(, [a-z0-9._\/-]+)*: [a-z]/ { fault("write \"package: imperative verb and object\""); exit }
 	/\.$/ { fault("remove the full stop") }

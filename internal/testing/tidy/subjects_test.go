@@ -19,6 +19,8 @@ func TestSubjectsOfCommits(t *testing.T) {
 		{"boot, transport/tcp: send one frame", ""},
 		{"Merge branch 'x'", ""},
 		{"fixup! fd: what it was", ""},
+		{"release 0.1.0", ""},
+		{"release soon", "package: imperative"},
 		{"# a comment of the editor\n\nera: answer early requesters\n\nWhat the body holds is free.", ""},
 		{"fd: " + strings.Repeat("x", 68), ""},
 		{"fd: " + strings.Repeat("x", 69), "73 columns"},
