@@ -92,7 +92,8 @@ func takeControl(t *testing.T, ends []*Link) (taken int) {
 	return taken
 }
 
-// TestAskedByNobody: a request from outside the job has no effect.
+// TestAskedByNobody: a request from outside the job, from this process itself, or for a class that
+// does not exist, has no effect.
 func TestAskedByNobody(t *testing.T) {
 	m, _ := openLanes(t)
 	for _, peer := range []int{-1, 0, 2} {

@@ -11,7 +11,8 @@ import (
 	"github.com/goulfm/goulfm/internal/net/transport"
 )
 
-// pingPong: two ranks, a thread each, send an eager frame back and forth; an operation is one way.
+// pingPong: two ranks, a goroutine each, send an eager frame back and forth; an operation is one
+// way.
 func pingPong(b *testing.B, mode socket.Mode, size int) {
 	w := newWorld(b, 2, mode)
 	var links [2]*Link
@@ -50,7 +51,7 @@ func pingPong(b *testing.B, mode socket.Mode, size int) {
 		play(0, turns)
 		<-ended
 	}
-	both(10) // opens the lanes
+	both(10) // opens the data lane
 	b.SetBytes(int64(size))
 	b.ResetTimer()
 	both(b.N)

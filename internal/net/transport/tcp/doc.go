@@ -1,17 +1,18 @@
 // Package tcp moves frames between processes of different nodes. A pair of processes has two lanes,
-// one for data and one for control, so that data never delays control. Each lane is a connection.
-// The first process that needs the lane opens the connection, and the pair makes a new one when it
-// breaks. Package session decides which bytes must be sent again, so that all arrive exactly once.
-// This package holds the sockets, the bytes that wait for an acknowledgement, and the received
-// bytes.
+// one for data and one for control, so that data never delays control. Each lane uses one
+// connection at a time. A process that needs the lane opens the connection, and the pair makes a
+// new one when it breaks. Package session decides which bytes must be sent again, so that all
+// arrive exactly once. This package holds the sockets, the bytes that wait for an acknowledgement,
+// and the received bytes.
 //
 //	TrySend ─▶ outbox ─▶ socket ═══════▶ socket ─▶ inbox ─▶ Peek, Advance
 //	           kept until                           a frame is "taken"
 //	           acknowledged  ◀─── ack ────          with Advance
 //
 // The caller makes progress: sockets never block, and the goroutine that holds the Link reads and
-// writes them. Other goroutines only make connections (dial, accept, prove membership), which takes
-// round trips, and pass them on as arrivals. A sleeping process waits in epoll, for its doorbell
+// writes them. Other goroutines only make connections (dial, accept, prove membership, read the
+// dialer's hello), which takes round trips, and pass them on as arrivals. A timer and Asked only
+// leave notes for the holder of the Link. A sleeping process waits in epoll, for its doorbell
 // and all its sockets (park.Bells). Nothing is edge-triggered: epoll reports unread bytes again.
 //
 // A frame on the wire, with little-endian numbers:
@@ -28,9 +29,9 @@
 //	                chunk: handle u64, offset u64, crc u32, payload; ack: taken u64, credit u64, crc u32
 //
 // The second crc covers the two numbers before it. If a checksum is wrong, the receiver breaks the
-// connection, and the peer sends the bytes again over the next one. The payload of messages has no
-// checksum here, as in other message layers over TCP: the checksums of TCP and of the network
-// protect it. TLS checks every byte.
+// connection, and the peer sends the bytes again over the next one. The payload of messages and of
+// control frames has no checksum here, as in other message layers over TCP: the checksums of TCP
+// and of the network protect it. TLS checks every byte.
 //
 // Kinds 1 to 4 are counted: they form the stream of a lane, and the sender keeps them until they
 // are acknowledged. The other kinds stand between them, and may be lost with a connection without

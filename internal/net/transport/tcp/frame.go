@@ -60,7 +60,7 @@ var (
 	bodyMin = [...]int{transport.Announce: numbersBytes, transport.Chunk: numbersBytes, kindControl: 1, kindAck: numbersBytes, kindByeAck: 0}
 )
 
-// put encodes h into b, which has headerBytes.
+// put encodes h into b, which has at least headerBytes.
 func (h header) put(b []byte) {
 	le := binary.LittleEndian
 	le.PutUint32(b, uint32(h.body))

@@ -11,12 +11,13 @@ import (
 // An inbox holds the bytes of a lane that have arrived and were not taken.
 //
 //	lo ......... scanned ......... hi
-//	   frames    the rest of one, or less than a header
+//	   frames, the last            less than a header
+//	   perhaps incomplete          with its numbers
 //
-// The session has counted the bytes before scanned; after a reconnect the peer continues from
-// there. The bytes of a counted frame are scanned as they arrive, once its header and numbers are
-// complete and valid. Bytes behind scanned are lost with the connection, and the peer sends them
-// again.
+// The session has counted the bytes of counted frames before scanned; after a reconnect the peer
+// continues from there. The bytes of a counted frame are scanned as they arrive, once its header
+// and numbers are complete and valid. Bytes behind scanned are lost with the connection, and the
+// peer sends those of counted frames again.
 type inbox struct {
 	buf             []byte
 	lo, scanned, hi int
@@ -27,7 +28,8 @@ type inbox struct {
 
 const inboxBytes = 4 * frameMax
 
-// fill reads once; false: there was nothing to read, or the connection has broken.
+// fill reads once, and reports whether bytes have arrived. It returns false without a read if there
+// is no connection, or if the last read left nothing in the socket (dry).
 func (l *lane) fill() bool {
 	in := &l.in
 	if !l.line.open() || in.dry {

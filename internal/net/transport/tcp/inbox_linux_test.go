@@ -42,8 +42,9 @@ func wire(h header, numbers []uint64, payload string) []byte {
 	return o.ring[:o.queued]
 }
 
-// FuzzLanes: a peer writes arbitrary bytes in pieces of any size. This process survives, all frames
-// that it accepts keep within their bounds, and after an invalid frame no further one arrives.
+// FuzzLanes: a peer writes arbitrary bytes in pieces of 1 to 256 bytes. This process survives, and
+// all frames that it accepts keep within their bounds. The input ends when the mesh closes the
+// connection, as after an invalid frame.
 func FuzzLanes(f *testing.F) {
 	eager := wire(header{kind: uint8(transport.Eager), body: 3, ctx: 7, tag: -1}, nil, "abc")
 	for _, seed := range [][]byte{
@@ -119,7 +120,8 @@ func TestTheWishToBeAcknowledgedComesLast(t *testing.T) {
 	assert.True(t, frames[sent].kind == kindAck && frames[sent].flags&flagAckNow != 0)
 }
 
-// heard makes a mesh write everything, and returns the frames that it has written.
+// heard flushes the data lane of a mesh, and returns the frames that the mesh has written to the
+// lane with the peer's end fd.
 func heard(t *testing.T, m *Mesh, fd int) (frames []header, bodies [][]byte) {
 	var all []byte
 	l := m.lane(transport.Data, 1)

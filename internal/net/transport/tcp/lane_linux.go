@@ -24,11 +24,11 @@ type lane struct {
 	accepted  attempt      // an accepted connection, while the session checks its hello
 	wantsOut  bool         // epoll reports when the socket accepts bytes again
 	refused   bool         // there was no room for a frame, and none became free since
-	gathers   bool         // frames were sent since this process last polled: see Mesh.gathering
+	gathers   bool         // this process has tried to send since its last poll: see Mesh.gathering
 	closed    bool         // everything is dropped from now on
-	hasClosed bool         // the session is closed: both have sent a bye, or the peer is dead
+	hasClosed bool         // session.Closed: a bye was answered, unused at Part, or an end is dead
 	broken    error
-	dialErr   error // of the last dial that has ended
+	dialErr   error // of the last dial that has failed, or that ended after its attempt
 	unmet     bool  // Config.OnUnmet was called, and OnMet not since
 
 	out    outbox
@@ -259,8 +259,8 @@ func (l *lane) bad(err error) {
 	l.broke()
 }
 
-// put appends a frame to the stream, if there is room. If the lane gathers, it writes the frame
-// later, together with others.
+// put appends a frame to the stream, if there is room. If the lane gathers, the frame waits to be
+// written together with others, until gatheredMax bytes wait or a bye of the peer is unanswered.
 func (l *lane) put(h header, numbers [2]uint64, payload []byte) bool {
 	if l.out.ring == nil {
 		l.out.ring = make([]byte, l.window)
@@ -416,10 +416,10 @@ func (l *lane) part() {
 	l.step(session.Close{})
 }
 
-// isOver reports whether no peer takes frames of this lane any more: the lane was closed here, or
-// both ends have sent a bye. A frame sent then counts as sent, as to a process that has returned
-// from Finalize. The peer may still be alive and part with its other lanes. If this process waited
-// for room here, it would not take the frames of those lanes.
+// isOver reports whether this lane carries no further frames of this process: the lane was closed
+// here, or its session is closed (hasClosed). A frame sent then counts as sent, as to a process
+// that has returned from Finalize. The peer may still be alive and part with its other lanes. If
+// this process waited for room here, it would not take the frames of those lanes.
 func (l *lane) isOver() bool { return l.closed || l.hasClosed }
 
 // close drops all frames, now and later.

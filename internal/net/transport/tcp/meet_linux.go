@@ -13,11 +13,11 @@ import (
 )
 
 // An arrival is the result of a goroutine that dials or accepts: a connection, or the failure to
-// make one.
+// make one. The request of a peer to be dialed is an arrival, too.
 type arrival struct {
-	lane  *lane         // of a dialed connection; nil: it was accepted
+	lane  *lane         // of a dialed connection; nil: it was accepted, or asked is set
 	conn  session.Conn  // of a dialed connection
-	line  line          // closed: the dial has failed
+	line  line          // closed: the dial has failed, or asked is set
 	err   error         // the reason of the failure
 	asked bool          // no connection: the peer of the hello requests to be dialed
 	hello session.Hello // of an accepted connection
@@ -42,8 +42,8 @@ func (m *Mesh) dial(l *lane, conn session.Conn) {
 	m.post(arrival{lane: l, conn: conn, line: made, err: err})
 }
 
-// Asked makes this process dial a peer that needs a lane and cannot dial. Any goroutine may call
-// Asked.
+// Asked makes this process dial a peer that needs a lane and cannot dial, unless the lane was
+// dialed or opened before. Any goroutine may call Asked.
 func (m *Mesh) Asked(peer int, class transport.Class) {
 	if peer < 0 || peer >= len(m.cfg.Peers) || peer == m.cfg.Me || class != transport.Data && class != transport.Control {
 		return
@@ -51,7 +51,8 @@ func (m *Mesh) Asked(peer int, class transport.Class) {
 	m.post(arrival{asked: true, line: noLine, hello: session.Hello{From: session.Identity{Number: uint32(peer)}, Lane: uint8(class)}})
 }
 
-// whyUnmet returns the reason of a failed dial in two words; nil: no dial has ended.
+// whyUnmet returns the reason of a failed dial: "refused", "no route", "no answer", or the text of
+// another error. err is the error of the last dial that has failed; nil: there is none.
 func whyUnmet(err error) string {
 	var timeout interface{ Timeout() bool }
 	switch {
@@ -76,7 +77,8 @@ func prepare(c *socket.Conn) line {
 	return line{fd: fd, secure: secure}
 }
 
-// admit posts an authenticated connection with its hello.
+// admit reads the hello of an authenticated connection, and posts both. It closes a connection
+// without a valid hello.
 func (m *Mesh) admit(c *socket.Conn) {
 	b := make([]byte, session.HelloSize)
 	_ = c.SetReadDeadline(time.Now().Add(helloFor))

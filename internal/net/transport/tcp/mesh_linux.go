@@ -58,7 +58,7 @@ func (p Peer) birthOf(generation uint32) uint64 {
 }
 
 // A Mesh moves frames between one process and the processes of other nodes. One goroutine at a time
-// may call its methods, except Pending.
+// may call its methods, except Pending, Asked and SetWake.
 type Mesh struct {
 	cfg   Config
 	trust *socket.Trust
@@ -77,10 +77,12 @@ type Mesh struct {
 	timer    *time.Timer
 	armed    mono.Time // when the timer fires; 0: not set
 
-	// The lanes to which this process has sent and written a frame since its last poll. Later
-	// frames wait until the next poll, which writes them together.
+	// The data lanes on which this process has tried to send since its last poll (Take or Peek).
+	// The first frame is written at once, if the socket accepts it. Later frames wait, and are
+	// written together: by the next poll at the latest, earlier by WriteOut, when gatheredMax bytes
+	// wait, or with a notice.
 	gathering []*lane
-	holds     atomic.Bool // a frame waits to be written: a goroutine must poll before it sleeps
+	holds     atomic.Bool // a gathered frame waits: a goroutine must poll before it sleeps
 
 	allClosed bool
 	parts     bool         // Part was called
@@ -118,8 +120,8 @@ func New(cfg Config) (*Mesh, error) {
 // sockets of the mesh.
 func (m *Mesh) Poll() (epoll int, others uint64) { return m.poll.fd, othersKey }
 
-// SetWake sets the function that makes this process poll the mesh, for arrivals from the goroutines
-// of the mesh.
+// SetWake sets the function that makes this process poll the mesh: for arrivals from the goroutines
+// of the mesh, for its timer, for gathered frames, and for lanes that Take must name.
 func (m *Mesh) SetWake(wake func()) {
 	m.mu.Lock()
 	m.wake = wake
@@ -339,8 +341,8 @@ func (m *Mesh) writeGathered() {
 }
 
 // Peek implements Link. It reads the socket outside of Take, so everything else that it reads must
-// take effect, too. If an acknowledgement makes room for a refused frame, the next Take names the
-// peer. If the peer requests an acknowledgement, Peek writes one:
+// take effect, too. If the peer requests an acknowledgement, Peek writes one. If an acknowledgement
+// makes room for a refused frame, the next Take names the peer. Otherwise:
 //
 //	goroutine 1                 goroutine 2
 //	TrySend: no room
@@ -489,13 +491,13 @@ func (m *Mesh) Broken(proc int) error {
 	return nil
 }
 
-// Part begins the goodbye to all peers. This process sends no further frames. It still takes frames
-// of its peers, also over a lane that only the peer has used:
+// Part begins the goodbye to all peers. This process sends no further data or control frames. It
+// still takes frames of its peers, also over a lane that only the peer has used:
 //
-//	A: Part, and nothing to 2 so far        B: a frame to A, the first one
+//	A: Part, and nothing to B so far        B: a frame to A, the first one
 //	A: takes the frame
 //
-// If A did not part with that lane, too, A would never acknowledge the frame, and both would wait.
+// A parts with that lane, too. Otherwise the goodbye of A would wait until B parts.
 func (m *Mesh) Part() {
 	m.parts = true
 	for _, l := range m.list {
@@ -506,8 +508,8 @@ func (m *Mesh) Part() {
 }
 
 // Parted reports whether all goodbyes are complete: the live peers have taken everything that this
-// process has sent, and none sends to this process any more. gone reports whether the process of a
-// slot has departed.
+// process has sent, and none sends any more over a lane that was in use at Part. A peer may still
+// send over other lanes. gone reports whether the process of a slot has departed.
 func (m *Mesh) Parted(gone func(slot int) bool) bool {
 	for _, l := range m.list {
 		if !l.closed && !l.hasClosed && !gone(l.peer) {
@@ -517,7 +519,7 @@ func (m *Mesh) Parted(gone func(slot int) bool) bool {
 	return true
 }
 
-// written reports whether the kernel has everything that was sent.
+// written reports whether the kernel has all data and control frames that were sent.
 func (m *Mesh) written() bool {
 	for _, l := range m.list {
 		if !l.closed && (l.out.written < l.out.queued || !l.line.flushed()) {

@@ -2,14 +2,14 @@ package tcp
 
 import "encoding/binary"
 
-// An outbox keeps the frames of a lane, in wire format, until the peer has taken them. Positions
-// count bytes from the beginning of the lane's stream:
+// An outbox keeps the frames of a lane, in wire format, until the peer has acknowledged them.
+// Positions count bytes from the beginning of the lane's stream:
 //
 //	tail <= acked <= written <= queued
 //
 // The ring holds all bytes from tail on. tail and boundary are beginnings of frames: of the frame
-// with the byte acked, and of the last frame that does not begin after written. Uncounted frames
-// may stand between two frames only.
+// with the byte acked, and of a frame that does not begin after written. between moves boundary to
+// the last such frame. Uncounted frames may stand between two frames only.
 type outbox struct {
 	ring           []byte // its length is a power of two
 	tail, boundary uint64

@@ -38,8 +38,8 @@ func TestPartBeforeTheFirstFrame(t *testing.T) {
 	}
 }
 
-// TestPartWhileThePeerSends: one rank parts. Its peer, which owes no acknowledgement, sends a
-// further frame after it has received the bye.
+// TestPartWhileThePeerSends: one rank parts. Its peer, which has a frame without acknowledgement,
+// sends a further frame after it has received the bye and before it can answer.
 func TestPartWhileThePeerSends(t *testing.T) {
 	w := newWorld(t, 2, socket.Auth)
 	a, b := w.Port(0).Link.(*Link), w.Port(1).Link.(*Link)

@@ -31,7 +31,7 @@ func writeAcks(t *testing.T, peer [2]int, taken [2]uint64) {
 
 // TestPeekTellsOfRoom: when Peek or NextControl reads an acknowledgement that makes room for a
 // refused frame, a sleeping goroutine wakes and Take names the peer. If no frame waits, an
-// acknowledgement does neither.
+// acknowledgement wakes no goroutine.
 func TestPeekTellsOfRoom(t *testing.T) {
 	m, peer := openLanes(t)
 	woken := 0
@@ -91,8 +91,8 @@ func TestPeekAnswersTheWish(t *testing.T) {
 	}
 }
 
-// TestPeekTellsOfTheGoodbye: if a bye-ack that Peek reads makes Parted true, a goroutine that waits
-// for Parted wakes.
+// TestPeekTellsOfTheGoodbye: if a bye-ack that Peek or NextControl reads closes a lane, a goroutine
+// that waits for Parted wakes.
 func TestPeekTellsOfTheGoodbye(t *testing.T) {
 	m, peer := openLanes(t)
 	m.Part()

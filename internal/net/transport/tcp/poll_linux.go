@@ -57,7 +57,7 @@ func (p *poller) modify(fd int, key uint64, out bool) {
 	p.control(unix.EPOLL_CTL_MOD, fd, key, events)
 }
 
-// ready stores the events of now in dst, and returns them.
+// ready stores the events of now in dst, at most 64, and returns them.
 func (p *poller) ready(dst []event) []event {
 	var raw [64]unix.EpollEvent
 	n := pollNow(p.fd, raw[:min(len(raw), len(dst))])

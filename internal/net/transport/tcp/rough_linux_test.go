@@ -41,7 +41,7 @@ func (w *roughWorld) Port(rank int) transport.End {
 	return end
 }
 
-// stats returns the sum of the statistics of all relays.
+// stats returns the sums over all relays of Made and Done, and no other statistics.
 func (w *roughWorld) stats() (all faultproxy.Stats) {
 	for _, r := range w.relays {
 		s := r.Stats()

@@ -256,7 +256,7 @@ func (k *talk) heal() {
 	}
 }
 
-// TestAOneWayStallHeals: stalled traffic continues on the same connections.
+// TestAOneWayStallHeals: the talk completes after a stall of either direction from its beginning.
 func TestAOneWayStallHeals(t *testing.T) {
 	inModes(t, func(t *testing.T, mode socket.Mode) {
 		for from := range 2 {
@@ -319,7 +319,8 @@ func TestRefused(t *testing.T) {
 	})
 }
 
-// TestDelayed: a delay of every byte changes nothing.
+// TestDelayed: the talk completes with a delay of 3 ms for every byte, although connections are
+// cut.
 func TestDelayed(t *testing.T) {
 	t.Parallel()
 	inModes(t, func(t *testing.T, mode socket.Mode) {
@@ -332,7 +333,7 @@ func TestDelayed(t *testing.T) {
 }
 
 // TestGathering: of the frames sent without a poll in between, the mesh writes the first at once.
-// It writes the others together: at the next poll, when they exceed gatheredMax, or at WriteOut.
+// It writes the others together: at the next poll, when gatheredMax bytes wait, or at WriteOut.
 func TestGathering(t *testing.T) {
 	w := newWorld(t, 2, socket.Auth)
 	link, peer := w.Port(0).Link.(*Link), w.Port(1).Link.(*Link)
