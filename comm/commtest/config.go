@@ -10,12 +10,13 @@ import (
 	"github.com/goulfm/goulfm/internal/engine"
 )
 
-// A Config sets the options of a Run. The zero value is the plain Run:
+// A Config sets the options of a Run. The zero value is the plain Run. This one is in uniform mode:
 //
 //	commtest.Config{Comm: comm.Config{Uniform: true}}.Run(t, 4, body)
 type Config struct {
 	// Comm is the configuration that each rank would pass to comm.InitWith. A SpinPolls of 0 means
-	// 20, since ranks outnumber cores in a test. The environment changes nothing.
+	// 20, since ranks outnumber cores in a test. Run never calls Warm. The environment changes
+	// nothing.
 	Comm comm.Config
 	// Nodes assigns a simulated node to each rank, one entry per rank; nil: all ranks are on one
 	// node.
@@ -57,8 +58,8 @@ func (cfg Config) world(t testing.TB, n int) world {
 	return w
 }
 
-// A world describes the ranks of a run: their number, their nodes (nil: all are on one) and the
-// settings of their engines.
+// A world describes the ranks of a run: their number, their nodes (nil: all are on one), the
+// settings of their engines, and their log.
 type world struct {
 	ranks    int
 	nodes    Nodes

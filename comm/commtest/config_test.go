@@ -53,8 +53,8 @@ func TestConfigNodes(t *testing.T) {
 	assert.Contains(t, r.text.String(), "3 nodes for 2 ranks")
 }
 
-// TestConfigLimit: a wait that never ends fails the test, is reported with the rank that it waits
-// for, and ends with the context.
+// TestConfigLimit: a wait that never ends fails the test at the Limit, is reported, and ends with
+// the context.
 func TestConfigLimit(t *testing.T) {
 	r := &recorder{TB: t}
 	var err error

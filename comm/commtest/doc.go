@@ -15,6 +15,8 @@
 // makes an intercommunicator without a launcher.
 //
 // A killed rank behaves like a killed process. Data that the rank had published stays readable, the
-// rank answers nothing any more, and its peers learn of its death only from the failure detector.
-// Memory that is half written, because the process stopped between two stores, is not simulated.
+// rank answers nothing any more, and its peers learn of its death only from the failure detector. A
+// rank killed by Kill or RunKilled never leaves memory half written, as a process that stops
+// between two stores does. To simulate that, call Freeze from a hook between the stores, such as a
+// point of package failpoint (build tag failpoints).
 package commtest

@@ -155,7 +155,8 @@ func ExampleRunKilled() {
 	// Output: all frames tested: true
 }
 
-// The same test on two nodes, and in uniform mode.
+// Rank 1 dies before each frame of a barrier in turn, on two nodes, and then in uniform mode as
+// well.
 func ExampleNodes_RunKilled() {
 	body := func(ctx context.Context, w *comm.Comm) {
 		if err := collectives.Barrier(ctx, w); err != nil && !comm.Recoverable(err) && w.Rank() == 0 {

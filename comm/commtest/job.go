@@ -26,7 +26,7 @@ type Job struct {
 	// N is the number of ranks.
 	N int
 	// Nodes assigns a simulated node to each of the N ranks, one entry per rank; nil: all are on
-	// one. A process that replaces another one is on the node of rank number mod N.
+	// one. A process that starts later is on the node of rank number mod N.
 	Nodes Nodes
 	// Room is the highest number of processes, including those with which the job begins. 0: 64
 	// more than those.
@@ -34,9 +34,9 @@ type Job struct {
 	// NodeMemory gives each node memory that outlives its processes, in which package recovery
 	// keeps what ranks protect.
 	NodeMemory bool
-	// Restarts is the number of restarts of the whole job. When all processes have died and none
-	// has returned, N new ones run the program from its beginning, on the same nodes and with their
-	// memory.
+	// Restarts is the highest number of restarts of the whole job. When all processes have died and
+	// none has returned, N new ones run the program from its beginning, on the same nodes and with
+	// their memory, if Room allows.
 	Restarts int
 	// Kills lists the processes that die, each with the point of its death. Each entry applies
 	// once.
@@ -57,7 +57,7 @@ type Killed struct {
 	Rank int    // number of the process: those with which the job begins have that of their rank
 	Mark string // name of the point, as the program passes to Mark
 	At   int    // number of the point, as the program passes to Mark
-	Node bool   // all processes of its node die with it, and the memory of the node is gone
+	Node bool   // the memory of its node is lost, and its processes die that have not returned
 }
 
 // A jobRun is one call of Job.Run.
@@ -72,11 +72,11 @@ type jobRun struct {
 	memory map[int]*rankstore.Memory // by node; nil: there is none
 
 	mu      sync.Mutex
-	started int  // processes that have a number
+	started int  // the next number; a restart may leave numbers out
 	again   int  // restarts so far
 	ended   bool // a process has returned
 	batches []*batch
-	dead    []bool // by number
+	dead    []bool // by number: killed, or its program has ended
 	marks   []Killed
 }
 
@@ -200,7 +200,7 @@ func (r *jobRun) liveOn(k *rank) {
 	}
 }
 
-// mark kills a process at a point if Kills lists that point.
+// mark records a point, and kills the process if Kills lists that point.
 func (r *jobRun) mark(k *rank, name string, n int) {
 	here := Killed{Rank: k.me, Mark: name, At: n}
 	r.mu.Lock()
@@ -221,8 +221,8 @@ func (r *jobRun) mark(k *rank, name string, n int) {
 	}
 }
 
-// loseNode ends all processes of a node, and replaces the memory of the node for processes that
-// start there later.
+// loseNode kills the processes of a node whose programs have not ended, and replaces the memory of
+// the node for processes that start there later.
 func (r *jobRun) loseNode(node int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -237,13 +237,13 @@ func (r *jobRun) loseNode(node int) {
 	}
 }
 
-// lose notes that a process has ended, and drops the batches that only this process could still
-// keep.
+// lose notes that the program of a process has ended, and drops the batches that no process can
+// keep any more.
 func (r *jobRun) lose(k *rank) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.dead[k.me] = true
-	for _, m := range r.memory { // nothing of the process runs any more
+	for _, m := range r.memory { // the program of the process runs no more
 		m.Release(k.me)
 	}
 	for _, b := range r.batches {
@@ -367,7 +367,8 @@ func (r *jobRun) memoryOf(number int) *rankstore.Memory {
 	return r.memory[r.job.nodeOf(number)]
 }
 
-// restart starts N new processes if all have died, and reports whether it has done so.
+// restart starts N new processes if all have died, and Restarts and Room allow that. It reports
+// whether it has done so.
 func (r *jobRun) restart() bool {
 	r.mu.Lock()
 	first := (r.started + r.job.N - 1) / r.job.N * r.job.N // so each rank is on the node where it was

@@ -13,7 +13,7 @@ import (
 )
 
 // numbers runs a job in which each process passes one point, and returns the numbers of the
-// processes that continued after the point.
+// processes that completed an agreement after the point without an error.
 func numbers(t *testing.T, j commtest.Job) (passed []int) {
 	t.Helper()
 	var mu sync.Mutex

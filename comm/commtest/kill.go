@@ -16,7 +16,8 @@ import (
 // any of its goroutines, returns comm.ErrFenced, and the goroutine that calls Kill ends with
 // runtime.Goexit. Peers learn of the death only from the detector.
 //
-// w may be any communicator of the rank. Kill panics when w does not belong to a Run in progress.
+// w may be any communicator of the rank. Kill panics when w does not belong to a Run, or to the Run
+// of a Job, in progress.
 func Kill(w *comm.Comm) {
 	k, ok := living.Load(door.Engine(w).Proc())
 	if !ok {
@@ -28,7 +29,8 @@ func Kill(w *comm.Comm) {
 
 // RunKilled is Run in which the rank victim dies inside of any operation: before the frame-th frame
 // (1 is the first) that it would send or receive. A frame is one unit of the transport: a header
-// and bytes. From there on its calls return comm.ErrFenced, and its body should return. RunKilled
+// and bytes. All communication uses frames. The interrupted call returns after the other ranks have
+// ended. From there on its calls return comm.ErrFenced, and its body should return. RunKilled
 // reports whether the rank reached that frame, so that a test can try all frames:
 //
 //	for frame := uint64(1); commtest.RunKilled(t, n, 2, frame, body); frame++ {
@@ -62,7 +64,7 @@ func runKilled(t testing.TB, l limits, w world, victim int, frame uint64, body f
 // middle of a call with locks held. A hook that the library calls may call Freeze. Freeze returns
 // when all other ranks have ended or are frozen; every later call returns comm.ErrFenced. The other
 // goroutines of the rank must be in no call: they would continue, unlike the threads of a killed
-// process.
+// process. Do not call Freeze in a Job: it never returns there.
 func Freeze(w *comm.Comm) {
 	k, ok := living.Load(door.Engine(w).Proc())
 	if !ok {

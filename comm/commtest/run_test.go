@@ -131,8 +131,8 @@ func TestKillThroughAnyCommunicator(t *testing.T) {
 	})
 }
 
-// TestRunKilledStopsAtEveryFrame exchanges three messages: the frames of the victim are 1 send, 2
-// receive, 3 send. Messages that the victim sent before it died arrive.
+// TestRunKilledStopsAtEveryFrame: the first frames of the victim are 1 send, 2 receive, 3 send. The
+// messages that the victim sent before it died arrive.
 func TestRunKilledStopsAtEveryFrame(t *testing.T) {
 	frame := uint64(1)
 	for ; ; frame++ {

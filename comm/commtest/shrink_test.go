@@ -11,8 +11,8 @@ import (
 	"github.com/goulfm/goulfm/internal/joblaunch/rankproto"
 )
 
-// TestShrinkSendsNothing: between a death and the return of Shrink no survivor sends a message to
-// the launcher. Reports of the death wait until the repair is over.
+// TestShrinkSendsNothing: no survivor of a death and a Shrink sends a message to the launcher. Each
+// passes one report of the death to Note, which delays the report until the repair is over.
 func TestShrinkSendsNothing(t *testing.T) {
 	var mu sync.Mutex
 	var sent, noted []rankproto.Message
