@@ -30,7 +30,7 @@ func adaptiveDetector() []Edit {
 			Tests:   []Test{{Run: "TestDriftIsNoDelay"}},
 		},
 		{
-			Name: "adaptive-echo", Rule: "an answer is a sign of life of the time at which its probe was sent",
+			Name: "adaptive-echo", Rule: "an answer is a sign of life of the time at which its probe was sent, plus the usual round trip",
 			Changes: []Change{{File: "fd/adaptive/watch.go", Old: "at.Add(-max(0, rtt-w.rtt))", New: "at"}},
 			Tests:   []Test{{Run: "TestAnswerOfLongAgo"}},
 		},

@@ -12,7 +12,7 @@ func agents() []Edit {
 			Tests:   lives,
 		},
 		{
-			Name: "tree-tier-told", Rule: "the same for a child that has a tier: the answer of the oracle may be stale (T1)",
+			Name: "tree-tier-told", Rule: "an agent accepts a child that has a tier only if that tier is greater: the answer of the oracle may be stale (T1)",
 			Changes: []Change{{File: file, Old: "(ev.Child.Tier == Untiered || ev.Child.Tier > t.me.Tier)", New: "true"}},
 			Tests:   lives,
 		},
@@ -175,7 +175,7 @@ func calls() []Edit {
 			Tests:   scripts,
 		},
 		{
-			Name: "best-near", Rule: "a server whose machine holds the checkpoint needs no transfer",
+			Name: "best-near", Rule: "a server whose machine holds the checkpoint needs no transfer of the checkpoint",
 			Changes: []Change{{File: "gridrpc/internal/ranking/table.go", Old: "if r.Saved > 0 && slices.Contains(r.Holders, e.Host) {", New: "if false {"}},
 			Tests:   []Test{{Run: "TestCheckpointNearby"}},
 		},

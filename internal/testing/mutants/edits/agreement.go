@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// paper is ERA as printed (Parts 2 and 4).
+// paper has Parts 2 and 4 of ERA as printed, except that a root accepts the answer to its request.
 //
 //go:embed testdata/paper.go.txt
 var paper string
@@ -179,21 +179,21 @@ func decisionBugs() []Edit {
 		},
 		{
 			Name: "A13", Rule: "a contribution names the known dead",
-			// An UP does not name the dead, and the root adds only its own known dead. A death
-			// that a contributor had reported is lost.
+			// An UP does not name the deaths that its sender knows, and the root adds only its own
+			// known ones. A death that only other members know is lost.
 			Changes: []Change{{eraAgreement, "\ta.value.Dead.Union(a.dead)\n\ta.parent = p\n", "\ta.parent = p\n"}},
 			Hunt:    cluster("R38", "R36", "I3"),
 		},
 		{
 			Name: "A14", Rule: "a member keeps a decision while another member may request it",
-			// A member forgets a decision as soon as all earlier ones are decided here. It does
-			// not answer a later request. Stalls.
+			// A member forgets a decision as soon as it and all earlier ones are decided here. It
+			// does not answer a later request. Stalls.
 			Changes: []Change{forgetAtOnce},
 			Hunt:    cluster("I2", "no anomaly"),
 		},
 		{
 			Name: "A14-madeup", Rule: "a member invents no answer for a forgotten decision (Open MPI's variant)",
-			// The same, and a later request is answered with a success that no member decided.
+			// The same, and any later message is answered with a success that no member decided.
 			// Splits.
 			Changes: []Change{forgetAtOnce, {eraSeries, "\tcase ev.Seq < s.low:\n", `	case ev.Seq < s.low:
 		claim := Claim{Rank: ev.From}
@@ -205,13 +205,14 @@ func decisionBugs() []Edit {
 		{
 			Name: "A19", Rule: "after a death a member checks whether it can decide",
 			// A member that becomes root, or loses the last child that it waits for, does not
-			// check whether it can decide now. Stalls.
+			// check whether it can decide, or contribute, now. Stalls.
 			Changes: []Change{{eraAgreement, "\t\ta.ask()\n\t}\n\ta.evaluate()\n", "\t\ta.ask()\n\t}\n"}},
 			Hunt:    cluster("I2"),
 		},
 		{
 			Name: "A23", Rule: "the agreement as printed (Parts 1-4)",
-			// Splits and stalls.
+			// Parts 2 and 4 are in testdata/paper.go.txt, and depart from the print in one place
+			// (A6). Splits and stalls.
 			Changes: append(hearTheDead(),
 				Change{eraPaper, "", paper},
 				Change{eraSeries, "\tswitch m := m.(type) {\n\tcase Up:\n\t\ta.up(", "\tdeliverPaper(a, from, m)\n\treturn\n\tswitch m := m.(type) {\n\tcase Up:\n\t\ta.up("},

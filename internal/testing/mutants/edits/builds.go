@@ -19,7 +19,7 @@ func mixedBuilds() []Edit {
 			Tests:   []Test{{Run: "TestBootstrapOfAnotherBuild"}},
 		},
 		{
-			Name: "build-environment", Rule: "a rank refuses a daemon of another build, which its environment names",
+			Name: "build-environment", Rule: "a rank refuses an environment that a daemon of another build has set",
 			Changes: []Change{{File: "internal/joblaunch/boot/boot.go", Old: "if err := stamp.CheckRank(); err != nil {", New: "if err := stamp.CheckRank(); err != nil && false {"}},
 			Tests:   []Test{{Run: "TestEnvironments"}},
 		},
@@ -44,7 +44,7 @@ func mixedBuilds() []Edit {
 			Tests:   []Test{{Run: "TestMessagesOfAnotherBuild"}},
 		},
 		{
-			Name: "build-card", Rule: "a card shows daemons that its daemon has another build",
+			Name: "build-card", Rule: "a daemon refuses the card of a daemon of another build",
 			Changes: []Change{{File: "internal/net/bootauth/card.go", Old: "case binary.BigEndian.Uint32(b) != buildid.Build:", New: "case binary.BigEndian.Uint32(b) == 0:"}},
 			Tests:   []Test{{Run: "TestCardOfAnotherBuild"}},
 		},
@@ -54,7 +54,7 @@ func mixedBuilds() []Edit {
 			Tests:   []Test{{Run: "TestScripts"}},
 		},
 		{
-			Name: "build-digest", Rule: "a changed layout changes the digest",
+			Name: "build-digest", Rule: "the build number in the source is the digest of the present wire formats and layouts",
 			Changes: []Change{{File: "internal/base/buildid/build.go", Old: "const Build uint32 = 0x", New: "const Build uint32 = 1 ^ 0x"}},
 			Tests:   []Test{{Run: "TestBuild"}},
 		},

@@ -14,7 +14,7 @@ func compositionBugs() []Edit {
 		},
 		{
 			Name: "A3-pending", Rule: "a frame for a pending communicator is held",
-			// All frames except revocations are dropped.
+			// All frames for a pending communicator except revocations are dropped.
 			Changes: []Change{{controlControl, "\tif !w.hold(from, f) {\n", "\tif f.part != " + partRevoke + " {\n\t\treturn nil\n\t}\n\tif !w.hold(from, f) {\n"}},
 			Hunt:    cluster("I2"),
 		},
@@ -48,7 +48,8 @@ func compositionBugs() []Edit {
 		},
 		{
 			Name: "R39", Rule: "a shrink excludes the agreed dead, not the locally known dead",
-			// The shrink also excludes the members that only this process knows to be dead.
+			// The shrink, like other calls, also counts the members as dead that only this process
+			// knows to be dead.
 			Changes: []Change{{controlCalls, "\tp := d.Proposal\n", "\td.Value.Dead.Union(cm.Failed().Set())\n\tp := d.Proposal\n"}},
 			Hunt:    cluster("I1", "I3", "I9", "R39"),
 		},

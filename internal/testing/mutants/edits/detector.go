@@ -1,6 +1,6 @@
 package edits
 
-// clusterDetectorBugs returns bugs of the detector that whole clusters find.
+// clusterDetectorBugs returns bugs of the detector, and of its host, that whole clusters find.
 func clusterDetectorBugs() []Edit {
 	return []Edit{
 		{
@@ -23,8 +23,9 @@ func clusterDetectorBugs() []Edit {
 }
 
 var (
-	// rewireSeldom: a death that other processes report does not rewire the ring, as in T5 of
-	// the paper.
+	// rewireSeldom: only deaths that this process finds by silence rewire the ring. A death that
+	// other processes report does not, as in T5 of the paper, nor does exact evidence, or a
+	// departure. (The call of mustAgree is left out, too.)
 	rewireSeldom = Change{fdDetector, "\t\td.rewire()\n\t\td.mustAgree()\n", "\t\tif evidence == BySilence {\n\t\t\td.rewire()\n\t\t}\n"}
 	// compareNothing: processes do not compare digests, so the items that a cut flood lost stay
 	// lost.
@@ -40,7 +41,8 @@ func surviveFence() []Change {
 	}
 }
 
-// detectorBugs returns bugs that are hunted in worlds of detectors alone, whose runs are short.
+// detectorBugs returns bugs that are hunted in worlds of detectors alone (the last one under a
+// permanent partition), whose runs are short.
 func detectorBugs() []Edit {
 	return []Edit{
 		{

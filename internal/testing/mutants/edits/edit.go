@@ -19,7 +19,7 @@ type Edit struct {
 	Rule    string // the rule that is left out, in words
 	Changes []Change
 	Hunt    Hunt   // the simulated worlds that must find it
-	Tests   []Test // each must find the bug
+	Tests   []Test // each must find the bug, or show its fault (Test.Passes, Test.Script)
 }
 
 // Change is a piece of one file.

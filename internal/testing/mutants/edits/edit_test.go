@@ -42,7 +42,8 @@ func TestTheList(t *testing.T) {
 	}
 }
 
-// module writes a module with one function, one test and one program, and returns its folder.
+// module writes a module with two functions, a test of each, and one program, and returns its
+// folder.
 func module(t *testing.T) string {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
@@ -65,8 +66,8 @@ func two() Edit {
 
 // TestTry: Try finds a test that fails with the edit, also in another package. A test that does
 // not fail, or that fails for another reason than the given one, finds nothing. An edit that
-// does not compile, a missing file or text, and a missing test are errors. The file itself is
-// unchanged.
+// does not compile, a missing file or text, a text that occurs three times, an added file that is
+// there already, and a missing test are errors. The file itself is unchanged.
 func TestTry(t *testing.T) {
 	dir, bug := module(t), two()
 	for _, c := range []struct {

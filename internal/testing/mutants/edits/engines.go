@@ -1,6 +1,7 @@
 package edits
 
-// components returns the bugs of internal/joblaunch/rm in Slurm steps with several components.
+// components returns the bugs of internal/joblaunch/rm in Slurm steps and allocations with several
+// components.
 func components() []Edit {
 	return []Edit{
 		{
@@ -19,7 +20,7 @@ func components() []Edit {
 			Tests:   []Test{{Run: "TestComponentsThatCannotBePlaced"}},
 		},
 		{
-			Name: "components-allocation", Rule: "no job starts in one component as if that component were the whole step",
+			Name: "components-allocation", Rule: "no job starts in one component as if that component were the whole allocation",
 			Changes: []Change{{"internal/joblaunch/rm/allocation.go", "; ok && components > 1 {", "; ok && components < 1 {"}},
 			Tests:   []Test{{Run: "TestAllocation"}},
 		},

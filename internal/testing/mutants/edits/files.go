@@ -1,6 +1,7 @@
 package edits
 
-// The changed files. A path that changes needs a correction only here.
+// Files that edits of the protocols and of the machinery change. Other edits name their files
+// themselves.
 const (
 	eraAgreement = "era/agreement.go"
 	eraSeries    = "era/series.go"
@@ -52,7 +53,7 @@ const (
 // partRevoke is the name in internal/protocol/control of a frame part that carries a revocation.
 const partRevoke = "commstate.PartRevoke"
 
-// The folders whose tests find bugs of other packages.
+// Folders of tests that several edits name.
 const (
 	eraFolder     = "era"
 	clusterFolder = "internal/testing/sim/cluster"

@@ -11,8 +11,8 @@ import (
 )
 
 // TestTestsFindBugs: without a rule of the protocols the tests of its package fail, too, with
-// the message that the rule is there to prevent; and scripts show the resulting fault. (make
-// sabotage hunts the bugs that only tests find.)
+// the message that the rule is there to prevent; and scripts show the resulting fault. Outside of
+// long runs each 24th is tried. (make sabotage hunts the bugs that only tests find.)
 func TestTestsFindBugs(t *testing.T) {
 	if testing.Short() || raceEnabled {
 		t.Skip("compiles a test program for each bug")

@@ -2,9 +2,9 @@ package edits
 
 import "slices"
 
-// hosts returns bugs of packages that serve several nodes. The tests of these packages find them
-// with fake hosts in one process. Whole jobs do not: a second path has the same result there, or
-// the schedule is rare.
+// hosts returns bugs of packages that serve several nodes, or host the rules of a job. The tests of
+// these packages find them with fake hosts in one process. Whole jobs do not: a second path has the
+// same result there, or the schedule is rare.
 func hosts() []Edit {
 	return slices.Concat(daemonHosts(), clients(), jobRules(), drivers(), launchers(), lifelines(), keepers())
 }
@@ -25,7 +25,7 @@ func daemonHosts() []Edit {
 	return []Edit{
 		edit("news", "TestADeathIsNews")("a death reaches the other nodes without the launcher",
 			"host_linux", "\to.driver.Publish(membership.Process(kind, uint32(proc)))\n", "\t_ = kind\n"),
-		edit("declaration", "TestAPartition")("the declaration of a node is enough for the ranks of the others",
+		edit("declaration", "TestAPartition")("after the declaration of a node the ranks of the others learn that its ranks are dead",
 			"watch_linux", "\tw.roll.lose(member - 1)\n", ""),
 		edit("freeze", "TestAPartition")("a node stops its ranks before another node may declare its death",
 			"watch_linux", "\tw.d.Stop(daemon.Frozen)\n", ""),
@@ -50,9 +50,9 @@ func clients() []Edit {
 			"node_linux", "\tif again {\n", "\tif false && again {\n"),
 		edit("inexact", "TestANodeDies")("the death of a process with its node is declared without exact evidence",
 			"client_linux", "Lost: f.nodeOf(proc).isLost()", "Lost: false"),
-		edit("census", "TestWhatAllNodesKnow")("a slot is vacant if all nodes know the death of its process",
+		edit("census", "TestWhatAllNodesKnow")("a slot is vacant only if all nodes know the death of its process",
 			"slots_linux", "if knows[slot] == nodes {", "if knows[slot] <= nodes {"),
-		edit("forgets", "TestWhatAllNodesKnow")("a slot that a node cannot vacate is not reused",
+		edit("forgets", "TestWhatAllNodesKnow")("the launcher forgets a process only if all nodes have vacated its slot",
 			"slots_linux", "if why == nil {", "if true {"),
 		edit("withdrawn", "TestANodeIsTakenBack")("nothing is started on a node that its engine withdraws",
 			"client_linux", " || n.leaving.Load()", ""),
@@ -74,7 +74,7 @@ func jobRules() []Edit {
 			"slots", "!p.Present && !r.cfg.beginsWith(*p) && ", "!p.Present && (!r.cfg.beginsWith(*p) || true) && "),
 		edit("started")("a process that starts after the failure of its request is ended",
 			"batch", "\tif b.over {\n\t\tp.Dropped = true\n", "\tif b.over && b.missed {\n\t\tp.Dropped = true\n"),
-		edit("unanswered")("a request is answered if a process ends before Init",
+		edit("unanswered")("a request is answered if one of its processes ends before Init, also with its node",
 			"batch", "!b.told && !b.over {", "!b.told && !b.over && p.By != ByNode {"),
 	}
 }
@@ -106,9 +106,9 @@ func launchers() []Edit {
 	return []Edit{
 		edit("lost", "TestTheNodeIsLostWhileProcessesStart")("a request that fails with a node may be repeated",
 			"start_linux", "errors.Is(why, daemonclient.ErrNodeLost),", "errors.Is(why, daemonclient.ErrNodeLost) && number < 0,"),
-		edit("balance", "TestTheNodeIsLostWhileProcessesStart")("the job waits for no process whose start was not tried",
+		edit("balance", "TestTheNodeIsLostWhileProcessesStart")("the job waits for no process that was not started",
 			"start_linux", "l.crew.Unexpect(b.Count - i)", "l.crew.Unexpect(b.Count - i - 1)"),
-		edit("own", "TestSlotsOfTheDead")("a requester does not wait for slots that it holds itself",
+		edit("own", "TestSlotsOfTheDead")("a requester waits only 200 ms for slots that it holds itself",
 			"start_linux", "if time.Since(begun) > slotsOwn {", "if time.Since(begun) > slotsMax {"),
 		edit("spare", "TestSparesOnALateNode")("a spare is announced before it is started",
 			"spares_linux", "l.slots = max(l.slots, a.First+1)", "l.slots = max(l.slots, a.First)"),

@@ -7,7 +7,8 @@ const (
 	simMemory = "internal/testing/sim/repairs/memory.go"
 )
 
-// keeping returns bugs of node memory, and of the use of node memory by package recovery.
+// keeping returns bugs of node memory, and of the use of node memory by package recovery and by the
+// simulator of repairs.
 func keeping() []Edit {
 	edit := func(name, rule, test string, changes ...Change) Edit {
 		return Edit{Name: "keep-" + name, Rule: rule, Changes: changes, Tests: []Test{{Run: test}}}
@@ -33,13 +34,13 @@ func keeping() []Edit {
 			Change{keepWrite, " == nil && bytes.Equal(buffer[:len(data)], data)", " == nil"}),
 		edit("torn", "a chunk that has changed since the write is not returned", "TestFlippedBits",
 			Change{"internal/shm/rankstore/read.go", "if checksum(b) != e.chunks[i].crc {", "if false {"}),
-		both("others", "the lowest rank of a node reads the homes of ranks that no longer exist", "TestAnotherNode",
+		both("others", "the lowest rank of a node reads the homes of ranks that are not on the node", "TestAnotherNode",
 			Change{heritage, "r.inherit(other) {", "other == nil {"},
 			"if other := &memory.homes[number]; !other.isEmpty() {", "if other := &memory.homes[number]; false {", "V2 broken"),
 		both("restored", "a restored version is in the home when Protect returns", "TestNodeLost$",
 			Change{"recovery/store.go", "\tok = ok && r.keepRestored(p)\n", ""},
 			"p.Size == w.att.run.Size && !w.home.has(p.Label, w.att.run.Rank)", "false", "V6 broken"),
-		both("alone", "ranks of one node need no parity; a version that was made on several nodes has parity", "TestErasureOntoOneNode",
+		both("alone", "ranks of one node need no copies or parity; a version that was made on several nodes has them", "TestErasureOntoOneNode",
 			Change{"recovery/run.go", "if r.alone && slices.Min(nodes) == slices.Max(nodes) {", "if r.alone && slices.Max(nodes) >= 0 {"},
 			"if w.alone && onOneNode(nodes) {", "if w.alone {", "V2 broken"),
 		{

@@ -25,7 +25,7 @@ func unreachedBugs() []Edit {
 			Tests:   []Test{{Run: "TestIdle"}},
 		},
 		{
-			Name: "fd-left-flood", Rule: "a process that has left relays no death",
+			Name: "fd-left-flood", Rule: "a flood does not rely on a process that has left: it relays no death",
 			Changes: []Change{{File: fdDetector, Old: "\t\td.checks = d.checks[:0]\n\t\treturn\n\t}\n\td.close(rank)\n", New: "\t\td.checks = d.checks[:0]\n\t\treturn\n\t}\n\td.endCheck(rank)\n"}},
 			Tests:   []Test{{Run: "TestFloodGoesRoundWhoLeft"}},
 		},

@@ -35,7 +35,7 @@ func matchingBugs() []Edit {
 		},
 		{
 			Name: "R8", Rule: "complete messages of the dead are received",
-			// A death drops the complete messages of the dead.
+			// A death drops all messages of the dead that wait, complete and announced ones.
 			Changes: []Change{{matchLife, "\tif s.state != Live {\n", `	for msg := s.arrivals.head; msg != nil; {
 		next := msg.links[byArrival].next
 		if msg.Src == src {

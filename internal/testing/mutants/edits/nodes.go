@@ -2,8 +2,8 @@ package edits
 
 import "slices"
 
-// nodes returns the bugs of the rules of several nodes: lanes that survive their connections,
-// and the liveness of nodes.
+// nodes returns the bugs of the rules of several nodes: lanes that survive their connections, the
+// liveness of nodes, the slots of their processes, and nodes that come late.
 func nodes() []Edit {
 	return slices.Concat(lanes(), detection(), rings(), succession(), mixedReads(), slotsOfNodes(), lateNodes())
 }
@@ -82,7 +82,7 @@ func lanes() []Edit {
 			Tests:   []Test{{Run: "TestUnmet"}},
 		},
 		{
-			Name: "complaint-alone", Rule: "the complaint of one node alone condemns nobody: a process there may stand still",
+			Name: "complaint-alone", Rule: "the complaint of one node alone condemns nobody: a process of the other node may stand still",
 			Changes: []Change{{File: "internal/protocol/membership/complaint.go", Old: " || !h.holdsForLong(r, c.of, c.by)", New: ""}},
 			Tests:   []Test{{Run: "TestB27LinkTrouble"}},
 		},
@@ -254,7 +254,7 @@ func detection() []Edit {
 			Tests:   []Test{{Run: "TestF11LatenessProlongsNoLease"}},
 		},
 		{
-			Name: "roster-B10", Rule: "a suspicion is checked on a second path",
+			Name: "roster-B10", Rule: "the answer to the probe of a suspicion takes another path than the heartbeats",
 			Changes: []Change{{File: dir + "ring.go", Old: "&& !answering {", New: "&& (!answering || answering) {"}},
 			Tests:   []Test{{Run: "TestB10SecondPath"}},
 		},
@@ -386,7 +386,7 @@ func succession() []Edit {
 			Tests:   []Test{{Run: "TestF12SupportIsAsOldAsTheAnswer"}},
 		},
 		{
-			Name: "roster-F12-backs", Rule: "a member that has promised another coordinator supports no earlier one",
+			Name: "roster-F12-backs", Rule: "a member that has promised a later coordinator supports no earlier one",
 			Changes: []Change{{File: dir + "coordinator.go", Old: "\t\t\tif m.promised <= m.epoch {", New: "\t\t\tif true {"}},
 			Tests:   []Test{{Run: "TestFollowsWithoutPromise"}},
 		},

@@ -12,7 +12,7 @@ func partings() []Edit {
 		return e
 	}
 	return []Edit{
-		edit("goes-on", "a collective continues if all members that have left took part in it", "internal/protocol/departure/departure.go",
+		edit("goes-on", "a collective continues if all departed members left after Finalize and took part in it", "internal/protocol/departure/departure.go",
 			"return t.parted > 0 && t.parted == t.deaths", "return t.parted > 0 && t.parted != t.deaths", "TestTally"),
 		edit("later", "a collective fails if a member left without taking part in it", "internal/protocol/departure/departure.go",
 			"int32(t.lastOfAll-number) >= 0", "t.lastOfAll > 0", "TestTally"),
@@ -20,7 +20,7 @@ func partings() []Edit {
 		edit("early", "a notice that comes before its communicator exists is kept", "internal/engine/parting.go", "\t\tp.gone.early.Keep(from, l)\n", "", "TestDepartureBeforeTheCommunicator"),
 		edit("ask-finalize", "a member answers a question only in Finalize", "internal/engine/inquiry.go", "if e.busy && ", "if ", "TestAskAMemberThatComputes"),
 		edit("ask-answer", "a member in Finalize answers the question", "internal/engine/inquiry.go", "e.p.trySend(to, &transport.Header{Kind: transport.Eager, Ctx: dataContext(0, inOrder)}, nil)", "_ = transport.Eager", "TestAskAMemberThatComputes"),
-		edit("receives", "a departure ends receives that name the process alone", "internal/protocol/match/life.go",
+		edit("receives", "a departure ends only receives that name the process", "internal/protocol/match/life.go",
 			"\t\tend(s, &s.sources.At(src).posted, ended)\n", "\t\tm.endAll(s, ended)\n", "TestPartEndsReceivesFromOneSource"),
 		of("deaths", "Disconnect fails at all members after a death", "internal/protocol/commstate/agree.go",
 			"out.Err = failed(p.Call, v.Dead)", "out.Dead = nil", "TestSpecC11DisconnectAfterADeath"),

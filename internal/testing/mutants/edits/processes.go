@@ -11,7 +11,7 @@ func generations() []Edit {
 	const dir = "internal/joblaunch/daemon/"
 	return []Edit{
 		{
-			Name: "daemon-tombstone", Rule: "a tombstone belongs to the process whose generation was read with it",
+			Name: "daemon-tombstone", Rule: "a tombstone of, or an order for, an earlier process of a slot has no effect on the next one",
 			Changes: []Change{{File: dir + "daemon_linux.go", Old: "p != nil && p.number == number", New: "p != nil"}},
 			Tests:   []Test{{Run: "TestTombstoneOfAnEarlierProcess"}, {Run: "TestOrdersForAnEarlierProcess"}},
 		},
@@ -80,7 +80,7 @@ func losses() []Edit {
 func strays() []Edit {
 	return []Edit{
 		{
-			Name: "job-unjoined", Rule: "a process that cannot join is a failure, however it ends",
+			Name: "job-unjoined", Rule: "if no process has joined, one that cannot join is a failure of the job, however it ends",
 			Changes: []Change{{File: "internal/protocol/job/verdict.go", Old: `r.unjoined != "" &&`, New: "false &&"}},
 			Tests:   []Test{{Run: "TestScripts/ends"}},
 		},

@@ -1,7 +1,7 @@
 package edits
 
-// outliving returns bugs in the execution of the decisions of the rules by package recovery:
-// savings, parity, restores.
+// outliving returns bugs of savings, epochs, parity and restores: in the execution of the decisions
+// of the rules by package recovery, and in the rules themselves.
 func outliving() []Edit {
 	return []Edit{
 		{
@@ -107,7 +107,7 @@ func inFiles() []Edit {
 			Tests:   []Test{{Run: "TestLastManifestIsLost"}},
 		},
 		{
-			Name: "files-attempt", Rule: "the end of an attempt forgets unfinished files",
+			Name: "files-attempt", Rule: "the next attempt forgets unfinished files",
 			Changes: []Change{{File: "internal/ckpt/repair/world.go", Old: "w.lastOne, w.stopped, w.over, w.filesOpen = false, false, false, false", New: "w.lastOne, w.stopped, w.over = false, false, false"}},
 			Tests:   []Test{{Run: "TestRandomSchedules"}},
 		},

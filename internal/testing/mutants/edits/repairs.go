@@ -39,7 +39,7 @@ func repairs() []Edit {
 			Tests:   []Test{{Run: "TestRandomSchedules"}},
 		},
 		{
-			Name: "repair-dead-commit", Rule: "a commit with deaths deletes no older version",
+			Name: "repair-dead-commit", Rule: "a commit with deaths commits nothing, and deletes no older version",
 			Changes: []Change{{File: "internal/ckpt/repair/attempt.go", Old: "!t.Replica && dead.IsEmpty()\n", New: "!t.Replica\n"}},
 			Tests:   []Test{{Run: "TestOneDeath$"}},
 		},
@@ -86,7 +86,8 @@ func repairs() []Edit {
 	}
 }
 
-// versions returns bugs of the placement and the storage of versions.
+// versions returns bugs of the placement and the storage of versions, and of the interval between
+// them.
 func versions() []Edit {
 	return []Edit{
 		{
@@ -100,7 +101,7 @@ func versions() []Edit {
 			Tests:   []Test{{Run: "TestPairs"}},
 		},
 		{
-			Name: "redundancy-groups", Rule: "two ranks of a node are in two groups",
+			Name: "redundancy-groups", Rule: "the ranks of a node are dealt to different groups",
 			Changes: []Change{{File: "internal/ckpt/redundancy/code.go", Old: "g := &c.groups[i%count]\n\t\tg.Members = append(g.Members, r)\n\t\tc.of[r] = i % count", New: "at := i * count / len(nodes)\n\t\tg := &c.groups[at]\n\t\tg.Members = append(g.Members, r)\n\t\tc.of[r] = at"}},
 			Tests:   []Test{{Run: "TestErasureOnSixNodes"}},
 		},

@@ -1,7 +1,7 @@
 package edits
 
-// replacement returns bugs of the call that gives replacements ranks, and of its use by package
-// recovery.
+// replacement returns bugs of the call that gives replacements ranks, of its use by package
+// recovery, of the slots that it needs, and of the lock on the files of a job.
 func replacement() []Edit {
 	return []Edit{
 		{

@@ -1,6 +1,7 @@
 package edits
 
-// revocationBugs returns bugs of revocations that whole clusters find.
+// revocationBugs returns bugs of revocations. Whole clusters, jobs on several nodes or tests of the
+// packages find them.
 func revocationBugs() []Edit {
 	return []Edit{
 		{
@@ -46,8 +47,8 @@ var (
 	// relayNothing: a process does not relay a set that a message has enlarged (RR-9024, T5,
 	// forwards for ever).
 	relayNothing = Change{floodFlood, "\tif grew {\n", "\tif grew && false {\n"}
-	// mendNothing: a death that opens the ring is not repaired: no process sends the set of a
-	// dead relay again.
+	// mendNothing: a death that opens the ring is not repaired: no process gets another nearest
+	// neighbour in the place of a dead one, and so none sends its set to such a neighbour.
 	mendNothing = Change{floodFlood, "\tf.targets = f.findTargets()\n\tfor", "\tf.targets = slices.DeleteFunc(slices.Clone(f.targets), f.closed.Has)\n\tfor"}
 )
 

@@ -5,7 +5,7 @@ func lives(breaks ...string) Hunt { return Hunt{Arena: "repairs", Breaks: breaks
 
 // worlds returns bugs of the mechanisms below the rules of a world that outlives its processes:
 // slots, replacements, late notices. The rules alone do not show these bugs. Some bugs of the
-// rules are here and in repairs.go.
+// rules are here, too; the others are in repairs.go.
 func worlds() []Edit {
 	return []Edit{
 		{
