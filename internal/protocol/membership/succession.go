@@ -24,7 +24,8 @@ import (
 // when its link is repaired.
 type voter struct {
 	promised uint32
-	// this member beats to the coordinator of that epoch: promised, or an earlier one that acts
+	// this member beats to the coordinator of that epoch: promised, or an earlier one that another
+	// member has named
 	follows  uint32
 	record   Record    // the newest that was written down here
 	quiet    mono.Time // when this member last had a coordinator
