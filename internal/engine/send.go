@@ -224,8 +224,9 @@ func (p *Proc) takeCredit(proc, size int) bool {
 	return c.Take(match.Charge(size))
 }
 
-// queueSend makes a request of a send that cannot be published at once: the
-// peer's ring is full, others are in front, or it must be announced.
+// queueSend makes a request of a message that cannot be published at once, and queues the request
+// for its peer: the ring or lane to the peer has no room, other sends are ahead, or the message must
+// be announced.
 func (p *Proc) queueSend(c *Comm, proc int, h transport.Header, buf []byte, what string) *Request {
 	r := p.newRequest(sendRequest, c, what)
 	r.peer, r.ctx, r.tag, r.elem, r.sync, r.buf = proc, h.Ctx, h.Tag, h.Elem, h.Sync, buf
