@@ -25,8 +25,8 @@ type Config struct {
 	Watchdog mono.Duration     // rule 9: an agreement that stands still for one to two of these sends again; 0: off
 }
 
-// A Series is one member's side of all agreements of one numbered sequence. A
-// communicator has a few.
+// A Series is one member's side of all agreements of one numbered sequence. The agreements of a
+// communicator form three sequences: repair, create and close (package commstate).
 type Series struct {
 	member
 	ranks    int // members of the group: N of Config
