@@ -6,8 +6,8 @@ import (
 )
 
 // ranksData has the times of agreements of real processes, by bench/measure agree: for each size
-// the medians of eleven turns, in which 100 agreements of each algorithm followed each other. It
-// also has the median of the ratios of these turns.
+// the medians of eleven runs of both algorithms (README.md). It also has the median of the ratios of
+// these runs.
 const ranksData = "../measure/agree/out/era2a-ranks.csv"
 
 // ranksFigure is Figure 2a with real processes, which all share the cores of one machine.
