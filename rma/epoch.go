@@ -27,46 +27,58 @@ type exposure struct {
 type access struct {
 	mu      sync.Mutex
 	open    bool     // a Start is not over
-	targets []int    // of that Start; only those that were alive
+	targets []int    // of that Start, without those that died before their Post
 	started []uint64 // by target
 }
 
-// Post lets the members of g access this member's memory until WaitPosted: each of them calls
-// Start, accesses, and calls Complete (MPI 12.5.2, MPI_Win_post). Post does not wait. Accesses need
-// no Post: Post is for programs whose members order phases with some neighbours, and not with all
-// (Fence). Errors: comm.ErrRank for a group with others than members, comm.ErrArgument while
-// another Post is not over, comm.ErrRevoked, comm.ErrFreed. If ctx ends the epoch has begun, and
-// WaitPosted and TestPosted inform the members that could not be informed yet.
+// Post begins an epoch in which the members of g access this member's memory: each of them calls
+// Start, accesses, and calls Complete. WaitPosted or TestPosted ends the epoch (MPI 12.5.2,
+// MPI_Win_post). Post does not wait for their calls. It may wait for room to send to a member whose
+// memory is not shared, and for a WaitPosted of another goroutine. Accesses need no Post: Post is
+// for programs whose members order phases with some neighbours, and not with all (Fence).
+//
+// Errors: comm.ErrRank for a group with others than members, comm.ErrArgument while another Post is
+// not over, comm.ErrRevoked, comm.ErrFreed, comm.ErrFenced. If ctx ends while Post waits for room,
+// the epoch has begun, and WaitPosted and TestPosted inform the members that could not be informed
+// yet.
 func (w *Win[T]) Post(ctx context.Context, g comm.Group) error {
 	return w.k.raise(w.k.post(ctx, g))
 }
 
 // Start begins an epoch of accesses to the members of g, and waits until each of them has posted
-// for this epoch (MPI 12.5.2, MPI_Win_start). If targets are dead the error is comm.ErrProcFailed,
-// which names them, after all others have posted: the epoch has begun with those (W16). Other
-// errors: as of Post; if ctx ends no epoch has begun.
+// for this epoch (MPI 12.5.2, MPI_Win_start). If targets have died before this Post the error is
+// comm.ErrProcFailed, which names them, after all others have posted: the epoch has begun with
+// those (W16). A target that died after its Post is named by Complete. Start waits for a Start of
+// another goroutine first. Other errors: as of Post, with comm.ErrArgument while another Start is
+// not over; if ctx ends no epoch has begun.
 func (w *Win[T]) Start(ctx context.Context, g comm.Group) error {
 	return w.k.raise(w.k.start(ctx, g))
 }
 
 // Complete ends the epoch of Start: all its accesses have taken effect for a target that returns
-// from WaitPosted (MPI 12.5.2, MPI_Win_complete). If targets have died the error is
+// from WaitPosted (MPI 12.5.2, MPI_Win_complete). Complete does not wait for the targets. It may
+// wait for room to send, and for a Start of another goroutine. If targets have died the error is
 // comm.ErrProcFailed, which names them; at all others Complete has completed, and the epoch is over
-// (W16). ErrNotHeld without a Start. If ctx ends the epoch is not over: call Complete again.
+// (W16). If the window is known to be revoked the error is comm.ErrRevoked: the epoch is over, and
+// counts at no target. Other errors: ErrNotHeld without a Start, comm.ErrFreed, comm.ErrFenced. If
+// ctx ends while Complete waits for room, the epoch is not over: call Complete again.
 func (w *Win[T]) Complete(ctx context.Context) error {
 	return w.k.raise(w.k.complete(ctx))
 }
 
 // WaitPosted ends the epoch of Post, and waits until each of its origins has completed (MPI 12.5.2,
-// MPI_Win_wait). If origins are dead the error is comm.ErrProcFailed, which names them, after all
-// living ones have completed: the epoch is over (W16). Any part of the dead origins' puts may have
-// taken effect (W6). If ctx ends the epoch is not over. ErrNotHeld without a Post.
+// MPI_Win_wait). If origins have died before their Complete the error is comm.ErrProcFailed, which
+// names them, after all living ones have completed: the epoch is over (W16). Any part of the dead
+// origins' puts may have taken effect (W6). If ctx ends, or the window is revoked before all have
+// completed (comm.ErrRevoked), the epoch is not over. Other errors: ErrNotHeld without a Post,
+// comm.ErrFreed, comm.ErrFenced.
 func (w *Win[T]) WaitPosted(ctx context.Context) error {
 	return w.k.raise(w.k.waitPosted(ctx))
 }
 
-// TestPosted is WaitPosted that does not wait: it reports whether the epoch of Post is over (MPI
-// 12.5.2, MPI_Win_test).
+// TestPosted is WaitPosted that does not wait for origins: it reports whether the epoch of Post is
+// over (MPI 12.5.2, MPI_Win_test). The result is true also with comm.ErrProcFailed. TestPosted
+// waits for a Post or WaitPosted of another goroutine.
 func (w *Win[T]) TestPosted() (bool, error) {
 	over, err := w.k.testPosted()
 	return over, w.k.raise(err)
@@ -117,8 +129,8 @@ func (k *core) post(ctx context.Context, g comm.Group) error {
 	return k.tellPosted(ctx, op)
 }
 
-// tellPosted informs the origins on other nodes of the Post. Of its errors it returns that of ctx
-// alone: WaitPosted names the dead.
+// tellPosted informs the origins whose memory is not shared of the Post. Of its errors it returns
+// that of ctx alone: WaitPosted names the dead.
 func (k *core) tellPosted(ctx context.Context, op string) error {
 	x := &k.exposure
 	for len(x.untold) > 0 {
