@@ -25,7 +25,7 @@ const (
 	LockMend                          // alone, also if a dead holder has left the lock broken
 )
 
-// String returns "shared", "exclusive" or "mend".
+// String returns "shared", "exclusive" or "mend", and "mode N" for an invalid mode.
 func (m LockMode) String() string {
 	if m < LockShared || m > LockMend {
 		return fmt.Sprintf("mode %d", uint8(m))
@@ -33,7 +33,8 @@ func (m LockMode) String() string {
 	return robustlock.Mode(m).String()
 }
 
-// The modes are those of robustlock; otherwise this does not compile.
+// The modes are those of robustlock. This does not compile if the numbers of Shared or of Mend
+// differ, unless both of robustlock are greater by the same number.
 var _ [robustlock.Shared - robustlock.Mode(LockShared)]struct{} = [robustlock.Mend - robustlock.Mode(LockMend)]struct{}{}
 
 // guard is this process's part in the lock of one target. Goroutines of a process take turns.
@@ -88,38 +89,43 @@ func (k *core) newGuards() {
 
 // Lock acquires the lock of a target, and waits for the lock. The program chooses the data that the
 // lock protects: accesses need no lock, and accesses of members without the lock continue. In one
-// process one goroutine at a time has the lock of a target; any of its goroutines may unlock (MPI
-// 12.5.3, MPI_Win_lock).
+// process one goroutine at a time has the lock of a target, in any mode; any of its goroutines may
+// unlock (MPI 12.5.3, MPI_Win_lock).
 //
 // A member that dies with a share leaves no trace (W10). One that dies with an exclusive lock
-// leaves the target broken. Each Lock there, waiting or later, then returns comm.ErrProcFailed with
-// the dead holder, until a member locks in mode LockMend, repairs the protected data, and unlocks
-// (W11). If the target itself is dead the error is comm.ErrProcFailed with its rank (W13). The
-// death of a waiting member breaks nothing (W12); only a member that has its turn, and waits for
-// sharers to leave, counts as the holder.
+// leaves the target broken. Each Lock there in mode LockShared or LockExclusive, waiting or later,
+// then returns comm.ErrProcFailed with the dead holder, until a member locks in mode LockMend,
+// repairs the protected data, and unlocks (W11). If the target itself is dead the error is
+// comm.ErrProcFailed with its rank (W13). The death of a waiting member breaks nothing (W12); only
+// a member that has its turn, and waits for sharers to leave, counts as the holder.
 //
-// Other errors: comm.ErrArgument for an invalid mode, comm.ErrRank, comm.ErrRevoked, comm.ErrFreed;
-// if ctx ends the wait is withdrawn.
+// Other errors: comm.ErrArgument for an invalid mode, comm.ErrRank, comm.ErrRevoked, comm.ErrFreed,
+// comm.ErrFenced; if ctx ends the wait is withdrawn.
 func (t Target[T]) Lock(ctx context.Context, m LockMode) error {
 	return t.k.raise(t.k.lockTarget(ctx, "lock", t.rank, m))
 }
 
-// Unlock releases the lock of a target. The next holder sees all stores made under the lock (MPI
-// 12.5.3, MPI_Win_unlock). Errors: ErrNotHeld; comm.ErrProcFailed when the target is dead,
-// comm.ErrRevoked: the lock is nevertheless released. All earlier operations on the target have
-// taken effect, as after a Flush; if memory is shared Unlock does not wait.
+// Unlock releases the lock of a target. The next holder sees all stores to this target made under
+// the lock (MPI 12.5.3, MPI_Win_unlock): all earlier operations on this target have taken effect,
+// as after a Flush. An operation on another target whose memory is not shared needs a Flush there.
+// If memory is shared Unlock does not wait.
+//
+// Errors: ErrNotHeld, comm.ErrRank, comm.ErrFreed. This member no longer holds the lock also if the
+// error is comm.ErrProcFailed (the target is dead), comm.ErrRevoked, comm.ErrFenced, or that of a
+// ctx that ends before the target's answer.
 func (t Target[T]) Unlock(ctx context.Context) error {
 	return t.k.raise(t.k.unlockTarget(ctx, "unlock", t.rank))
 }
 
 // LockAll acquires a share of every target's lock, in the order of ranks (MPI 12.5.3,
 // MPI_Win_lock_all). If targets are dead or broken the error is comm.ErrProcFailed, which names
-// those or the dead holders; the shares of all others are held then. With another error no share is
-// held.
+// those or the dead holders; the shares of all others are held then. Other errors are those of
+// Lock, and comm.ErrArgument while another LockAll is not over: this call holds no share then.
 func (w *Win[T]) LockAll(ctx context.Context) error { return w.k.raise(w.k.lockAll(ctx)) }
 
 // UnlockAll releases the shares of LockAll (MPI 12.5.3, MPI_Win_unlock_all). Errors: ErrNotHeld
-// without a LockAll; comm.ErrProcFailed names the targets that have died since.
+// without a LockAll, and if an Unlock has released one of the shares; comm.ErrProcFailed names the
+// targets that have died since; others as of Unlock.
 func (w *Win[T]) UnlockAll(ctx context.Context) error { return w.k.raise(w.k.unlockAll(ctx)) }
 
 func (k *core) lockTarget(ctx context.Context, op string, rank int, m LockMode) error {
@@ -252,8 +258,8 @@ func (k *core) unlockTarget(ctx context.Context, op string, rank int) error {
 	return k.toward(ctx, op, rank)
 }
 
-// ringNext wakes the member that a target's lock was handed to, or the sharers that may now have
-// the lock.
+// ringNext wakes the member that a target's lock was handed to, or the members that wait for a
+// share and may now have one.
 func (k *core) ringNext(rank int) {
 	memory := window.LockOf{Control: k.pieces[rank].control, Me: k.me}
 	next, readers := robustlock.Next(memory.Word())
