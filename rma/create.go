@@ -19,20 +19,23 @@ import (
 // none (W1), unless a revocation overtakes it. The window has a communicator of its own: later
 // deaths and shrinks of c do not end the window.
 //
-// Errors: comm.ErrNoRoom if there is no memory, comm.ErrType for elements without a fixed size,
-// comm.ErrArgument for a wrong n or option, each at the member with the error and
-// comm.ErrPeerArgument at the others; comm.ErrMismatch if members gave different types or options;
-// comm.ErrProcFailed when a member has died; and comm.ErrFenced, comm.ErrFinalized. If ctx ends
-// first the window is revoked at all members (MPI 12.2.2, MPI_Win_allocate).
+// Errors: comm.ErrNoRoom if there is no memory, comm.ErrType for elements that have no fixed size
+// or hold pointers, comm.ErrArgument for a wrong n or option, each at the member with the error and
+// comm.ErrPeerArgument at the others; comm.ErrMismatch if members gave different types or numbers
+// of notifications, if some gave Bulk and others did not, or if only some called Create;
+// comm.ErrProcFailed when a member has died; and comm.ErrRevoked, comm.ErrFreed, comm.ErrFenced,
+// comm.ErrFinalized. If ctx is over at the call the error Is comm.ErrNotBegun, and the others wait
+// for another call of this member. If ctx ends after the members have made the window's
+// communicator, the window is revoked at all members (MPI 12.2.2, MPI_Win_allocate).
 func Allocate[T comm.Elem](ctx context.Context, c *comm.Comm, n int, o ...Option) (*Win[T], error) {
 	return made[T](create(ctx, c, specOf[T]("allocate", n, o)))
 }
 
 // Create makes a window of the program's own memory: mem is this member's elements. For a Get of
 // another process of the node the kernel copies from mem, if the kernel lets one process read
-// another's memory. All other accesses are frames that this process executes concurrently with the
-// program: Allocate is faster, on one node by far. A Get that meets a store of the same element may
-// tear the element.
+// another's memory. All other accesses of other members are frames that this process executes
+// concurrently with the program: Allocate is faster, on one node by far. A Get by the kernel that
+// meets a store of the same element may tear the element.
 //
 // The window holds mem until all have freed the window; the memory of a killed member is lost
 // (Salvage and Inherit return comm.ErrUnsupported). All members call Create, and a Rebuild of such
@@ -40,7 +43,8 @@ func Allocate[T comm.Elem](ctx context.Context, c *comm.Comm, n int, o ...Option
 //
 // Collective over c, uniform as Allocate, with its errors; besides comm.ErrArgument for memory in
 // which numbers cannot be changed atomically: elements that do not begin at a multiple of their
-// size, or are of 1 or 2 bytes and do not fill words of 4 (MPI 12.2.1, MPI_Win_create).
+// size (of complex128 at a multiple of 8), or are of 1 or 2 bytes and do not fill words of 4 (MPI
+// 12.2.1, MPI_Win_create).
 func Create[T comm.Elem](ctx context.Context, c *comm.Comm, mem []T, o ...Option) (*Win[T], error) {
 	s := specOf[T]("create", len(mem), o)
 	if s.own, s.mem = true, byteview.Bytes(mem); s.err == nil && !window.IsWhole(s.mem, s.unit, window.ElemOf(s.code)) {
@@ -63,13 +67,14 @@ const notificationsMax = 1 << 16
 // Inherit and Keep, which are each member's own.
 type Option func(*spec)
 
-// Notifications gives each member n counters that a PutNotify increments; without this option there
-// are none. At most 65,536.
+// Notifications gives each member n counters that PutNotify and Notify increment; without this
+// option there are none. At most 65,536.
 func Notifications(n int) Option { return func(s *spec) { s.notifications = n } }
 
 // Populate allocates all pages of the memory at creation. Without Populate the pages of more than
 // 64 MiB are allocated at the first access; if there are none left then, the accessing process
-// ends.
+// ends. Populate has no effect on the program's memory (Create), for goroutine ranks, and on a
+// kernel without MADV_POPULATE_WRITE.
 func Populate() Option { return func(s *spec) { s.populate = true } }
 
 // Bulk executes accumulates and atomic operations under locks of 4 KiB of elements each, instead of
@@ -92,7 +97,7 @@ type spec struct {
 	keep          bool
 	own           bool   // the memory is the program's
 	mem           []byte // of a Create
-	old           *core  // the window that the memory comes from; nil: new memory
+	old           *core  // of a Rebuild: the old window; nil: there is none
 	heir          bool   // Inherit was given, of rank dead of old
 	dead          int
 	fresh         bool // Fresh was given
@@ -200,8 +205,8 @@ func (k *creation) offer() contribution {
 	return mine
 }
 
-// elements returns the memory of this member's elements: its own memory of the old window, a copy
-// of a dead member's, or new memory.
+// elements returns the memory of this member's elements: the program's memory of a Create, the
+// member's own memory of the old window, a copy of a dead member's, or new memory.
 func (k *creation) elements() (*window.Region, error) {
 	old := k.spec.old
 	if k.spec.mem != nil {
@@ -280,8 +285,9 @@ func (k *creation) findAll(ctx context.Context) {
 
 // awaitDeath waits until this member knows of the death of a member whose memory was missing.
 // Otherwise the agreement might not contain this death, and the others would take this member's no
-// for a wrong argument. awaitDeath returns false if the window is revoked first: a member whose
-// context ends withdraws its memory, too, and revokes the window.
+// for a wrong argument. awaitDeath also ends if ctx ends, or if this process makes no more calls.
+// awaitDeath returns false if the window is revoked first: a member whose context ends withdraws
+// its memory, too, and revokes the window.
 func (k *creation) awaitDeath(ctx context.Context, rank int) bool {
 	for {
 		switch now := k.watch.Look(); {
@@ -380,7 +386,7 @@ func (k *creation) agree(ctx context.Context) error {
 	_, err := k.c.Iagree(&flag).Wait(ctx)
 	switch {
 	case err != nil && ctx.Err() != nil && errors.Is(err, ctx.Err()):
-		_ = k.c.Revoke() // Revoke fails only at a fenced process
+		_ = k.c.Revoke() // Revoke fails only at a process that is fenced or has called Finalize
 		return k.failBy(k.spec.op, err)
 	case err == nil && flag&1 != 0:
 		return nil

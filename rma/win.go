@@ -73,12 +73,14 @@ type piece struct {
 }
 
 // Comm returns the communicator of the window: a duplicate of the one that the window was made of,
-// with the deaths and acknowledgements that the window's calls see. After a successful agreement on
-// Comm all earlier operations of the living are complete (W15). A program may agree and acknowledge
-// on Comm, but must not send messages there.
+// with the deaths and acknowledgements that the window's calls see. Once an agreement on Comm has
+// completed, all operations of the living before their last Fence are complete, also if the Fence
+// returned comm.ErrProcFailed (W15). A program may agree and acknowledge on Comm, but must not send
+// messages there.
 func (w *Win[T]) Comm() *comm.Comm { return w.k.c }
 
-// Len returns the number of elements of a member; 0 for an invalid rank.
+// Len returns the number of elements of a member; 0 for an invalid rank. After Free a window
+// returns 0, and a View its former length.
 func (w *Win[T]) Len(rank int) int {
 	if rank < 0 || rank >= w.k.n {
 		return 0
@@ -103,8 +105,8 @@ func (w *Win[T]) At(rank int) Target[T] { return Target[T]{k: w.k, rank: rank} }
 
 // Slice returns the elements of a member on this node, to load and store directly, as Local does
 // (MPI 12.2.1.3, MPI_Win_shared_query). The slice can be read also when the member has died; see
-// Salvage. Errors: comm.ErrRank, comm.ErrFreed; comm.ErrUnsupported for a member whose memory is
-// not shared: on another node, or with --fence.
+// Salvage. Errors: comm.ErrRank, comm.ErrFreed; comm.ErrUnsupported for another member whose memory
+// is not shared: on another node, with --fence, or in a window of Create.
 func (w *Win[T]) Slice(rank int) ([]T, error) {
 	const op = "slice"
 	if err := w.k.there(op, rank); err != nil {
@@ -120,16 +122,19 @@ func (w *Win[T]) Slice(rank int) ([]T, error) {
 func elements[T any](p *piece) []T { return byteview.Of[T](p.data) }
 
 // Revoke ends the use of the window at all members, now or as soon as they learn of the revocation:
-// every operation except Salvage and Free returns comm.ErrRevoked, and waits end. Completed
-// operations stay in effect. A revocation of the communicator that the window was made of does the
-// same (W19). Revoke is not collective.
+// accesses, flushes, locks, fences, Post, Start and Complete return comm.ErrRevoked, and so does a
+// wait whose condition does not hold. Salvage, Slice, Local, View, Notified, TakeNotified and Free
+// still work, and so does a Rebuild of the memory on another communicator. Completed operations
+// stay in effect. A revocation of the communicator that the window was made of does the same (W19).
+// Revoke is not collective.
 func (w *Win[T]) Revoke() error { return w.k.raise(w.k.failBy("revoke", w.k.c.Revoke())) }
 
 // Free frees the window here. Free is local, and works on a window that was revoked or has lost
 // members. The others may use this member's memory until they free the window themselves (W21); a
 // slice that this member has of the window must not be used any more. No other call on the window
 // may be in progress in this process. Views end with the window; Free of a View returns
-// comm.ErrArgument. With Keep the memory stays until a second Free, or a Rebuild.
+// comm.ErrArgument. With Keep the memory stays until a second Free, or a Rebuild. A Free that finds
+// nothing to free or release returns comm.ErrFreed.
 func (w *Win[T]) Free() error {
 	k := w.k
 	if k.view {
@@ -181,15 +186,15 @@ func (k *core) releaser() func() {
 }
 
 // Salvage copies elements out of a member's memory, also of a dead member: from disp on as many as
-// dst has. Each element is the value of some whole write, the dead member's own direct stores
-// included (W6, W9). Salvage works until this member frees the window, also after a revocation.
-// Errors: comm.ErrRank, ErrBounds, comm.ErrFreed; comm.ErrUnsupported as of Slice.
+// dst has. Each number in them was written as a whole, the dead member's own direct stores included
+// (W6, W9). Salvage works until this member frees the window, also after a revocation. Errors:
+// comm.ErrRank, ErrBounds, comm.ErrFreed; comm.ErrUnsupported as of Slice.
 func (w *Win[T]) Salvage(rank, disp int, dst []T) error {
 	return w.k.raise(w.k.salvage(rank, disp, byteview.Bytes(dst), len(dst)))
 }
 
 // Sync makes this member's direct stores (Local, Slice) visible to the others, and theirs to this
-// member, if no other synchronisation does: a full fence (MPI 12.7.4, MPI_Win_sync). Go's atomic
+// member, if no other synchronisation does: a full fence (MPI 12.5.4, MPI_Win_sync). Go's atomic
 // operations need none.
 func (w *Win[T]) Sync() { fence() }
 
@@ -199,7 +204,9 @@ func (w *Win[T]) Sync() { fence() }
 //
 // Errors: comm.ErrRank, ErrBounds; comm.ErrProcFailed when the target is known to be dead, without
 // effect then (W3); comm.ErrRevoked, comm.ErrFreed, comm.ErrFenced. If the target dies meanwhile
-// the result is success or comm.ErrProcFailed (W4).
+// the result is success or comm.ErrProcFailed (W4). A call on memory that is not shared may wait,
+// for room to send or for an answer: it returns the error of a ctx that ends first, and any of the
+// elements may be stored then.
 func (t Target[T]) Put(ctx context.Context, disp int, src []T) error {
 	return t.k.raise(t.k.put(ctx, "put", t.rank, disp, len(src), byteview.Bytes(src)))
 }
