@@ -13,7 +13,7 @@ import (
 )
 
 // Load returns one element, atomically. After an atomic store of this element, Load also makes all
-// earlier stores of the storing member visible.
+// earlier stores of the storing member to this target visible.
 //
 // Errors are those of Put, and comm.ErrType for records, which have no atomic operations, and for
 // complex128, whose components are atomic each: an Accumulate changes them.
@@ -38,9 +38,9 @@ func (t Target[T]) Load(ctx context.Context, disp int) (T, error) {
 	return v, t.k.raise(err)
 }
 
-// Store stores one element, atomically. Store takes effect after every operation on this target
-// whose call happened before (P1): a member that loads the element finds data that were put before.
-// Errors as of Load.
+// Store stores one element, atomically. Store takes effect after every operation of this member on
+// this target whose call happened before (P1): a member that loads the element finds data that were
+// put before. Errors as of Load.
 func (t Target[T]) Store(ctx context.Context, disp int, v T) error {
 	if t.k.isAway(t.rank) {
 		return t.k.raise(t.k.far(t.rank).tellNumber(ctx, "store", disp, toBits(v)))
@@ -60,7 +60,8 @@ func (t Target[T]) Store(ctx context.Context, disp int, v T) error {
 
 // FetchAndOp combines one element with v, atomically, and returns the previous value (MPI 12.3.4,
 // MPI_Fetch_and_op). FetchAndOp takes effect after every earlier operation on the target, as Store.
-// Errors as of Load, and comm.ErrUnsupported for an operation of the program that has panicked.
+// Errors as of Load, comm.ErrArgument for a nil op, and comm.ErrUnsupported for a
+// collectives.Custom of a nil function. If the program's function panics, so does the call.
 func (t Target[T]) FetchAndOp(ctx context.Context, disp int, v T, op collectives.Op[T]) (T, error) {
 	var prev T
 	change, err := changeOf(t.k, "fetch_and_op", op)
@@ -116,11 +117,12 @@ func (t Target[T]) CompareAndSwap(ctx context.Context, disp int, old, v T) (prev
 	return fromBits[T](was), swapped, nil
 }
 
-// Accumulate combines the target's elements from disp on with those of src, each atomically: other
-// accumulates and atomic operations come before or after, element by element (MPI 12.3.4,
-// MPI_Accumulate). If this member dies meanwhile any of the elements may have been changed, once
-// each (W6). Errors as of Put, comm.ErrType for records, and comm.ErrUnsupported for the product of
-// complex128.
+// Accumulate combines the target's elements from disp on with those of src, each atomically (of
+// complex128 each component): other accumulates and atomic operations come before or after, element
+// by element (MPI 12.3.4, MPI_Accumulate). If this member dies meanwhile any of the elements may
+// have been changed, once each (W6). Errors as of Put, comm.ErrType for records, comm.ErrArgument
+// for a nil op, and comm.ErrUnsupported for a collectives.Custom of a nil function and for all
+// operations on complex128 but Sum.
 func (t Target[T]) Accumulate(ctx context.Context, disp int, src []T, op collectives.Op[T]) error {
 	return t.k.raise(accumulate(ctx, t, "accumulate", disp, src, nil, op))
 }
@@ -205,7 +207,7 @@ func changeBy(op kernel.Op, elem kernel.Elem, size int) change {
 	return change{code: uint16(op)<<8 | uint16(elem), size: size, adds: op == kernel.Sum && elem <= kernel.Uint64, f: kernel.Scalar(op, elem)}
 }
 
-// op is the built-in operation; 0: an operation of the program.
+// op is the operation of package kernel; 0: another one, which f alone performs (see opOf).
 func (c change) op() kernel.Op { return kernel.Op(c.code >> 8) }
 
 func (c change) elem() kernel.Elem { return kernel.Elem(c.code & 0xff) }
@@ -235,9 +237,9 @@ func changeOf[T comm.Elem](k *core, name string, op collectives.Op[T]) (c change
 	return c, nil
 }
 
-// foldOf is the function f of the program on one element, and nil without one. The program's
-// function may be called repeatedly: a caller that finds the element changed meanwhile calls the
-// function again.
+// foldOf is the function f of the program, or of Replace, on one element, and nil without one. The
+// program's function may be called repeatedly: a caller that finds the element changed meanwhile
+// calls the function again.
 func foldOf[T comm.Elem](f func(acc, in []T)) func(acc, in uint64) uint64 {
 	if f == nil {
 		return nil
@@ -249,8 +251,8 @@ func foldOf[T comm.Elem](f func(acc, in []T)) func(acc, in uint64) uint64 {
 	}
 }
 
-// opOf returns the code of an operation by its name; 0: an operation of the program, or not an
-// operation on numbers.
+// opOf returns the code of an operation of package kernel by its name; 0: an operation of the
+// program, Replace, or an operation on records.
 func opOf(name string) kernel.Op {
 	for op := kernel.Sum; op <= kernel.LXor; op++ {
 		if op.String() == name {

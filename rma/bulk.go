@@ -69,7 +69,7 @@ func (by change) apply(e window.Element, in uint64) (prev uint64) {
 }
 
 // load, swap, compareAndSwap and change are atomic operations on the number at a byte. With a nil s
-// they are instructions.
+// they take no lock.
 func (s *stripes) load(e window.Element, at int) uint64 {
 	if s != nil {
 		defer unlock(s.lock(at))
@@ -91,8 +91,8 @@ func (s *stripes) compareAndSwap(e window.Element, at int, old, v uint64) (prev 
 	return e.CompareAndSwap(old, v)
 }
 
-// change does not hold the lock during an operation of the program, which may take long. If the
-// number has changed meanwhile the operation is repeated.
+// change does not hold the lock during an operation that package kernel does not have: one of the
+// program may take long. If the number has changed meanwhile the operation is repeated.
 func (s *stripes) change(e window.Element, at int, by change, in uint64) (prev uint64) {
 	switch {
 	case s == nil:

@@ -18,7 +18,8 @@ func (t Target[T]) PutNotify(ctx context.Context, disp int, src []T, slot int) e
 	return t.k.raise(t.k.putNotify(ctx, "put_notify", t.rank, disp, len(src), byteview.Bytes(src), slot))
 }
 
-// Notify is PutNotify without data: it comes after all operations on the target before it (P1).
+// Notify is PutNotify without data: it comes after all operations of this member on the target
+// before it (P1).
 func (t Target[T]) Notify(ctx context.Context, slot int) error {
 	return t.k.raise(t.k.putNotify(ctx, "notify", t.rank, 0, 0, nil, slot))
 }

@@ -159,8 +159,8 @@ func (t far) end(ctx context.Context, op string, h engine.Handle, want int) erro
 	return t.k.failRemote(op, t.rank, err)
 }
 
-// dataMax returns the maximum number of bytes of elements in a frame to a member: a multiple of all
-// units of numbers.
+// dataMax returns the maximum number of bytes of elements in a frame to a member: a multiple of the
+// size of an element that fits in a frame, otherwise of 64.
 func (t far) dataMax() int {
 	most := (t.k.watch.FrameMax(t.rank) - rmaserver.HeadBytes) &^ 63
 	if t.k.unit > 0 && t.k.unit <= most {
@@ -195,7 +195,8 @@ func (t far) store(ctx context.Context, op string, at uint64, src []byte) error 
 	})
 }
 
-// get requests all pieces before it waits for the first. An error leaves dst unchanged (W8).
+// get requests up to askedAhead pieces before it waits for the first. An error leaves dst unchanged
+// (W8), with the exception that Get describes.
 func (t far) get(ctx context.Context, op string, disp, n int, dst []byte) error {
 	at, err := t.locate(ctx, op, disp, n)
 	if err != nil || len(dst) == 0 {
@@ -301,8 +302,8 @@ func (t far) change(ctx context.Context, op string, disp int, c change, in uint6
 	return t.askNumber(ctx, op, disp, rmaserver.Frame{Op: rmaserver.Accumulate, Kernel: uint8(c.op()), Elem: uint8(c.elem()), Data: data})
 }
 
-// swapUntil performs an operation of the program, which the target cannot: it retries until no
-// other member changes the element in between.
+// swapUntil performs an operation that package kernel does not have, and that the target therefore
+// cannot perform: it retries until no other member changes the element in between.
 func (t far) swapUntil(ctx context.Context, op string, disp int, c change, in uint64) (was uint64, err error) {
 	was, err = t.askNumber(ctx, op, disp, rmaserver.Frame{Op: rmaserver.Load})
 	for err == nil {
@@ -337,7 +338,7 @@ func (t far) accumulate(ctx context.Context, op string, disp, n int, c change, i
 	})
 }
 
-// swapEach performs an operation of the program on one element after the other.
+// swapEach is swapUntil of one element after the other.
 func (t far) swapEach(ctx context.Context, op string, disp, n int, c change, in, out []byte) error {
 	for i := range n {
 		was, err := t.swapUntil(ctx, op, disp+i, c, byteview.BitsAt(in[i*c.size:], c.size))

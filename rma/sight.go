@@ -9,14 +9,14 @@ import (
 	"github.com/goulfm/goulfm/internal/base/pausepoint"
 )
 
-// sight is a member's knowledge of the others of a window. A sight is immutable: a new one replaces
-// it when the epoch of the node has moved.
+// sight is a member's knowledge of the others of a window. A sight is immutable: look replaces it
+// by a new one, for example after the epoch of the node has moved.
 type sight struct {
 	epoch   uint64
 	dead    []bool // by rank
 	gone    []int  // the dead, in order of learning
 	unacked []int  // the dead that are not acknowledged on the window's communicator
-	err     error  // the reason why no call is possible: revoked, freed, fenced
+	err     error  // the reason why no call is possible: revoked, freed, fenced, finalized
 	freed   bool
 }
 

@@ -10,8 +10,9 @@ import (
 
 // Flush returns when all earlier operations of this member on the target have taken effect there
 // (P2, MPI 12.5.4, MPI_Win_flush). Errors: comm.ErrProcFailed when the target is known to be dead;
-// comm.ErrRank, comm.ErrRevoked, comm.ErrFreed. nil means that they took effect before the target
-// was declared dead here (W5), and implies nothing about a later death.
+// comm.ErrRank, comm.ErrRevoked, comm.ErrFreed, comm.ErrFenced; the error of a ctx that ends before
+// the answer of a target whose memory is not shared. nil means that they took effect before the
+// target was declared dead here (W5), and implies nothing about a later death.
 func (t Target[T]) Flush(ctx context.Context) error {
 	fence()
 	err := t.k.toward(ctx, "flush", t.rank)
@@ -32,8 +33,8 @@ func (t Target[T]) FlushLocal(ctx context.Context) error {
 	return t.k.raise(t.k.toward(ctx, "flush_local", t.rank))
 }
 
-// FlushAll is Flush of all targets. Its error names the dead: FlushAll has completed at all others
-// (W5, MPI 12.5.4, MPI_Win_flush_all).
+// FlushAll is Flush of all targets. Its error comm.ErrProcFailed names the dead: FlushAll has
+// completed at all others (W5, MPI 12.5.4, MPI_Win_flush_all).
 func (w *Win[T]) FlushAll(ctx context.Context) error {
 	return w.k.raise(w.k.flushAll(ctx, "flush_all", true))
 }
@@ -82,10 +83,11 @@ func (k *core) flushLiving(ctx context.Context, op string, s *sight) error {
 // have taken effect: later accesses of a member see them (MPI 12.5.1, MPI_Win_fence). Collective.
 //
 // A Fence that is entered after a member has died fails wherever it is entered; one in which a
-// member dies may fail at some and succeed at others (W14). With any result, the caller's own
-// operations on living targets are complete; after the next agreement on Comm those of all the
-// living are (W15). If ctx ends first the window is revoked, as by blocking collectives (W24).
-// Errors: comm.ErrProcFailed, comm.ErrRevoked, comm.ErrFreed.
+// member dies may fail at some and succeed at others (W14). After success or comm.ErrProcFailed the
+// caller's own operations on living targets are complete; after the next agreement on Comm those of
+// all the living with such a result are (W15). If ctx ends first the window is revoked, as by
+// blocking collectives (W24). Errors: comm.ErrProcFailed, comm.ErrRevoked, comm.ErrFreed,
+// comm.ErrFenced.
 func (w *Win[T]) Fence(ctx context.Context) error {
 	return w.k.raise(w.k.fenceAll(ctx))
 }
@@ -109,8 +111,8 @@ func (k *core) fenceAll(ctx context.Context) error {
 	return k.failBy(op, collectives.Barrier(ctx, k.c))
 }
 
-// ring wakes goroutines of a member that wait for a change of its memory. Ringing a dead member's
-// bell is harmless.
+// ring wakes goroutines of a member that wait for a change of its memory. A member that is away is
+// woken by its own server. Ringing a dead member's bell is harmless.
 func (k *core) ring(rank int) {
 	if k.away != nil {
 		k.stir(rank)

@@ -14,9 +14,10 @@ import (
 // locks, counters of notifications, epochs, and the end. Freeing w ends its views; Free and Rebuild
 // of a view return comm.ErrArgument.
 //
-// Errors: comm.ErrType for elements without a fixed size, comm.ErrArgument for an off that is no
-// multiple of their alignment, ErrBounds if there are not as many bytes at every member,
-// comm.ErrFreed.
+// Errors: comm.ErrType for elements that have no fixed size or hold pointers, comm.ErrArgument for
+// a negative n, and for an off that is no multiple of the alignment of U (View does not check where
+// the memory of w begins: a View or memory of Create may begin at less), ErrBounds if there are not
+// as many bytes at every member, comm.ErrFreed.
 func View[U, T comm.Elem](w *Win[T], off, n int) (*Win[U], error) {
 	k := w.k
 	s := specOf[U]("view", n, nil)

@@ -11,14 +11,14 @@ import (
 )
 
 // Wait returns when ok returns true for this member's own element disp, with its value, loaded
-// atomically. All stores before the store of this value (P1) are visible then (OpenSHMEM
-// shmem_wait_until). ok is called often, and must return soon.
+// atomically. All stores of the storing member to this target before the store of this value (P1)
+// are visible then (OpenSHMEM shmem_wait_until). ok is called often, and must return soon.
 //
 // From are the ranks that may store the awaited value: when one of them is dead the error is
 // comm.ErrProcFailed. Without from, any death that is not acknowledged on Comm causes this error,
 // as in a receive from any rank (R48). A condition that holds takes precedence, then a revocation,
-// then deaths (W17). Other errors: comm.ErrRank, ErrBounds, comm.ErrType as of Load, comm.ErrFreed;
-// if ctx ends the wait is withdrawn.
+// then the end of ctx, which withdraws the wait, then deaths (W17). Other errors: comm.ErrRank,
+// ErrBounds, comm.ErrType as of Load, comm.ErrRevoked, comm.ErrFreed, comm.ErrFenced.
 func (w *Win[T]) Wait(ctx context.Context, disp int, ok func(T) bool, from ...int) (T, error) {
 	v, err := waitFor(ctx, w.k, disp, ok, from)
 	return v, w.k.raise(err)
@@ -45,7 +45,7 @@ func waitFor[T comm.Elem](ctx context.Context, k *core, disp int, ok func(T) boo
 	return v, err
 }
 
-// mayWait returns an error if the arguments of a wait are invalid.
+// mayWait returns an error if the arguments of a wait are invalid, or the window was freed.
 func (k *core) mayWait(ctx context.Context, op string, from []int) error {
 	if ctx == nil {
 		return k.fail(op, nil, errNoContext)
@@ -61,7 +61,7 @@ func (k *core) mayWait(ctx context.Context, op string, from []int) error {
 	return nil
 }
 
-// await returns when done holds, or when no member can be expected to make it hold: see Wait.
+// await returns when done holds, or when another event ends the wait: see Wait.
 func (k *core) await(ctx context.Context, op string, from []int, done func() bool) error {
 	return k.awaitOf(ctx, op, from, nil, done)
 }
