@@ -9,12 +9,12 @@ import (
 
 // The classes of errors that only windows raise. Each error is wrapped in a *comm.Error.
 var (
-	// ErrBounds: elements that the target does not have.
+	// ErrBounds: elements or a counter of notifications that the target does not have.
 	ErrBounds = errors.New("outside of the window")
-	// ErrNotHeld: an Unlock without a Lock, a Complete without a Start, a WaitPosted without a
-	// Post.
+	// ErrNotHeld: an Unlock without a Lock, an UnlockAll without a LockAll, a Complete without a
+	// Start, a WaitPosted or TestPosted without a Post.
 	ErrNotHeld = errors.New("not held")
-	// ErrStale: a reference to memory that was given back.
+	// ErrStale: a reference to memory that was given back, or to no object.
 	ErrStale = errors.New("memory that was given back")
 )
 
@@ -23,8 +23,8 @@ var (
 	errView      = fmt.Errorf("%w: it is a view: that belongs to the window that it was made of", comm.ErrArgument)
 )
 
-// raise passes an error through the error handler of the window's communicator. Every exported call
-// does so once; its internal calls do not.
+// raise passes an error through the error handler of the communicator that the window was made of.
+// Every exported call does so once; its internal calls do not.
 func (k *core) raise(err error) error {
 	if err == nil {
 		return nil

@@ -3,8 +3,9 @@ package rma
 import "github.com/goulfm/goulfm/internal/shm/window"
 
 // Keep makes Free retain this member's memory, and the memory of others that Inherit needs, until a
-// Rebuild has taken the memory or Free is called once more (W21). A program may thus free all
-// windows before the repair. Keep is this member's own option.
+// Rebuild of the window has succeeded or Free is called once more (W21). A program may thus free
+// all windows before the repair. After Free, Inherit accepts only members that were known to be
+// dead at Free. Keep is this member's own option.
 func Keep() Option { return func(s *spec) { s.keep = true } }
 
 // keep retains the memory of a window that is about to be freed.

@@ -24,7 +24,7 @@ type Pool struct {
 	space   firstfit.Space
 	used    []slot // of this member
 	free    []int  // slots that may be used again
-	leaving []int  // slots that were detached since the last Fence
+	leaving []int  // slots that were detached since the last successful Fence
 }
 
 // slot is one of this member's.
@@ -54,8 +54,8 @@ const bytesOfSlot = 256
 // NewPool makes a Pool with the given number of bytes for the objects of each member. An object
 // takes a multiple of 64 bytes. A member has at most bytes/256 + 8 objects at a time, rounded up to
 // a multiple of 8. Pages are allocated at the first access if there are more than 64 MiB.
-// Collective, uniform, and with the errors of Allocate; comm.ErrMismatch if members give different
-// numbers.
+// Collective, uniform, and with the errors of Allocate; comm.ErrMismatch if the numbers of members
+// give different sizes of the window.
 func NewPool(ctx context.Context, c *comm.Comm, bytes int) (*Pool, error) {
 	slots := 8 * roundTo(bytes/bytesOfSlot+8, 8)
 	size := slots + roundTo(bytes, firstfit.Line)
@@ -88,7 +88,7 @@ func roundTo(n, unit int) int { return (n + unit - 1) / unit * unit }
 func (p *Pool) Comm() *comm.Comm { return p.bytes.Comm() }
 
 // Fence is Win.Fence. After success the memory of objects that this member had detached before is
-// free for others.
+// free for new objects of this member.
 func (p *Pool) Fence(ctx context.Context) error {
 	p.mu.Lock()
 	leaving := p.leaving
@@ -116,7 +116,7 @@ func (p *Pool) Free() error { return p.bytes.Free() }
 
 // Grow makes an object of n zeroed elements in this member's part of a pool. Local. Errors:
 // comm.ErrNoRoom if no stretch of free bytes is as long, or no slot is free; comm.ErrType,
-// comm.ErrArgument for a wrong T or n; comm.ErrRevoked, comm.ErrFreed.
+// comm.ErrArgument for a wrong T or n; comm.ErrRevoked, comm.ErrFreed, comm.ErrFenced.
 func Grow[T comm.Elem](ctx context.Context, p *Pool, n int) (Ref[T], error) {
 	k := p.bytes.k
 	const op = "grow"
@@ -172,7 +172,9 @@ func Detach[T comm.Elem](ctx context.Context, p *Pool, ref Ref[T]) error {
 // Deref returns the target of an object: its elements are counted from 0, and there are no others.
 // Deref checks that the object is still attached; a later Detach is not noticed. Errors: ErrStale
 // for an object that was detached, or never attached; comm.ErrType for an object of another type;
-// comm.ErrRank; comm.ErrProcFailed for an object of a dead member; comm.ErrRevoked, comm.ErrFreed.
+// comm.ErrRank; ErrBounds for an Offset or a Len of ref that lies outside of the pool,
+// comm.ErrArgument for an Offset that T does not permit; comm.ErrProcFailed for an object of a dead
+// member; comm.ErrRevoked, comm.ErrFreed.
 func Deref[T comm.Elem](ctx context.Context, p *Pool, ref Ref[T]) (Target[T], error) {
 	k := p.bytes.k
 	const op = "deref"

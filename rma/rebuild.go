@@ -19,7 +19,8 @@ import (
 //	err = w.Free()
 //
 // Collective over c, uniform as Allocate, with its errors; besides comm.ErrFreed for an old window
-// that was freed without Keep, comm.ErrArgument for a View, and the errors of Inherit.
+// that was freed and has no memory left that Keep retained, comm.ErrArgument for a View, and the
+// errors of Inherit.
 func Rebuild[T comm.Elem](ctx context.Context, c *comm.Comm, old *Win[T], o ...Option) (*Win[T], error) {
 	s := specOf[T]("rebuild", 0, o)
 	if old != nil {
@@ -36,17 +37,18 @@ func Rebuild[T comm.Elem](ctx context.Context, c *comm.Comm, old *Win[T], o ...O
 // window, by its rank there, as they are after its death is known. Inherit is this member's own
 // option: others inherit from another rank, or not at all. Errors of the Rebuild: comm.ErrRank for
 // a rank that the old window does not have, comm.ErrArgument for a rank that is not known to be
-// dead, and without an old window; comm.ErrUnsupported for a rank whose memory is not shared: Heirs
-// finds a member that can inherit.
+// dead (of a freed window: was not at Free, see Keep), without an old window, and together with
+// Fresh; comm.ErrUnsupported for a rank whose memory is not shared: Heirs finds a member that can
+// inherit.
 func Inherit(oldRank int) Option {
 	return func(s *spec) { s.heir, s.dead = true, oldRank }
 }
 
 // Heirs returns, for each of some dead ranks of an old window, the rank of c that can Inherit its
 // elements: a rank that shares memory with the dead, such as those of its node. The result is
-// comm.Undefined if none is left, such as after the loss of a node. Different dead have different
-// heirs, as far as possible. All members of c pass the same ranks, and the window, or nil if they
-// did not have the window. The result has the length of dead.
+// comm.Undefined if none is left, such as after the loss of a node. Different dead may have the
+// same heir. All members of c pass the same ranks, and the window, or nil if they did not have the
+// window. The result has the length of dead.
 //
 //	heirs, err := rma.Heirs(ctx, left, w, []int{dead})
 //	if heirs[0] == left.Rank() {
