@@ -13,9 +13,9 @@ import (
 	"github.com/goulfm/goulfm/rma"
 )
 
-// TestFlushIsThere: data put before a Flush, or under a lock, are in place when the call returns.
-// The reader is a member of the target's node that reads the memory itself and learns of the return
-// without a message. The target's program makes no call meanwhile.
+// TestFlushIsThere: data put before a Flush, or under a lock before an Unlock, are in place when
+// the call returns. The reader is a member of the target's node that reads the memory itself and
+// learns of the return without a message. The target's program waits in a Fence meanwhile.
 func TestFlushIsThere(t *testing.T) {
 	const rounds = 100
 	put, seen := make(chan int), make(chan bool)
@@ -116,8 +116,8 @@ func TestNotificationOfALongPut(t *testing.T) {
 }
 
 // TestTargetIsToldOfDeaths: a member that knows of a death informs the target before its next
-// request, of any kind, so that no store of the dead takes effect there after that (W7). A target
-// that shares memory needs no such frame.
+// request, with or without an answer, so that no store of the dead takes effect there after that
+// (W7). A target that shares memory needs no such frame.
 func TestTargetIsToldOfDeaths(t *testing.T) {
 	for _, request := range []func(ctx context.Context, to rma.Target[int]) error{
 		func(ctx context.Context, to rma.Target[int]) error { return to.Put(ctx, 0, []int{1}) },
@@ -147,8 +147,8 @@ func TestTargetIsToldOfDeaths(t *testing.T) {
 }
 
 // TestSpecW11BrokenLockGivenUp: a member asks for a broken lock in mode Mend and gives up at once.
-// The owner grants the lock before it learns of that. The lock is broken as before: nothing was mended.
-// If the grant arrives first, the member has the lock, and the test ends.
+// The owner grants the lock before it learns of that. The lock is broken as before: nothing was
+// mended. If the grant arrives first, the member has the lock, and the test ends.
 func TestSpecW11BrokenLockGivenUp(t *testing.T) {
 	var isWhole atomic.Bool
 	commtest.Nodes{0, 0, 1}.Run(t, func(ctx context.Context, c *comm.Comm) {

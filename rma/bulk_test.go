@@ -12,8 +12,8 @@ import (
 	"github.com/goulfm/goulfm/rma"
 )
 
-// TestBulk: long accumulates of all, from several goroutines, lose nothing, nor do atomic
-// operations and operations of the program among them; parts begin anywhere in a stripe.
+// TestBulk: long accumulates of all members lose nothing, nor do atomic operations and operations
+// of the program that a second goroutine of each member makes; parts begin anywhere in a stripe.
 func TestBulk(t *testing.T) {
 	const n, elements, each = 4, 3000, 20
 	run(t, n, func(ctx context.Context, c *comm.Comm) {

@@ -162,8 +162,8 @@ func TestCompleteOnARevokedWindow(t *testing.T) {
 // lost: the next call of the epoch sends the frame. The calls returned nil, and the other member
 // waited for ever.
 //
-// The other member reads in the background, so there may be room again by the time of the call. Then
-// the epoch is an ordinary one, and the next one tries again.
+// The other member reads in the background, so there may be room again by the time of the call.
+// Then the epoch is an ordinary one, and the next one tries again.
 func TestEpochsWithoutRoom(t *testing.T) {
 	commtest.Nodes{0, 1}.Run(t, func(ctx context.Context, c *comm.Comm) {
 		ended, cancel := context.WithCancel(ctx)

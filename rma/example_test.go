@@ -30,7 +30,7 @@ func window[T comm.Elem](ctx context.Context, c *comm.Comm, n int, o ...rma.Opti
 	return w
 }
 
-// told prints the first error of some calls.
+// told prints the errors of some calls.
 func told(errs ...error) {
 	if err := errors.Join(errs...); err != nil {
 		fmt.Println(err)
@@ -138,7 +138,7 @@ func ExamplePopulate() {
 	// Output: there
 }
 
-// Rank 1 puts into rank 0's memory and gets from it; rank 0 makes no call meanwhile.
+// Rank 1 puts into rank 0's memory; rank 0 makes no call but the Fence.
 func ExampleTarget_Put() {
 	ranks(2, func(ctx context.Context, c *comm.Comm) {
 		w := window[int](ctx, c, 4)
@@ -335,8 +335,8 @@ func ExampleWin_FlushLocalAll() { ExampleWin_FlushAll() }
 func ExampleWin_Sync()          { ExampleWin_FlushAll() }
 func ExampleWin_Slice()         { ExampleWin_FlushAll() }
 
-// The lock of rank 0 protects two elements that belong together. Its holder dies between them; the
-// next rank gets an error and mends, and the one after that finds both elements consistent.
+// The lock of rank 0 protects two elements that belong together. Its holder, rank 2, dies between
+// them; rank 1 gets an error and mends, and then finds both elements consistent.
 func ExampleTarget_Lock() {
 	ranks(3, func(ctx context.Context, c *comm.Comm) {
 		w := window[int](ctx, c, 2)

@@ -166,7 +166,7 @@ func TestSpecW4TargetDiesMeanwhile(t *testing.T) {
 	}
 }
 
-// TestSpecW7Silence: a rank is killed while putting in an endless loop. Once any member knows of
+// TestSpecW7Silence: a rank is killed while putting in an endless loop. Once the target knows of
 // the death no store arrives any more.
 func TestSpecW7Silence(t *testing.T) {
 	for range 20 {
@@ -310,7 +310,8 @@ func TestUnsupported(t *testing.T) {
 	})
 }
 
-// TestSpecW24Contexts: a cancelled fence revokes the window; so does a cancelled creation.
+// TestSpecW24Contexts: a put that need not wait ignores its context; a cancelled fence revokes the
+// window.
 func TestSpecW24Contexts(t *testing.T) {
 	run(t, 2, func(ctx context.Context, c *comm.Comm) {
 		w := allocate[int](ctx, t, c, 1)

@@ -30,7 +30,7 @@ func yield() { runtime.Gosched() }
 
 // run runs a body on n goroutine ranks for each kind of window: in memory that all share; on two
 // nodes, between which ranks send frames; with frames between all ranks; with locks for elements,
-// of three ranks on two nodes; and in the test's own memory.
+// and two of each three ranks on the first of two nodes; and in the test's own memory.
 func run(t *testing.T, n int, body func(ctx context.Context, c *comm.Comm)) {
 	t.Helper()
 	t.Run("memory", func(t *testing.T) { commtest.Run(t, n, body) })

@@ -133,7 +133,8 @@ func TestSpecW10W12DeadSharersAndWaiters(t *testing.T) {
 	})
 }
 
-// TestSpecW13LockOfADeadTarget: the lock of a dead target; a holder need not unlock.
+// TestSpecW13LockOfADeadTarget: Lock and Unlock on a dead target return an error, and its holder
+// holds the lock no longer after the Unlock.
 func TestSpecW13LockOfADeadTarget(t *testing.T) {
 	run(t, 3, func(ctx context.Context, c *comm.Comm) {
 		w := allocate[int](ctx, t, c, 1)

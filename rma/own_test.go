@@ -12,8 +12,8 @@ import (
 	"github.com/goulfm/goulfm/rma"
 )
 
-// TestCreate: others change the program's own memory, which stays in place; after Free the memory
-// is the program's alone once all have freed the window.
+// TestCreate: others change the program's own memory, which stays in place. A Rebuild keeps the
+// memory, also when the old window is freed.
 func TestCreate(t *testing.T) {
 	commtest.Run(t, 3, func(ctx context.Context, c *comm.Comm) {
 		mem := make([]int64, 4+c.Rank())
@@ -99,8 +99,7 @@ func TestHeirs(t *testing.T) {
 	})
 }
 
-// TestLong: operations of more than one frame, and more than are sent ahead; no record spans two
-// frames.
+// TestLong: operations of more than one frame, and of more frames than are sent ahead.
 func TestLong(t *testing.T) {
 	const n = 100_000
 	run(t, 2, func(ctx context.Context, c *comm.Comm) {

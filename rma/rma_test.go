@@ -29,7 +29,7 @@ func allocate[T comm.Elem](ctx context.Context, t *testing.T, c *comm.Comm, n in
 	return w
 }
 
-// wants checks a class of error and the ranks that it names.
+// wants checks the class and the operation of an error, and the ranks that it names.
 func wants(t *testing.T, err, class error, op string, ranks ...int) {
 	t.Helper()
 	var e *comm.Error
@@ -39,8 +39,8 @@ func wants(t *testing.T, err, class error, op string, ranks ...int) {
 	}
 }
 
-// TestPutGetFence: each member writes into the next one's memory and reads the one before; lengths
-// differ.
+// TestPutGetFence: each member puts into the next one's memory and gets from there, and reads its
+// own memory; lengths differ.
 func TestPutGetFence(t *testing.T) {
 	for _, n := range []int{1, 2, 5} {
 		run(t, n, func(ctx context.Context, c *comm.Comm) {
@@ -115,7 +115,7 @@ func everything[T collectives.Real](t *testing.T) {
 	const n, rounds = 4, 25
 	run(t, n, func(ctx context.Context, c *comm.Comm) {
 		w := allocate[T](ctx, t, c, 8)
-		for range rounds { // all change elements 0 to 3 of rank 0; rank r counts in element r, too
+		for range rounds { // all change elements 1 to 3 of rank 0; rank r alone counts in element 4 + r
 			_, err := w.At(0).FetchAndOp(ctx, 1, 1, collectives.Sum)
 			assert.NoError(t, err)
 			assert.NoError(t, w.At(0).Accumulate(ctx, 4+c.Rank(), []T{1}, collectives.Sum))
@@ -162,7 +162,8 @@ type pair struct {
 	B float64
 }
 
-// TestRecordsAndComplex: records are put and got; a complex128 is changed by components.
+// TestRecordsAndComplex: records are put, and have no atomic operations; a complex128 is changed by
+// components, a complex64 and a bool as a whole.
 func TestRecordsAndComplex(t *testing.T) {
 	run(t, 2, func(ctx context.Context, c *comm.Comm) {
 		peer := 1 - c.Rank()
