@@ -323,6 +323,9 @@ func (k *core) lockAll(ctx context.Context) error {
 
 func (k *core) unlockAll(ctx context.Context) error {
 	const op = "unlock_all"
+	if ctx == nil {
+		return k.fail(op, nil, errNoContext)
+	}
 	k.all.mu.Lock()
 	defer k.all.mu.Unlock()
 	if !k.all.open {

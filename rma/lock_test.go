@@ -72,6 +72,8 @@ func TestSpecW11W23BrokenLock(t *testing.T) {
 			}
 		}
 		wants(t, w.LockAll(ctx), comm.ErrProcFailed, "lock_all", 3, 3) // the dead holder, and the dead target
+		var noContext context.Context
+		wants(t, w.UnlockAll(noContext), comm.ErrArgument, "unlock_all")
 		assert.NoError(t, w.UnlockAll(ctx))
 		assert.NoError(t, w.At(1).Lock(ctx, rma.LockExclusive), "W23")
 		assert.NoError(t, w.At(1).Unlock(ctx))

@@ -86,8 +86,14 @@ func TestHeirs(t *testing.T) {
 		none, err := rma.Heirs(ctx, left, w, nil)
 		assert.NoError(t, err)
 		assert.Empty(t, none)
-		_, err = rma.Heirs(ctx, left, w, []int{5})
+		had := w
+		if left.Rank() == 2 {
+			had = nil // a new member: without the window it does not know the ranks
+		}
+		_, err = rma.Heirs(ctx, left, had, []int{1, 5})
 		wants(t, err, comm.ErrRank, "heirs")
+		_, err = rma.Heirs(ctx, nil, w, []int{1})
+		wants(t, err, comm.ErrArgument, "heirs")
 		var o []rma.Option
 		if heirs[0] == left.Rank() {
 			o = append(o, rma.Inherit(1))

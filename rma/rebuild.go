@@ -56,20 +56,23 @@ func Inherit(oldRank int) Option {
 //	}
 //	w2, err := rma.Rebuild(ctx, left, w, o...)
 //
-// Collective over c, with the errors of an Allreduce; comm.ErrRank for a rank that the window does
-// not have.
+// Collective over c, with the errors of an Allreduce. A rank that the window does not have is
+// comm.ErrRank at all members, a nil communicator comm.ErrArgument.
 func Heirs[T comm.Elem](ctx context.Context, c *comm.Comm, old *Win[T], dead []int) ([]int, error) {
+	const op = "heirs"
+	if c == nil {
+		return nil, &comm.Error{Op: op, Err: fmt.Errorf("%w: no communicator", comm.ErrArgument)}
+	}
 	n := c.Size()
-	turn := make([]int, len(dead)) // number of ranks before this rank; n: this rank cannot inherit
+	turn := make([]int, len(dead)) // number of ranks before this rank; n: this rank cannot inherit; -1: no rank
 	for i, rank := range dead {
 		turn[i] = n
 		if old == nil {
 			continue
 		}
 		if rank < 0 || rank >= old.k.n {
-			return nil, old.k.raise(old.k.fail("heirs", nil, fmt.Errorf("%w: %d of %d", comm.ErrRank, rank, old.k.n)))
-		}
-		if !old.k.isAway(rank) {
+			turn[i] = -1 // the other members wait in the Allreduce
+		} else if !old.k.isAway(rank) {
 			turn[i] = (c.Rank() - rank%n + n) % n
 		}
 	}
@@ -78,9 +81,12 @@ func Heirs[T comm.Elem](ctx context.Context, c *comm.Comm, old *Win[T], dead []i
 		return nil, err
 	}
 	for i, rank := range dead {
-		if first[i] == n {
+		switch first[i] {
+		case -1:
+			return nil, door.Raise(c, &comm.Error{Op: op, Comm: c.Name(), Err: fmt.Errorf("%w: %d is no rank of the window", comm.ErrRank, rank)})
+		case n:
 			first[i] = comm.Undefined
-		} else {
+		default:
 			first[i] = (first[i] + rank) % n
 		}
 	}

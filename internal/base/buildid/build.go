@@ -3,4 +3,4 @@
 package buildid
 
 // Build identifies the wire formats and memory layouts of this build.
-const Build uint32 = 0x840c75e7
+const Build uint32 = 0x622d7853
