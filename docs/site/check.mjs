@@ -73,7 +73,7 @@ for (const [name, view] of Object.entries(views)) {
     await page.goto(pathToFileURL(join(site, at)).href);
     const m = await page.evaluate(measure);
     if (m.wide > 0) fault(at, `${name}: is ${m.wide} pixels wider than the window`);
-    if (m.text < 40) fault(at, `${name}: has no text`);
+    if (m.text < 20) fault(at, `${name}: has no text`);
     for (const i of m.blank) fault(at, `${name}: the image ${relative(site, i)} is not shown`);
     if (m.contrast < 4.5) fault(at, `${name}: contrast ${m.contrast.toFixed(2)} of ${m.least}`);
     backs[name] = m.back;

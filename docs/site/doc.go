@@ -13,4 +13,6 @@
 //
 // Addresses follow the repository: docs/NODES.md is docs/NODES.html. A link to a missing page,
 // file or heading is an error that names the page, and the program then ends with code 1.
+//
+// The folder screenshots has three pictures that "make site-check" has taken.
 package main

@@ -39,14 +39,16 @@ func coloured(language, code string, numbered bool) (template.HTML, error) {
 func codeColors() ([]byte, error) {
 	var b bytes.Buffer
 	f := html.New(html.WithClasses(true))
-	if err := f.WriteCSS(&b, styles.Get("github")); err != nil {
-		return nil, err
+	// Each in a query of its own: a word with a colour in one alone must not have it in the other.
+	for _, s := range []struct{ scheme, style string }{{"light", "github"}, {"dark", "github-dark"}} {
+		fmt.Fprintf(&b, "@media (prefers-color-scheme: %s) {\n", s.scheme)
+		if err := f.WriteCSS(&b, styles.Get(s.style)); err != nil {
+			return nil, err
+		}
+		b.WriteString("}\n")
 	}
-	b.WriteString("@media (prefers-color-scheme: dark) {\n")
-	err := f.WriteCSS(&b, styles.Get("github-dark"))
-	b.WriteString("}\n")
 	// The blocks have the background of the page's own style.
-	return []byte(strings.ReplaceAll(b.String(), "background-color: #", "--unused: #")), err
+	return []byte(strings.ReplaceAll(b.String(), "background-color: #", "--unused: #")), nil
 }
 
 var languages = map[string]string{".go": "go", ".sh": "bash", ".yaml": "yaml", ".yml": "yaml", ".json": "json", ".mod": "plaintext"}
