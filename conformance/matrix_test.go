@@ -299,7 +299,7 @@ func TestTheTableCanFail(t *testing.T) {
 	}
 	cell := find(t, "Recv from peer", "peer dead, known")
 	cell.Call.Op = "probe"
-	if wrong := cell.Wrong(runCell(t, cell)); len(wrong) != 1 || !strings.Contains(wrong[0], `operation is "recv", want "probe"`) {
+	if wrong := cell.Wrong(runCell(t, cell)); len(wrong) != 1 || !strings.Contains(wrong[0], `operation is "recv", expected "probe"`) {
 		t.Errorf("a wrong operation in an error: complaints %q", wrong)
 	}
 	uneven := []matrix.Report{{Rank: 0, Outcome: spectable.OK}, {Rank: 2, Outcome: spectable.Failed}}

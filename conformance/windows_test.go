@@ -68,12 +68,12 @@ func TestWindowsAreJudged(t *testing.T) {
 		says        string // empty: no complaint
 	}{
 		{"Put", "target dead, known", spectable.Access, ""},
-		{"Put", "target dead, known", spectable.Owning, "want [ok]"},
-		{"Put", "third dead, known", spectable.AllTargets, "want [failed]"},
-		{"FlushAll", "target's node gone", spectable.Access, "names ranks [1 3], want [1]"},
-		{"Lock, mend", "lock broken", spectable.Locking, "want [failed]"},
-		{"Lock, shared", "lock broken", spectable.Mending, "want [ok]"},
-		{"Load", "freed", spectable.Misusing, "want [not held]"},
+		{"Put", "target dead, known", spectable.Owning, "expected [ok]"},
+		{"Put", "third dead, known", spectable.AllTargets, "expected [failed]"},
+		{"FlushAll", "target's node gone", spectable.Access, "names ranks [1 3], expected [1]"},
+		{"Lock, mend", "lock broken", spectable.Locking, "expected [failed]"},
+		{"Lock, shared", "lock broken", spectable.Mending, "expected [ok]"},
+		{"Load", "freed", spectable.Misusing, "expected [not held]"},
 	} {
 		x := findWindow(t, c.call, c.state)
 		x.Call.Class = c.as
@@ -86,10 +86,10 @@ func TestWindowsAreJudged(t *testing.T) {
 	}
 	x := findWindow(t, "Put", "target dead, known")
 	x.Call.Op = "get"
-	assert.Contains(t, strings.Join(x.Wrong(runWindowCell(t, x)), "; "), `operation is "put", want "get"`)
+	assert.Contains(t, strings.Join(x.Wrong(runWindowCell(t, x)), "; "), `operation is "put", expected "get"`)
 	x = findWindow(t, "Store", "healthy")
 	x.Call.Leaves = 8
-	assert.Contains(t, strings.Join(x.Wrong(runWindowCell(t, x)), "; "), "the element is 9, want 8")
+	assert.Contains(t, strings.Join(x.Wrong(runWindowCell(t, x)), "; "), "the element is 9, expected 8")
 	uneven := []matrix.Report{{Rank: 0, Outcome: spectable.OK}, {Rank: 2, Outcome: spectable.Failed}}
 	assert.Len(t, findWindow(t, "Allocate", "target dead, known").Wrong(uneven), 1)
 }

@@ -187,7 +187,7 @@ func TestWatchWithoutAJob(t *testing.T) {
 		code int
 		err  string
 	}{
-		{[]string{"watch"}, 1, "say with --socket where"},
+		{[]string{"watch"}, 1, "name the socket that goulfm run --watch has printed with --socket"},
 		{[]string{"watch", "--socket", "/nonexistent/socket"}, 1, "the job is over, or its launcher runs on another machine"},
 		{[]string{"watch", "this"}, 2, "this: goulfm watch takes flags only"},
 	} {

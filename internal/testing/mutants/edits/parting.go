@@ -49,7 +49,7 @@ func wakes() []Edit {
 		edit("reaped", "without membarrier the handling of a death on this node waits until the process is reaped", "internal/engine/watch.go",
 			"\tfor !p.node.HasEnded(proc) {\n", "\tfor false {\n", "", "TestDeathWithoutMembarrier"),
 		edit("complete", "a Complete on a revoked window counts nowhere", "rma/epoch.go",
-			"\tif s.err != nil { // its puts may have been refused: the targets must not count it\n\t\treturn k.fail(op, nil, s.err)\n\t}\n", "", "rma", "TestCompleteOnARevokedWindow"),
+			"\tif s.err != nil { // its puts may have been refused: the targets must not count it\n\t\te.open = false\n\t\treturn k.fail(op, nil, s.err)\n\t}\n", "", "rma", "TestCompleteOnARevokedWindow"),
 		edit("withdrawn", "memory that its owner has withdrawn is not reported as a lack of room", "internal/shm/window/region.go",
 			"return errors.Is(err, syscall.ENOENT) || ", "return ", "internal/shm/window", "TestFind"),
 	}
