@@ -12,7 +12,7 @@ import (
 
 // release is the version of this source: the newest section of CHANGELOG.md, or the next version
 // with -dev in a checkout after it (docs/HACKING.md, "A release").
-const release = "0.1.0"
+const release = "0.2.0-dev"
 
 const versionUsage = `usage: goulfm version
 

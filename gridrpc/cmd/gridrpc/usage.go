@@ -194,7 +194,7 @@ func helpOf(f *flag.FlagSet) error {
 }
 
 // release is the version of this source, the same as that of goulfm (docs/HACKING.md, "A release").
-const release = "0.1.0"
+const release = "0.2.0-dev"
 
 // version describes this binary: the release, the version of the wire, Go and the machine.
 func version() string {
