@@ -31,9 +31,14 @@ type observed struct {
 	open  atomic.Int32
 }
 
+// Beats counts the call as open first. In the other order a test could read between the two counts
+// that there was a call and that none is open, before Serve has begun:
+//
+//	server: calls = 1                                  open = 1, Serve
+//	test:               1 call, 0 open: it has ended
 func (o *observed) Beats(stream Stream) error {
-	o.calls.Add(1)
 	o.open.Add(1)
+	o.calls.Add(1)
 	defer o.open.Add(-1)
 	return o.pulse.Load().Serve(stream)
 }
