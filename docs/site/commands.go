@@ -11,7 +11,7 @@ import (
 // command is a line of goulfm help.
 var command = regexp.MustCompile(`(?m)^  goulfm (\S+)\s.*?  +(\S.*)$`)
 
-// addCommands makes a page of the help of each command, and the two overviews of the generator.
+// addCommands makes a page of the help of each command, and their list.
 func (s *site) addCommands(help func(string) (string, error)) error {
 	text, err := help("")
 	if err != nil {
@@ -35,22 +35,17 @@ func (s *site) addCommands(help func(string) (string, error)) error {
 	}
 	list.WriteString("</ul>\n")
 	s.pages["commands/index.html"] = &page{name: "commands/index.html", title: "Commands", content: template.HTML(list.String())}
-	return s.addPackageList()
+	return nil
 }
 
 // addPackageList makes the page that lists the public packages by their first sentence.
-func (s *site) addPackageList() error {
+func (s *site) addPackageList() {
 	const name = "pkg/index.html"
 	var list strings.Builder
 	list.WriteString("<h1>Packages</h1>\n<ul>\n")
 	for _, p := range s.packages {
-		d, err := s.load(p)
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(&list, "<li><a href=%q>%s</a>: %s</li>\n", relative(name, packagePage(p), ""), p, template.HTMLEscapeString(d.Synopsis(d.Doc)))
+		fmt.Fprintf(&list, "<li><a href=%q>%s</a>: %s</li>\n", relative(name, packagePage(p), ""), p, template.HTMLEscapeString(s.synopses[p]))
 	}
 	list.WriteString("</ul>\n")
 	s.pages[name] = &page{name: name, title: "Packages", content: template.HTML(list.String())}
-	return nil
 }

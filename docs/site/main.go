@@ -25,7 +25,16 @@ func main() {
 
 // write builds the site of the repository at root in memory, checks its links, and replaces out.
 func write(root, out string) error {
-	s, err := assemble(root, helpOf(root))
+	tool, err := os.MkdirTemp("", "site-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(tool)
+	help, err := helpOf(root, filepath.Join(tool, "goulfm"))
+	if err != nil {
+		return err
+	}
+	s, err := assemble(root, help)
 	if err != nil {
 		return err
 	}
@@ -63,19 +72,22 @@ func replaceable(out string) error {
 	return nil
 }
 
-// helpOf returns a function that runs goulfm help.
-func helpOf(root string) func(command string) (string, error) {
+// helpOf compiles goulfm into a file, and returns a function that runs its help.
+func helpOf(root, file string) (func(command string) (string, error), error) {
+	file, err := filepath.Abs(file)
+	if err != nil {
+		return nil, err
+	}
+	build := exec.Command("go", "build", "-o", file, "./cmd/goulfm")
+	build.Dir, build.Stderr = root, os.Stderr
+	if err := build.Run(); err != nil {
+		return nil, fmt.Errorf("build goulfm: %w", err)
+	}
 	return func(command string) (string, error) {
-		args := []string{"run", "./cmd/goulfm", "help"}
-		if command != "" {
-			args = append(args, command)
-		}
-		cmd := exec.Command("go", args...)
-		cmd.Dir, cmd.Stderr = root, os.Stderr
-		text, err := cmd.Output()
+		text, err := exec.Command(file, strings.Fields("help "+command)...).Output()
 		if err != nil {
 			return "", fmt.Errorf("goulfm help %s: %w", command, err)
 		}
 		return strings.TrimRight(string(text), "\n") + "\n", nil
-	}
+	}, nil
 }

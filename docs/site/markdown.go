@@ -54,7 +54,7 @@ func (s *site) addMarkdown(p string) error {
 	return nil
 }
 
-// render returns the HTML and the headings of Markdown whose links are relative to the folder dir.
+// render returns the HTML and the headings of Markdown with links relative to the folder dir.
 func (s *site) render(name, dir string, source []byte) (template.HTML, []heading, error) {
 	doc := markdown.Parser().Parse(text.NewReader(source), parser.WithContext(parser.NewContext(parser.WithIDs(&slugs{used: map[string]int{}}))))
 	var heads []heading

@@ -107,6 +107,7 @@ func (s *site) addPackage(p string) error {
 	if w.err != nil {
 		return fmt.Errorf("package %s: %w", p, w.err)
 	}
+	s.synopses[p] = d.Synopsis(d.Doc)
 	s.pages[w.page] = &page{name: w.page, title: "package " + p, content: template.HTML(w.b.String()), heads: w.heads, from: p}
 	return nil
 }

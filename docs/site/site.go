@@ -41,20 +41,25 @@ type site struct {
 	root     string
 	pages    map[string]*page // by name
 	files    map[string][]byte
-	wanted   []string // paths of the repository whose page must still be made
+	wanted   []string // paths of the repository that need a page and have none yet
 	seen     map[string]bool
 	links    []link
 	external map[string]bool
 	resolved int
-	packages []string // folders of the public packages
+	packages []string          // folders of the public packages
+	synopses map[string]string // of these, by folder
 	version  string
+}
+
+func newSite(root string) *site {
+	return &site{root: root, pages: map[string]*page{}, files: map[string][]byte{}, seen: map[string]bool{}, external: map[string]bool{}, synopses: map[string]string{}}
 }
 
 // A link is one reference between two pages of the site.
 type link struct{ from, to, fragment string }
 
 func assemble(root string, help func(string) (string, error)) (*site, error) {
-	s := &site{root: root, pages: map[string]*page{}, files: map[string][]byte{}, seen: map[string]bool{}, external: map[string]bool{}}
+	s := newSite(root)
 	var err error
 	if s.packages, err = publicPackages(root); err != nil {
 		return nil, err
@@ -67,6 +72,7 @@ func assemble(root string, help func(string) (string, error)) (*site, error) {
 			return nil, err
 		}
 	}
+	s.addPackageList()
 	if err := s.addCommands(help); err != nil {
 		return nil, err
 	}
@@ -77,12 +83,8 @@ func assemble(root string, help func(string) (string, error)) (*site, error) {
 			}
 		}
 	}
-	for len(s.wanted) > 0 {
-		p := s.wanted[0]
-		s.wanted = s.wanted[1:]
-		if err := s.add(p); err != nil {
-			return nil, err
-		}
+	if err := s.addWanted(); err != nil {
+		return nil, err
 	}
 	if err := s.finish(); err != nil {
 		return nil, err
@@ -90,8 +92,8 @@ func assemble(root string, help func(string) (string, error)) (*site, error) {
 	return s, s.checkLinks()
 }
 
-// publicPackages returns the folders of the packages whose names are listed in the folder api, and
-// that of module gridrpc.
+// publicPackages returns the folders of the packages that have a list of names in the folder api,
+// and that of module gridrpc.
 func publicPackages(root string) ([]string, error) {
 	lists, err := filepath.Glob(filepath.Join(root, "api", "*.txt"))
 	if err != nil || len(lists) == 0 {
@@ -125,6 +127,18 @@ func (s *site) want(p string) {
 		s.seen[p] = true
 		s.wanted = append(s.wanted, p)
 	}
+}
+
+// addWanted makes the wanted pages, and those that these pages want.
+func (s *site) addWanted() error {
+	for len(s.wanted) > 0 {
+		p := s.wanted[0]
+		s.wanted = s.wanted[1:]
+		if err := s.add(p); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // add makes the page of a file or a folder of the repository.

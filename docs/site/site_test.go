@@ -80,13 +80,9 @@ func TestLinksWithoutTarget(t *testing.T) {
 		{"../../X.md", `docs/X.html: the link "../../X.md" leaves the repository`},
 	} {
 		require.NoError(t, os.WriteFile(filepath.Join(root, "docs", "X.md"), fmt.Appendf(nil, "# X\n\n## Here\n\n[a link](%s)\n", c.link), 0o600))
-		s := &site{root: root, pages: map[string]*page{}, files: map[string][]byte{}, seen: map[string]bool{}, external: map[string]bool{}}
-		err := s.add("docs/X.md")
-		for err == nil && len(s.wanted) > 0 {
-			p := s.wanted[0]
-			s.wanted = s.wanted[1:]
-			err = s.add(p)
-		}
+		s := newSite(root)
+		s.want("docs/X.md")
+		err := s.addWanted()
 		for name, p := range s.pages {
 			s.files[name] = []byte(p.content)
 		}

@@ -15,8 +15,8 @@ import (
 	"github.com/alecthomas/chroma/v2/styles"
 )
 
-// coloured returns code as a block whose words have classes. numbered: with line numbers, which are
-// addresses: #L12.
+// coloured returns code as a block in which each word has a class for its colour. With numbered the
+// block has line numbers, and each line has an address, such as #L12.
 func coloured(language, code string, numbered bool) (template.HTML, error) {
 	lexer := lexers.Get(language)
 	if lexer == nil || language == "" {
