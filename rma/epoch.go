@@ -129,7 +129,7 @@ func (k *core) post(ctx context.Context, g comm.Group) error {
 	return k.tellPosted(ctx, op)
 }
 
-// tellPosted informs the origins whose memory is not shared of the Post. Of its errors it returns
+// tellPosted informs the origins without shared memory of the Post. Of its errors it returns
 // that of ctx alone: WaitPosted names the dead.
 func (k *core) tellPosted(ctx context.Context, op string) error {
 	x := &k.exposure
@@ -144,8 +144,8 @@ func (k *core) tellPosted(ctx context.Context, op string) error {
 	return nil
 }
 
-// over is a context that has ended: a frame is sent if there is room, and is not waited for.
-var over = func() context.Context {
+// noWait is a context that has ended: a frame is sent only if there is room for it.
+var noWait = func() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	return ctx
@@ -274,12 +274,12 @@ func (k *core) testPosted() (bool, error) {
 	if s.freed {
 		return false, k.fail(op, nil, s.err)
 	}
-	_ = k.tellPosted(over, op)
-	dead, ended := k.each(s, x.origins, k.hasCompleted)
+	_ = k.tellPosted(noWait, op)
+	dead, over := k.each(s, x.origins, k.hasCompleted)
 	switch {
-	case s.err != nil && (!ended || len(dead) > 0):
+	case s.err != nil && (!over || len(dead) > 0):
 		return false, k.fail(op, nil, s.err)
-	case ended:
+	case over:
 		x.open = false
 		return true, k.failDead(op, dead)
 	}

@@ -41,7 +41,7 @@ func TestWhoSaysThatItFailed(t *testing.T) {
 	}
 }
 
-// fullPipe returns a pipe whose buffer is full.
+// fullPipe returns a pipe with a full buffer.
 func fullPipe(t *testing.T) (r, w *os.File) {
 	t.Helper()
 	var fds [2]int
@@ -153,8 +153,8 @@ func TestWhatRanksLeaveBehind(t *testing.T) {
 	}
 }
 
-// TestTwoInterrupts: the second signal ends a job whose rank ignores the first one and waits for a
-// process in a session of its own.
+// TestTwoInterrupts: a rank ignores the first signal and waits for a process in a session of its
+// own. The second signal ends the job.
 func TestTwoInterrupts(t *testing.T) {
 	cmd, lines, errs := start(t, "run", "-n", "1", "sh", "-c", "trap '' INT; setsid sleep 1000 & echo $!; wait; wait")
 	require.True(t, lines.Scan())

@@ -221,8 +221,8 @@ func (r *jobRun) mark(k *rank, name string, n int) {
 	}
 }
 
-// loseNode kills the processes of a node whose programs have not ended, and replaces the memory of
-// the node for processes that start there later.
+// loseNode kills the processes of a node that have not returned, and replaces the memory of the
+// node for processes that start there later.
 func (r *jobRun) loseNode(node int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -5,7 +5,7 @@
 // Servers and their jobs survive. Only the path to them must be found again.
 //
 //	go run ./bench/farm simulated > out/simulated.csv   96 servers, jobs of 28.24 s, virtual time
-//	go run ./bench/farm waiting                         processes whose bodies wait for 0.28 s
+//	go run ./bench/farm waiting                         processes that wait for 0.28 s in each body
 //	go run ./bench/farm dgemm                           8 servers that multiply matrices
 //
 // The first form executes only the rules, without processes. Each form writes CSV: the curve, the

@@ -8,7 +8,7 @@ import (
 	"fmt"
 )
 
-// ErrLater is wrapped by the error of a file whose format is later than the reader knows.
+// ErrLater is wrapped by the error of a file of a later format than the reader knows.
 var ErrLater = errors.New("a later format")
 
 // Check returns an error if data is a JSON object of a later format than known. A reader calls Check

@@ -65,8 +65,9 @@ func earlier(t *testing.T, f func(platform, home string)) {
 	}
 }
 
-// TestEarlier: the tokens, the authority and the identity of each build are read. The server, whose
-// certificate has ended since, joins its platform once more, under its old name and with its key.
+// TestEarlier: the tokens, the authority and the identity of each build are read. The certificate
+// of the server has ended since. The server joins its platform once more, under its old name and
+// with its key.
 func TestEarlier(t *testing.T) {
 	earlier(t, func(dir, home string) {
 		book, err := Read(dir)

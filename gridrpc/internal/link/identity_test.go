@@ -28,13 +28,13 @@ func FuzzParseWho(f *testing.F) {
 	})
 }
 
-// A who is a process that answers with the identity of the caller.
-type who struct {
+// An answerer is a process that answers with the identity of the caller.
+type answerer struct {
 	pb.UnimplementedNodeServer
 	demand []Role
 }
 
-func (w who) Probe(ctx context.Context, _ *pb.ProbeRequest) (*pb.ProbeReply, error) {
+func (w answerer) Probe(ctx context.Context, _ *pb.ProbeRequest) (*pb.ProbeReply, error) {
 	role, name, err := Caller(ctx)
 	if err == nil && len(w.demand) > 0 {
 		err = Demand(ctx, w.demand...)
@@ -64,7 +64,7 @@ func TestOnlyOurOwn(t *testing.T) {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		require.NoError(t, err)
 		g := id.NewServer()
-		pb.RegisterNodeServer(g, who{demand: []Role{role}})
+		pb.RegisterNodeServer(g, answerer{demand: []Role{role}})
 		go func() { _ = g.Serve(l) }()
 		t.Cleanup(g.Stop)
 		return l.Addr().String()

@@ -36,7 +36,7 @@ func TestRevoke(t *testing.T) {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		require.NoError(t, err)
 		g := id.NewServer()
-		pb.RegisterNodeServer(g, who{})
+		pb.RegisterNodeServer(g, answerer{})
 		go func() { assert.NoError(t, g.Serve(l)) }()
 		t.Cleanup(g.Stop)
 		return l.Addr().String()

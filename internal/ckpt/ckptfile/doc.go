@@ -37,9 +37,9 @@
 //
 // # Not promised
 //
-// Protection from a person who changes a file and its checksums. For that reason a folder that
-// others may write to is refused. A manifest with a correct checksum is decoded before the number
-// of its files is checked.
+// The format does not protect against a person with write access, because that person can change a
+// file and its checksums. For that reason a folder that others may write to is refused. A manifest
+// with a correct checksum is decoded before the number of its files is checked.
 //
 // To read next: head.go, writer.go, reader.go, decode.go, manifest.go, folder.go.
 package ckptfile

@@ -37,8 +37,8 @@ func ReadManifest(ctx context.Context, from Getter, folder string) (m Manifest, 
 // Folder returns the name of the version's folder.
 func (m Manifest) Folder() string { return FolderName(m.Job, m.Epoch, m.Number) }
 
-// OpenFile opens the file of a rank, whose head must be of the manifest's version. The chunks are
-// checked when they are read. Errors name the file.
+// OpenFile opens the file of a rank. The head of the file must be of the manifest's version. The
+// chunks are checked when they are read. Errors name the file.
 func OpenFile(ctx context.Context, from Getter, m Manifest, rank int) (*Reader, error) {
 	f := m.Files[rank]
 	key := m.Folder() + "/" + f.Name

@@ -15,7 +15,7 @@
 //
 // # The builds
 //
-// e872d31 is the first build whose files users have. A copy of jobs_test.go and write_test.go in
+// e872d31 is the first build that has left files with users. A copy of jobs_test.go and write_test.go in
 // the tree of that commit, in a folder of the same name and with the import paths of that tree, has
 // written its files. Module gridrpc has files of that build in folders testdata/e872d31 of its
 // packages internal/ckptset, internal/results, internal/join and store/jetstream.

@@ -221,8 +221,8 @@ func everyFile(t *testing.T, f func(dir string, v checkpoint.Version, file strin
 	}
 }
 
-// TestLaterFormat: a file whose format is later by one is refused, and the error has both numbers
-// and the remedy.
+// TestLaterFormat: a file with a format that is later by one is refused, and the error has both
+// numbers and the remedy.
 func TestLaterFormat(t *testing.T) {
 	everyFile(t, func(dir string, v checkpoint.Version, file string, _ int) {
 		newest := ckptfile.Format

@@ -18,7 +18,7 @@ type data interface {
 	step() int
 }
 
-// A job is a program whose versions are kept.
+// A job is a program that leaves versions.
 type job struct {
 	name   string
 	ranks  int
